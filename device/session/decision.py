@@ -17,7 +17,17 @@ from device.session.messages import (
 )
 from device.session.snapshot import can_decide_challenge
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
-from engine.events import BlankNamed, Event, Exchanged, GameEnded, Passed, PlayMade, PlayWithdrawn, QuestionDeferred
+from engine.events import (
+    BlankNamed,
+    ClockRead,
+    Event,
+    Exchanged,
+    GameEnded,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    QuestionDeferred,
+)
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
@@ -29,6 +39,10 @@ from engine.validation.findings import push_events
 
 WHO_CHALLENGED = "who-challenged"
 """Key of the question about the player who has challenged a valid play."""
+TILE_LOST = "tile-lost"
+"""Key of the inference's question about an old tile that is not seen any more."""
+OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
+"""Keys of the questions about old tiles, which are asked once for each square."""
 _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 MIN_OFFERED_LIKELIHOOD = 0.01
@@ -78,13 +92,24 @@ class OpenQuestion:
         is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
         return is_recorded and not self.stops_clock and self.question.key not in (PASS_OR_EXCHANGE, WHO_CHALLENGED)
 
-    def make_deferred(self, count: int) -> QuestionDeferred:
-        """Return the event that defers the question about the last `count` events of the game, without its number."""
+    @property
+    def is_about_old_tiles(self) -> bool:
+        """True if the question is about tiles that were recorded earlier. The answer is kept with the game."""
+        return self.question.key in OLD_TILE_KEYS
+
+    def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
+        """Return the event that keeps the question about `events`, the last ones of the game, without its number.
+
+        `chosen` is the answer in effect, by default that of the question.
+        """
         pairs = zip(self.question.answers, self.answers, strict=True)
-        kept = [(text, events) for text, events in pairs if events]
-        chosen = sum(bool(events) for events in self.answers[: self.question.chosen])
+        kept = [(text, answer) for text, answer in pairs if answer]
+        earlier = self.answers[: self.question.chosen if chosen is None else chosen]
+        count = sum(not isinstance(event, ClockRead) for event in events)
         texts, answers = zip(*kept, strict=True)
-        return QuestionDeferred(0, self.question.text, texts, answers, count, chosen, self.question.squares)
+        return QuestionDeferred(
+            0, self.question.text, texts, answers, count, sum(map(bool, earlier)), self.question.squares
+        )
 
 
 def make_recalled_question(deferred: QuestionDeferred) -> OpenQuestion:
@@ -194,7 +219,7 @@ def validate_decision(
     elif own is not None and own.first_is_default:
         decision = replace(decision, open_question=replace(own, answers=(verdict.events, *own.answers[1:])))
         asked = replace(asked, open_squares=asked.open_squares | {*explained.doubtful_squares})
-    if key_of(explained.question or "") == "tile-lost":
+    if key_of(explained.question or "") == TILE_LOST:
         asked = replace(asked, squares=asked.squares | {*explained.best.missing_squares})
     for play in filter_plays(decision.events):
         asked = asked.with_play(play.play, reading)

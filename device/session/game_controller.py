@@ -31,14 +31,19 @@ from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, bu
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square
-from engine.events import Challenged, ClockRead, Event, GameStarted, PlayWithdrawn
+from engine.events import Challenged, Event, GameStarted, PlayWithdrawn
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.state import Turn
 from engine.validation import Proposal, Source, validate_turn
-from engine.validation.deferred_questions import answer_deferred_question, defer_question, find_open_questions
+from engine.validation.deferred_questions import (
+    answer_deferred_question,
+    close_question,
+    defer_question,
+    find_open_questions,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -206,16 +211,14 @@ class GameController:
         `is_asked` is False if the players have ended the next turn without an answer.
         """
         asked, self.open_question = self.open_question, None
-        before = self.log.game_before_last_press if asked else None
-        if asked is None or before is None or not asked.is_deferrable:
+        if asked is None or not asked.is_deferrable or (before := self.log.game_before_last_press) is None:
             return
         is_chosen = asked.question.chosen > 0 and not is_asked
         if asked.deferred and is_chosen:
             self.answer_deferred_question(asked.deferred, asked.question.chosen)
         elif not asked.deferred and not is_chosen:
-            events = [e for e in self.game.events[len(before.events) :] if not isinstance(e, ClockRead)]
-            deferred = defer_question(self.game, asked.make_deferred(len(events)), asked.reading)
-            self._report_unsaved(self.log.extend_last_press(deferred))
+            deferred = asked.make_deferred(self.game.events[len(before.events) :])
+            self._report_unsaved(self.log.extend_last_press(defer_question(self.game, deferred, asked.reading)))
 
     def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
         """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""
@@ -269,6 +272,9 @@ class GameController:
         elif events and not asked.first_is_default:
             self._record(events, lambda: self.log.append(events))
         self._memory.close_question(asked.question.squares)
+        if asked.is_about_old_tiles and events and (before := self.log.game_before_last_press):
+            answered = asked.make_deferred(self.game.events[len(before.events) :], number)
+            self._report_unsaved(self.log.extend_last_press(close_question(self.game, answered)))
         return False
 
     def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:

@@ -13,13 +13,14 @@ from dataclasses import replace
 
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
-from device.session.decision import Decision
+from device.session.decision import OLD_TILE_KEYS, Decision
 from device.session.messages import DeferredQuestion
 from device.session.snapshot import PlayerView
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from engine.events import QuestionDeferred
 from engine.game import Game
 from engine.messages import key_of
-from engine.validation import QuestionHistory, Reason
+from engine.validation import QuestionHistory
 from engine.validation.deferred_questions import find_open_questions
 from vision.geometry import Floats
 
@@ -27,7 +28,6 @@ _log = logging.getLogger(__name__)
 
 ASKED_WORDS_NOTE = "asked-words"
 """Name of the note of the table with the words that the players were asked about, as a JSON list."""
-_OLD_TILE_KEY = f"asked-{Reason.OLD_TILE_DIFFERS}"
 
 MAX_PICTURES = 16
 """Number of pictures that are kept in memory; the oldest picture is discarded."""
@@ -66,7 +66,10 @@ class PlayerColours:
 
 
 class QuestionMemory:
-    """The questions that the players of a table were asked. A word is asked about only once, even after a restart."""
+    """The questions that the players of a table were asked. A word and an old tile are asked about only once.
+
+    Words are notes of the table, squares are in the events of the game, so both are known after a restart.
+    """
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
@@ -81,10 +84,12 @@ class QuestionMemory:
             return frozenset()
 
     def start_game(self, game: Game) -> None:
-        """Forget the squares of the previous game, and recall the squares of the deferred questions of `game`."""
-        history = self.history.for_new_game()
-        for question in find_open_questions(game):
-            history = history.with_squares(question.squares, is_old=key_of(question.text) == _OLD_TILE_KEY)
+        """Forget the squares of the previous game, and recall the squares of the questions in the events of `game`."""
+        history, open_questions = self.history.for_new_game(), find_open_questions(game)
+        for question in (event for event in game.events if isinstance(event, QuestionDeferred)):
+            is_old = key_of(question.text) in OLD_TILE_KEYS
+            if is_old or question in open_questions:
+                history = history.with_squares(question.squares, is_old)
         self._before = self.history = history
 
     def add_questions(self, history: QuestionHistory) -> None:

@@ -51,8 +51,7 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
     The number of the question, and what `reading` shows on its squares, are filled in. If too many questions are then
     open, the oldest one is closed.
     """
-    numbers = [event.number for event in game.events if isinstance(event, QuestionDeferred)]
-    question = replace(question, number=max(numbers, default=0) + 1)
+    question = _number_question(game, question)
     if reading is not None:
         before = Game.from_events(game.events[: len(game.events) - question.count])
         reads = [reading.squares[square] for square in _find_disputed_squares(before, question.answers)]
@@ -60,6 +59,21 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
         question = replace(question, seen=tuple(read.symbol for read in reads), confidence=confidence)
     oldest = find_open_questions(game)[: -(MAX_OPEN_QUESTIONS - 1)]
     return (question, *(QuestionClosed(other.number) for other in oldest))
+
+
+def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
+    """Return the events that keep a question about the last `question.count` events, and its answer, with the game.
+
+    Of the squares of the question, only those with a tile are kept.
+    """
+    squares = tuple(square for square in question.squares if game.board[square] is not None)
+    question = replace(_number_question(game, question), squares=squares)
+    return question, QuestionClosed(question.number)
+
+
+def _number_question(game: Game, question: QuestionDeferred) -> QuestionDeferred:
+    numbers = [event.number for event in game.events if isinstance(event, QuestionDeferred)]
+    return replace(question, number=max(numbers, default=0) + 1)
 
 
 def answer_deferred_question(game: Game, number: int, answer: int, *, stays_open: bool = False) -> Game:
@@ -76,8 +90,9 @@ def answer_deferred_question(game: Game, number: int, answer: int, *, stays_open
         return game if stays_open else game.push(QuestionClosed(number))
     old, after = _find_game_before(game, question), game.events.index(question) + 1
     new = push_events(old, question.answers[answer])
-    if stays_open:
-        new = new.push(replace(question, chosen=answer, count=len(question.answers[answer])))
+    new = new.push(replace(question, chosen=answer, count=len(question.answers[answer])))
+    if not stays_open:
+        new = new.push(QuestionClosed(number))
     old = push_events(old, game.events[len(old.events) : after])
     for event in game.events[after:]:
         moved = event

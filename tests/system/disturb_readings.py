@@ -137,7 +137,7 @@ class PressModel:
     def _defer_question(self) -> None:
         asked = self.open_question
         if asked is not None and asked.is_deferrable:
-            question = asked.make_deferred(len(self.game.events) - len(self._before.events))
+            question = asked.make_deferred(self.game.events[len(self._before.events) :])
             self.game = push_events(self.game, defer_question(self.game, question, self._reading))
 
     @property

@@ -25,6 +25,7 @@ from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 
 HARN = ("HARN", 7, 5, True)
+TEN, EN, NO = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False)
 MISREAD = SquareReading((("A", 0.97), ("O", 0.02)))
 
 
@@ -200,3 +201,58 @@ def test_word_is_asked_about_only_once_even_after_a_restart(table: TextTable, tm
                 assert (state.question is not None) is is_first
                 if is_first:
                     session.submit(AnswerQuestion(0)).result(5)
+
+
+def misread_r_of_horn(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
+    """End a turn with a board on which the R of HORN is read as a B."""
+    squares = list(BoardReading.from_rows(rows(HORN, *words)).squares)
+    squares[7 * 15 + 7] = SquareReading((("B", 0.97), ("R", 0.02)))
+    table.board = BoardReading(tuple(squares))
+    return session.submit(EndTurn()).result(5)
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
+    table: TextTable, tmp_path: Path, answer: int, is_late: bool
+) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, None) as session:
+            session.submit(StartGame(STARTED)).result(5)
+            play(session, table, HORN)
+            for words in [(FARM,), (FARM, PASTE)]:
+                assert misread_r_of_horn(session, table, *words).question is None
+            question = misread_r_of_horn(session, table, FARM, PASTE, TEN).question
+            assert question is not None and question.key == "asked-old-tile-differs"
+            if is_late:
+                session.submit(DeferQuestion()).result(5)
+            session.submit(AnswerDeferred(1, answer) if is_late else AnswerQuestion(answer)).result(5)
+            word = session.state.turns[0].word
+        with TableSession(table, table, store, None) as session:
+            session.submit(ResumeGame()).result(5)
+            for words in [(EN,), (EN, NO), (EN, NO, ("ON", 5, 8, False))]:
+                state = misread_r_of_horn(session, table, FARM, PASTE, TEN, *words)
+                assert state.question is None and state.turns[0].word == word and not state.open_questions
+
+
+def test_lost_tile_is_not_asked_about_again_after_an_answer_and_a_restart(table: TextTable, tmp_path: Path) -> None:
+    gone = ("ORN", 7, 6, True)
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, None) as session:
+            session.submit(StartGame(STARTED)).result(5)
+            play(session, table, HORN, FARM)
+            question = play(session, table, gone, FARM).question
+            assert question is not None and question.key == "asked-pass-unsure"
+            session.submit(AnswerQuestion(1)).result(5)
+        with TableSession(table, table, store, None) as session:
+            session.submit(ResumeGame()).result(5)
+            state = play(session, table, gone, FARM)
+            assert state.question is not None and state.question.key == "pass-or-exchange"
+
+
+def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    for words in [(FARM,), (FARM, PASTE), (FARM, PASTE, TEN)]:
+        misread_r_of_horn(playing, table, *words)
+    playing.submit(AnswerQuestion(0)).result(5)
+    assert get_words(playing.submit(Undo()).result(5)) == ["HORN", "FA.M", "PASTE"]
