@@ -28,12 +28,14 @@ from device.cameras import Frame, Image
 from device.capture.board_camera import has_moved, make_thumbnail
 from device.session.decision import filter_plays
 from device.session.snapshot import LookView, WordList
+from engine.board import Square
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
+from engine.validation.play_checks import find_end_squares
 from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
 
@@ -150,6 +152,25 @@ def find_extended_play(
             between.is_over or between.check_play(rest)
         ):
             return first, PlayMade(between.to_move, rest)
+    return None
+
+
+def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
+    """Return the square of a tile at an end of the last play that a key frame shows without the other new tiles.
+
+    The tile may belong to the last play, if it was missed in the reading of that play. `stable_readings` are readings
+    of key frames with the seconds for which each was stable. If there is no such tile, return None.
+    """
+    last = game.turns[-1] if game.turns else None
+    if last is None or last.play is None or not last.stands:
+        return None
+    ends, tiles = find_end_squares(last.board, last.play), dict(play.tiles)
+    for reading, stable_s in stable_readings:
+        shown = [square for square in tiles if reading.squares[square].is_tile]
+        if stable_s < MIN_STABLE_UNKNOWN_WORDS_S or len(shown) != 1 or shown[0] not in ends:
+            continue
+        if reading.squares[shown[0]].symbol == tiles[shown[0]].face:
+            return shown[0]
     return None
 
 

@@ -22,6 +22,7 @@ from device.capture.turn_images import (
     EncodedPictures,
     KeyFrame,
     encode_pictures,
+    find_earlier_tile,
     find_extended_play,
     find_stable_frames,
     needs_key_frames,
@@ -40,7 +41,7 @@ from device.session.game_controller import GameController
 from device.session.threads import CaptureProgress
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
-from engine.inference.history import align_reading
+from engine.inference.history import ReadingHistory, align_reading
 from engine.reading import HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
 from vision.recognition.reader import PhotoReading
@@ -160,7 +161,7 @@ def capture_turn(
         return sight.read_board(image, game.tiles.letters).board
 
     found = _split_turns(found, context, read, key_frames)
-    return _check_for_two_plays(found, context, read, key_frames)
+    return _check_key_frames(found, context, read, key_frames)
 
 
 def _explain_first_reading(seen: Capture, game: Game, context: TurnContext) -> TurnCapture:
@@ -212,22 +213,30 @@ def _split_turns(
     return replace(found, inference=explained, decision=decision, is_split=True)
 
 
-def _check_for_two_plays(
+def _check_key_frames(
     found: TurnCapture,
     context: TurnContext,
     read: ReadBoard,
     key_frames: Sequence[KeyFrame],
 ) -> TurnCapture:
-    """Ask if the new tiles are one play or two plays, if a key frame shows only a part of the new tiles."""
+    """Ask who placed the new tiles, if a key frame shows only a part of them.
+
+    This part may be a play of its own, or a tile of the last play that was missed then.
+    """
     if found.is_split or found.inference is None or found.decision is None:
         return found
     if found.decision.open_question or found.decision.warning:
         return found
-    game, plays = found.game, filter_plays(found.decision.events)
-    if len(plays) != 1 or len(plays[0].play.tiles) < 2:
+    game, board, plays = found.game, found.reading.board, filter_plays(found.decision.events)
+    if board is None or len(plays) != 1 or len(plays[0].play.tiles) < 2:
         return found
     seen = ((read(frame.decode_image()), stood) for frame, stood in find_stable_frames(key_frames, found.frame))
-    boards = ((board, stood) for board, stood in seen if board)
+    boards = [(board, stood) for board, stood in seen if board]
+    if (square := find_earlier_tile(game, plays[0].play, boards)) is not None:
+        earlier = (context.earlier or ReadingHistory()).with_early_tile(square)
+        inferred = Decision(found.decision.events, notices=found.decision.notices)
+        context = replace(context, earlier=earlier)
+        return replace(found, decision=validate_decision(game, inferred, found.inference, board, context))
     two = find_extended_play(game, found.inference, boards, context.earlier, context.words)
     if two is None:
         return found

@@ -261,6 +261,10 @@ class ReadingHistory:
         }
         return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
+    def with_early_tile(self, square: Square) -> ReadingHistory:
+        """Return the history in which the last reading does not exclude a tile on a square."""
+        return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})
+
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
         """Return the history of `squares` after one more reading.
 

@@ -131,6 +131,24 @@ def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
     assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
 
 
+def test_end_tile_that_lay_there_before_the_next_play_belongs_to_the_play_before(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_UNKNOWN_WORDS_S", 0.0)
+    rest(session, table, HORN)
+    end_turn(session)
+    table.lay(HORN, FARM)
+    end_turn(session)
+    rest(session, table, HORN, FARMS)  # the S was missed when FARM was read
+    table.lay(HORN, FARMS, PASTE)
+    state = end_turn(session)
+    assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.MS", 10), ("PA.TE", 15)]
+    assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
+    state = session.submit(AnswerQuestion(1)).result(5)
+    assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.M", 9), ("PASTE", 25)]
+
+
 def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, table: PaintedTable) -> None:
     table.lay(HORN)
     end_turn(session)
