@@ -75,6 +75,10 @@ EDITION_COLOURS = {
 }
 
 
+VARIATIONS = ("rearrange", "recycle", "retake_blanks")
+"""Names of the settings for the variations of the rules (travel-case, rules 5 A, 5 B and 6)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """The rules that the players agree on before the game. The defaults are the rules of the standard game.
@@ -134,6 +138,11 @@ class Rules:
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in self.to_json().items())
         return f"Rules({changed})"
+
+    @property
+    def variations(self) -> tuple[str, ...]:
+        """The names of the variations that are in force."""
+        return tuple(name for name in VARIATIONS if getattr(self, name))
 
     @property
     def colours(self) -> PremiumColours:

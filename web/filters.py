@@ -16,7 +16,6 @@ from flask import Flask
 
 from device.session.messages import Trouble
 from device.session.new_game import PALETTE
-from device.session.rule_choices import list_variations
 from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.reading import BOARD_SIZE, EMPTY
@@ -305,7 +304,7 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
     if rules.clock_seconds:
         minutes = rules.clock_seconds // 60
         yield "rules.clock", t("rules.clock_for", minutes=minutes, points=rules.overtime_points)
-    for variation in list_variations(rules):
+    for variation in rules.variations:
         yield "rules.variation", t(f"new.variations.{variation}")
 
 

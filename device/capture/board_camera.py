@@ -319,6 +319,7 @@ class CameraMonitor:
         self._is_in_play = is_in_play
         self._clock = clock
         self._backoff = Backoff(BACK_OFF_S)
+        self._has_failed = False
         self._rest_detector = RestDetector(MIN_REST_S)
         self._still: Frame | None = None
         self._was_at_rest = False
@@ -338,7 +339,8 @@ class CameraMonitor:
                 self._detect_rest(frame)
         except CameraError as error:
             return self._handle_failure(str(error))
-        if self._backoff.has_failed:
+        if self._has_failed:
+            self._has_failed = False
             self._backoff.reset()
             self._report_trouble(None)
         if not is_in_play:
@@ -352,13 +354,12 @@ class CameraMonitor:
             raise BlackPictureError(BLACK_MESSAGE)
 
     def _handle_failure(self, why: str) -> float:
-        is_first_failure = not self._backoff.has_failed
-        wait_s = self._backoff.record_failure()
+        is_first_failure, self._has_failed = not self._has_failed, True
         self._rest_detector = RestDetector(MIN_REST_S)
         self._still, self._was_at_rest = None, False
         if is_first_failure:
             self._report_trouble(why)
-        return wait_s
+        return self._backoff.record_failure()
 
     def _detect_rest(self, preview: Frame) -> None:
         """Call `on_motion`, and the callbacks for a rest at which the board looks different from the last rest."""

@@ -14,7 +14,6 @@ from device.session.commands.games import StartGame
 from device.session.rule_choices import (
     CHOICE_FIELDS,
     RULE_CHOICES,
-    VARIATIONS,
     NewGameError,
     RuleChoice,
     find_large_board,
@@ -27,7 +26,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import LexiconError
-from engine.rules import PRESETS
+from engine.rules import PRESETS, VARIATIONS
 from engine.tiles import load_tile_set, playable_tile_set_names
 
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.errors import TilekeeperError
 from engine.reading import BOARD_SIZE
-from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
+from engine.rules import PRESETS, VARIATIONS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
 
 _NO_YES = MappingProxyType({"no": False, "yes": True})
@@ -42,8 +42,6 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
 )
 """The numeric choices: field -> (name of the setting in `Rules`, factor from the number to the setting, largest
 number)."""
-VARIATIONS = ("rearrange", "recycle", "retake_blanks")
-"""Names (in `Rules`) of the variations of the rules (travel-case, rules 5 A, 5 B and 6)."""
 CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
@@ -63,11 +61,6 @@ class NewGameError(TilekeeperError):
         super().__init__(key, values)
         self.key, self.values = key, values
         self.field, self.offered = field, tuple(offered)
-
-
-def list_variations(rules: Rules | None) -> tuple[str, ...]:
-    """Return the names of the variations that are in force; none without a game."""
-    return tuple(name for name in VARIATIONS if getattr(rules, name, False))
 
 
 def describe_choice(error: NewGameError) -> str:

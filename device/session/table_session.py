@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -49,6 +50,11 @@ CLOCK_SAVE_INTERVAL_S = 10.0
 SAVE_RETRY_INTERVAL_S = 5.0
 """Interval, in seconds, between attempts to save events that could not be saved."""
 
+LEARN_INTERVAL_S = 3.0
+"""Interval, in seconds, in which the table profile learns from the last turns."""
+MAX_TURNS_TO_LEARN = 4
+"""Largest number of turns whose pictures are kept until then."""
+
 
 class TableSession:
     """Session of one table, with its camera, its store, and one game at a time.
@@ -61,7 +67,8 @@ class TableSession:
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
     one command at a time. More threads work between commands: `watch` monitors the camera, `ahead` reads the board at
-    rest in advance, `clock` saves the running clock, and `saving` tries again to save events that could not be saved.
+    rest in advance, `clock` saves the running clock, `saving` tries again to save events that could not be saved, and
+    `learning` passes turns on to the table profile.
     """
 
     def __init__(
@@ -96,6 +103,7 @@ class TableSession:
         self._context = CommandContext(self._controller, self._take_turn, self._prepare_board, phone_camera)
         self._setup = TableSetup(self._board_camera, store, profile)
         self._profile_updater = ProfileUpdater(profile) if profile else None
+        self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
         self._key_frames = KeyFrameBuffer()
         self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
         self._camera_notice: Notice | None = None
@@ -123,6 +131,7 @@ class TableSession:
             PeriodicTask("watch", watch.check_camera, closing),
             PeriodicTask("clock", self._save_clock, closing),
             PeriodicTask("saving", self._retry_save, closing),
+            PeriodicTask("learning", self._learn_turns, closing),
         )
 
     def __enter__(self) -> TableSession:
@@ -289,18 +298,13 @@ class TableSession:
         controller.reading_history = turn.inference.history
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
-        self._queue.submit_task(lambda: self._update_profile(turn, controller.game))
-
-    def _update_profile(self, turn: TurnCapture, game: Game) -> None:
-        """Let the table profile learn from the previous turn, which `turn` confirms."""
-        updater = self._profile_updater
-        if updater and (error := updater.add_turn(turn, str(self._controller.log.number), game)):
-            self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
+        self._turns_to_learn.append((turn, controller.game))
 
     def _prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light."""
         self._key_frames.take_all()
         self._advance_reader.discard()
+        self._turns_to_learn.clear()
         if self._profile_updater:
             self._profile_updater.discard_pending()
         self._board_camera.settle_camera()
@@ -313,7 +317,7 @@ class TableSession:
         is_readable = self._controller.has_game and not self._controller.game.tiles.by_hand_only
         return self._controller.game.tiles.letters if is_readable else load_tile_set("en").letters
 
-    # Between turns: called by the threads `watch`, `clock` and `saving`
+    # Between turns: called by the threads `watch`, `clock`, `saving` and `learning`
 
     def _update_camera_notice(self, trouble: str | None) -> None:
         """Show a fault of the camera as a notice; if `trouble` is None, remove the notice."""
@@ -355,6 +359,20 @@ class TableSession:
         if self._controller.has_unsaved:
             self._queue.submit_task(save)
         return SAVE_RETRY_INTERVAL_S
+
+    def _learn_turns(self) -> float:
+        """Let the table profile learn from the last turns; not at once, because page, panel and voice go first."""
+
+        def learn() -> None:
+            while self._turns_to_learn:
+                turn, game = self._turns_to_learn.popleft()
+                source = str(self._controller.log.number)
+                if self._profile_updater and (error := self._profile_updater.add_turn(turn, source, game)):
+                    self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
+
+        if self._turns_to_learn:
+            self._queue.submit_task(learn)
+        return LEARN_INTERVAL_S
 
     # Running a command
 

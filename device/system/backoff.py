@@ -28,11 +28,6 @@ class Backoff:
     def __repr__(self) -> str:
         return f"<Backoff: {self._failure_count} failures>"
 
-    @property
-    def has_failed(self) -> bool:
-        """True if the last attempt failed."""
-        return self._failure_count > 0
-
     def record_failure(self) -> float:
         """Count a failure; return the seconds to wait before the next attempt."""
         delay_s = self._delays_s[min(self._failure_count, len(self._delays_s) - 1)]

@@ -16,9 +16,9 @@ import pytest
 from device.cli.options import merge_game_settings, prepare_game
 from device.cli.run import configure
 from device.session.new_game import NewGameRequest, make_game
-from device.session.rule_choices import CHOICE_FIELDS, VARIATIONS
+from device.session.rule_choices import CHOICE_FIELDS
 from device.settings import parse_settings
-from engine.rules import Rules
+from engine.rules import VARIATIONS, Rules
 from tests.support.local_data import RULES_CHECKLIST, needs_rules_checklist
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, render_template, request
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
-from device.session.rule_choices import NUMBER_CHOICES, list_variations
+from device.session.rule_choices import NUMBER_CHOICES
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
@@ -66,7 +66,7 @@ class Dialogs:
 
     def more(self) -> Response:
         """Return the list of rarer actions."""
-        return self.show("more", variations=list_variations(self.session.state.rules))
+        return self.show("more", rules=self.session.state.rules)
 
     def square(self) -> Response:
         """Return the form to correct the square in the query, or the form to choose a square if the query has none."""
@@ -102,7 +102,7 @@ class Dialogs:
             "board",
             rows=list_rows(state.board, tiles.name),
             letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
-            variations=list_variations(state.rules),
+            rules=state.rules,
         )
 
     def entry(self) -> Response:

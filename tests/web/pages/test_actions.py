@@ -23,9 +23,8 @@ from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, R
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
-from device.session.rule_choices import VARIATIONS
 from device.session.snapshot import Moment, PlayerView
-from engine.rules import Rules
+from engine.rules import VARIATIONS, Rules
 from tests.support import samples
 from tests.web.conftest import ShownTable, token
 from web.i18n import languages
