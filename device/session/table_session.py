@@ -10,34 +10,31 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
 from calibration.profile import TableProfile
-from device.cameras import Camera, CameraError, Frame
+from device.cameras import Camera, CameraError
 from device.cameras.phone import PhoneCamera, PictureNeededError
-from device.capture.board_camera import BoardCamera, CameraMonitor
+from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
+from device.session.background import BackgroundWork
 from device.session.commands.base import CommandContext, TableCommand
 from device.session.decision import make_late_question
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
-from device.session.messages import Notice, Trouble, format_sentence, make_notice, make_refusal
+from device.session.messages import Notice, Trouble, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
 from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
-from device.session.sight_monitor import SightMonitor
 from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turn_capture import AdvanceReader, TurnCapture, capture_turn
 from device.storage.store import GameStore, StoreError
-from device.system.periodic import PeriodicTask
 from engine.board import load_layout
-from engine.game import Game
 from engine.messages import join_messages
 from engine.tiles import load_tile_set
 from vision.recognition.reader import PhotoReader
@@ -45,15 +42,6 @@ from vision.recognition.reader import PhotoReader
 _log = logging.getLogger(__name__)
 
 MAX_PICTURE_NAME_LENGTH = 40
-CLOCK_SAVE_INTERVAL_S = 10.0
-"""Interval for saving the running clock, in seconds; each save is a synced write, which wears an SD card out."""
-SAVE_RETRY_INTERVAL_S = 5.0
-"""Interval, in seconds, between attempts to save events that could not be saved."""
-
-LEARN_INTERVAL_S = 3.0
-"""Interval, in seconds, in which the table profile learns from the last turns."""
-MAX_TURNS_TO_LEARN = 4
-"""Largest number of turns whose pictures are kept until then."""
 
 
 class TableSession:
@@ -66,9 +54,8 @@ class TableSession:
             session.submit(EndTurn()).result()
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
-    one command at a time. More threads work between commands: `watch` monitors the camera, `ahead` reads the board at
-    rest in advance, `clock` saves the running clock, `saving` tries again to save events that could not be saved, and
-    `learning` passes turns on to the table profile.
+    one command at a time. More threads work between commands: `ahead` reads the board at rest in advance, and those of
+    `device.session.background`.
     """
 
     def __init__(
@@ -102,37 +89,23 @@ class TableSession:
         self._controller = GameController(store, words, clock)
         self._context = CommandContext(self._controller, self._take_turn, self._prepare_board, phone_camera)
         self._setup = TableSetup(self._board_camera, store, profile)
-        self._profile_updater = ProfileUpdater(profile) if profile else None
-        self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
         self._key_frames = KeyFrameBuffer()
         self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
-        self._camera_notice: Notice | None = None
         self._queue = CommandQueue(
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
             self._build_snapshot,
         )
         self._advance_reader = AdvanceReader(self._board_camera, self._controller)
-        get_advance = self._advance_reader.get_newest
-        self._sight_monitor = SightMonitor(
-            self._board_camera, self._controller, self._queue, self._get_letters, self._remove_notices, get_advance
-        )
-        watch = CameraMonitor(
+        self._background = BackgroundWork(
             self._board_camera,
-            self._update_camera_notice,
-            self._handle_rest,
-            lambda: not self._queue.is_busy,
-            clock,
-            self._sight_monitor.handle_motion,
-            self._sight_monitor.handle_long_rest,
-            on_scene=self._advance_reader.read_scene,
-            is_in_play=lambda: self.state.phase.in_play,
+            self._controller,
+            self._queue,
+            self._key_frames,
+            self._advance_reader,
+            ProfileUpdater(profile) if profile else None,
+            self._get_letters,
         )
-        self._periodic_tasks = (
-            PeriodicTask("watch", watch.check_camera, closing),
-            PeriodicTask("clock", self._save_clock, closing),
-            PeriodicTask("saving", self._retry_save, closing),
-            PeriodicTask("learning", self._learn_turns, closing),
-        )
+        self._background.start(clock, closing)
 
     def __enter__(self) -> TableSession:
         return self
@@ -142,8 +115,7 @@ class TableSession:
 
     def close(self) -> None:
         """Finish the running command, stop the threads and release the camera."""
-        for task in self._periodic_tasks:
-            task.close()
+        self._background.close()
         self._turn_worker.stop()
         self._advance_reader.close()
         self._queue.close()
@@ -298,15 +270,13 @@ class TableSession:
         controller.reading_history = turn.inference.history
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
-        self._turns_to_learn.append((turn, controller.game))
+        self._background.add_turn(turn, controller.game)
 
     def _prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light."""
         self._key_frames.take_all()
         self._advance_reader.discard()
-        self._turns_to_learn.clear()
-        if self._profile_updater:
-            self._profile_updater.discard_pending()
+        self._background.discard_turns()
         self._board_camera.settle_camera()
 
     def _get_letters(self) -> tuple[str, ...]:
@@ -316,63 +286,6 @@ class TableSession:
         """
         is_readable = self._controller.has_game and not self._controller.game.tiles.by_hand_only
         return self._controller.game.tiles.letters if is_readable else load_tile_set("en").letters
-
-    # Between turns: called by the threads `watch`, `clock`, `saving` and `learning`
-
-    def _update_camera_notice(self, trouble: str | None) -> None:
-        """Show a fault of the camera as a notice; if `trouble` is None, remove the notice."""
-        before = self._camera_notice
-        self._camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
-
-        def replace_notice(state: TableSnapshot) -> TableSnapshot:
-            others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
-            return replace(state, notices=(*others, *([self._camera_notice] if self._camera_notice else [])))
-
-        if trouble:
-            self._advance_reader.discard()
-        if before != self._camera_notice:
-            self._queue.update_state(replace_notice)
-
-    def _handle_rest(self, frame: Frame) -> None:
-        """Keep a key frame (picture of the board at rest), and check if players have removed a withdrawn play."""
-        if self.state.phase.in_play:
-            self._key_frames.add(frame)
-        self._sight_monitor.handle_rest(frame)
-
-    def _remove_notices(self, key: str) -> None:
-        self._controller.remove_notices(key)
-        self._queue.update_state(lambda state: replace(state, notices=tuple(n for n in state.notices if n.key != key)))
-
-    def _save_clock(self) -> float:
-        state, keeper = self.state, self._controller.clock_keeper
-        if keeper and state.clock and state.clock.running is not None:
-            keeper.save()
-        return CLOCK_SAVE_INTERVAL_S
-
-    def _retry_save(self) -> float:
-        """Try to save the events that could not be saved before."""
-
-        def save() -> None:
-            if self._controller.save():
-                self._remove_notices("not-saved")
-
-        if self._controller.has_unsaved:
-            self._queue.submit_task(save)
-        return SAVE_RETRY_INTERVAL_S
-
-    def _learn_turns(self) -> float:
-        """Let the table profile learn from the last turns; not at once, because page, panel and voice go first."""
-
-        def learn() -> None:
-            while self._turns_to_learn:
-                turn, game = self._turns_to_learn.popleft()
-                source = str(self._controller.log.number)
-                if self._profile_updater and (error := self._profile_updater.add_turn(turn, source, game)):
-                    self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
-
-        if self._turns_to_learn:
-            self._queue.submit_task(learn)
-        return LEARN_INTERVAL_S
 
     # Running a command
 
@@ -406,8 +319,8 @@ class TableSession:
 
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game, with the notice about a fault of the camera if there is one."""
-        state, camera_notice = self._controller.build_snapshot(self.state), self._camera_notice
-        state = replace(state, sight=self._sight_monitor.sight)
+        state, camera_notice = self._controller.build_snapshot(self.state), self._background.camera_notice
+        state = replace(state, sight=self._background.sight)
         if camera_notice is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state
         return replace(state, notices=(*state.notices, camera_notice))

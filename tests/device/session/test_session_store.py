@@ -163,7 +163,7 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
 def test_disk_that_works_again_is_used_without_a_press(
     table: TextTable, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.session.table_session.SAVE_RETRY_INTERVAL_S", 0.05)
+    monkeypatch.setattr("device.session.background.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(5)
         store.connection.execute("PRAGMA query_only = ON")

@@ -1,0 +1,156 @@
+"""The work of a session between turns: watch the camera, save the clock and unsaved events, learn from turns."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from device.cameras import Frame
+from device.capture.board_camera import BoardCamera, CameraMonitor
+from device.capture.turn_images import KeyFrameBuffer
+from device.session.game_controller import GameController
+from device.session.messages import Notice, Trouble, format_sentence, make_notice
+from device.session.profile_updater import ProfileUpdater
+from device.session.sight_monitor import SightMonitor
+from device.session.snapshot import Sight, TableSnapshot
+from device.session.threads import CommandQueue
+from device.session.turn_capture import AdvanceReader, TurnCapture
+from device.system.periodic import PeriodicTask
+from engine.game import Game
+
+CLOCK_SAVE_INTERVAL_S = 10.0
+"""Interval for saving the running clock, in seconds; each save is a synced write, which wears an SD card out."""
+SAVE_RETRY_INTERVAL_S = 5.0
+"""Interval, in seconds, between attempts to save events that could not be saved."""
+LEARN_INTERVAL_S = 3.0
+"""Interval, in seconds, in which the table profile learns from the last turns."""
+MAX_TURNS_TO_LEARN = 4
+"""Largest number of turns whose pictures are kept until then."""
+
+
+class BackgroundWork:
+    """Threads that work between commands: `watch`, `clock`, `saving` and `learning`.
+
+    What changes the game or the profile is passed on to the thread of the session.
+    """
+
+    def __init__(
+        self,
+        camera: BoardCamera,
+        controller: GameController,
+        queue: CommandQueue,
+        key_frames: KeyFrameBuffer,
+        advance_reader: AdvanceReader,
+        profile_updater: ProfileUpdater | None,
+        get_letters: Callable[[], tuple[str, ...]],
+    ) -> None:
+        self._controller = controller
+        self._queue = queue
+        self._key_frames = key_frames
+        self._advance_reader = advance_reader
+        self._profile_updater = profile_updater
+        self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
+        self._sight_monitor = SightMonitor(
+            camera, controller, queue, get_letters, self._remove_notices, advance_reader.get_newest
+        )
+        self._camera = camera
+        self._tasks: tuple[PeriodicTask, ...] = ()
+        self.camera_notice: Notice | None = None
+        """The notice about a fault of the camera, or None."""
+
+    @property
+    def sight(self) -> Sight:
+        """What the camera sees now."""
+        return self._sight_monitor.sight
+
+    def start(self, clock: Callable[[], float], closing: threading.Event) -> None:
+        """Start the threads; they wait on the event `closing`. `clock` returns seconds."""
+        monitor = CameraMonitor(
+            self._camera,
+            self._update_camera_notice,
+            self._handle_rest,
+            lambda: not self._queue.is_busy,
+            clock,
+            self._sight_monitor.handle_motion,
+            self._sight_monitor.handle_long_rest,
+            on_scene=self._advance_reader.read_scene,
+            is_in_play=lambda: self._queue.state.phase.in_play,
+        )
+        self._tasks = (
+            PeriodicTask("watch", monitor.check_camera, closing),
+            PeriodicTask("clock", self._save_clock, closing),
+            PeriodicTask("saving", self._retry_save, closing),
+            PeriodicTask("learning", self._learn_turns, closing),
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        for task in self._tasks:
+            task.close()
+
+    def add_turn(self, turn: TurnCapture, game: Game) -> None:
+        """Let the table profile learn from a turn later; `game` is the game after the turn."""
+        if self._profile_updater:
+            self._turns_to_learn.append((turn, game))
+
+    def discard_turns(self) -> None:
+        """Let the profile learn nothing from the last turns, because a new game begins."""
+        self._turns_to_learn.clear()
+        if self._profile_updater:
+            self._profile_updater.discard_pending()
+
+    def _update_camera_notice(self, trouble: str | None) -> None:
+        """Show a fault of the camera as a notice; if `trouble` is None, remove the notice."""
+        before = self.camera_notice
+        self.camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
+
+        def replace_notice(state: TableSnapshot) -> TableSnapshot:
+            others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
+            return replace(state, notices=(*others, *([self.camera_notice] if self.camera_notice else [])))
+
+        if trouble:
+            self._advance_reader.discard()
+        if before != self.camera_notice:
+            self._queue.update_state(replace_notice)
+
+    def _handle_rest(self, frame: Frame) -> None:
+        """Keep a key frame (picture of the board at rest), and check if players have removed a withdrawn play."""
+        if self._queue.state.phase.in_play:
+            self._key_frames.add(frame)
+        self._sight_monitor.handle_rest(frame)
+
+    def _remove_notices(self, key: str) -> None:
+        self._controller.remove_notices(key)
+        self._queue.update_state(lambda state: replace(state, notices=tuple(n for n in state.notices if n.key != key)))
+
+    def _save_clock(self) -> float:
+        state, keeper = self._queue.state, self._controller.clock_keeper
+        if keeper and state.clock and state.clock.running is not None:
+            keeper.save()
+        return CLOCK_SAVE_INTERVAL_S
+
+    def _retry_save(self) -> float:
+        """Try to save the events that could not be saved before."""
+
+        def save() -> None:
+            if self._controller.save():
+                self._remove_notices("not-saved")
+
+        if self._controller.has_unsaved:
+            self._queue.submit_task(save)
+        return SAVE_RETRY_INTERVAL_S
+
+    def _learn_turns(self) -> float:
+        """Let the table profile learn from the last turns; not at once, because page, panel and voice go first."""
+
+        def learn(updater: ProfileUpdater) -> None:
+            while self._turns_to_learn:
+                turn, game = self._turns_to_learn.popleft()
+                if error := updater.add_turn(turn, str(self._controller.log.number), game):
+                    self._queue.add_notice(make_notice("not-learnt", error, trouble=Trouble.STORE))
+
+        if (updater := self._profile_updater) and self._turns_to_learn:
+            self._queue.submit_task(lambda: learn(updater))
+        return LEARN_INTERVAL_S
