@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import EllipsisType
@@ -29,7 +28,7 @@ from device.session.messages import (
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from engine.board import Square
 from engine.events import Challenged, Event, GameStarted, PlayWithdrawn
 from engine.game import Game
@@ -45,14 +44,13 @@ from engine.validation.deferred_questions import (
     find_open_questions,
 )
 
-_log = logging.getLogger(__name__)
-
 
 class GameController:
     """Controller of the current game, with its log, its clock, the open question and the notices for the players."""
 
     def __init__(self, store: GameStore, words: WordList | None, now: Callable[[], float]) -> None:
-        self._store = store
+        self.store = store
+        """The store of all games."""
         self._now = now
         self._log: GameLog | None = None
         self._clock_keeper: ClockKeeper | None = None
@@ -122,60 +120,19 @@ class GameController:
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game; if `words` is `...`, the current word list is kept. Raises `CommandRefusedError`."""
         with convert_engine_errors():
-            log, trouble = GameLog.begin_game(self._store, started, self._log)
+            log, trouble = GameLog.begin_game(self.store, started, self._log)
         if not isinstance(words, EllipsisType):
             self.words = words
         self.colours.save(zip(started.players, colours, strict=False))
-        self._open_log(log)
+        self.open_log(log)
         self._report_unsaved(trouble)
 
-    def start_next_game(
-        self, default: GameStarted, words_for: Callable[[GameStarted], WordList | None] | None = None
-    ) -> None:
-        """Start a game with the settings of the last game, in which the next player begins.
-
-        After a restart, the last game is the newest game in the store. If there is none, `default` is started. Raises
-        `CommandRefusedError`.
-        """
-        last = self._log or self._load_newest_log()
-        if last is None:
-            return self.start_game(default, ..., ())
-        begun = last.game.start_event
-        words = ... if self._log or words_for is None else words_for(begun)
-        return self.start_game(
-            replace(begun, players=last.game.players, first=(begun.first + 1) % len(begun.players)), words, ()
-        )
-
-    def _load_newest_log(self) -> GameLog | None:
-        """Return the log of the newest game in the store, or None if there is no readable game."""
-        try:
-            return GameLog.load_newest(self._store)
-        except StoreError as error:
-            _log.warning("the last game is no example: %s", error)
-            return None
-
-    def resume_game(self, words_for: Callable[[GameStarted], WordList | None] | None) -> None:
-        """Resume the newest game in the store. Raises `CommandRefusedError`, `StoreError`."""
-        log = GameLog.load_newest(self._store)
-        if log is None:
-            raise make_refusal("nothing-to-resume")
-        if log.game.is_over:
-            raise make_refusal("resume-ended")
-        if words_for:
-            self.words = words_for(log.game.start_event)
-        self._open_log(log)
-
-    def replace_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Start a new game and delete the current game. Raises `CommandRefusedError`, `StoreError`."""
-        number = self.log.number
-        self.start_game(started, words, colours)
-        self._store.delete_game(number)
-
-    def _open_log(self, log: GameLog) -> None:
+    def open_log(self, log: GameLog) -> None:
+        """Continue the game of a log."""
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
         self._memory.start_game(log.game)
         self._shown_warnings.clear()
-        self._clock_keeper = ClockKeeper(self._store, log, self._now)
+        self._clock_keeper = ClockKeeper(self.store, log, self._now)
         self.colours.load()
 
     # Methods for commands

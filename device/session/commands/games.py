@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from types import EllipsisType
 from typing import Annotated
 
@@ -13,8 +15,12 @@ from device.session.commands.base import MAX_PLAYERS, CommandContext, Symbol, Ta
 from device.session.messages import make_notice, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import WordList
+from device.storage.game_log import GameLog
+from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted
 from engine.messages import format_list
+
+_log = logging.getLogger(__name__)
 
 
 class DrawFirst(TableCommand, frozen=True):
@@ -163,7 +169,15 @@ class PlayAgain(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
-        context.controller.start_next_game(self.default, self.words_for)
+        controller = context.controller
+        last = controller.log if controller.has_game else _load_newest_log(controller.store)
+        if last is None:
+            controller.start_game(self.default, ..., ())
+        else:
+            begun = last.game.start_event
+            words = ... if controller.has_game or self.words_for is None else self.words_for(begun)
+            first = (begun.first + 1) % len(begun.players)
+            controller.start_game(replace(begun, players=last.game.players, first=first), words, ())
         context.prepare_board()
 
 
@@ -182,10 +196,27 @@ class ResumeGame(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Load the game and let the camera adjust to the board; refuse the command if no game is unfinished."""
         controller, new = context.controller, self.replacement
-        controller.resume_game(self.words_for)
-        if new and not controller.game.turns and controller.game.start_event != new.started:
-            controller.replace_game(new.started, new.words, new.colours)
+        log = GameLog.load_newest(controller.store)
+        if log is None:
+            raise make_refusal("nothing-to-resume")
+        if log.game.is_over:
+            raise make_refusal("resume-ended")
+        if self.words_for:
+            controller.words = self.words_for(log.game.start_event)
+        controller.open_log(log)
+        if new and not log.game.turns and log.game.start_event != new.started:
+            controller.start_game(new.started, new.words, new.colours)
+            controller.store.delete_game(log.number)
         context.prepare_board()
+
+
+def _load_newest_log(store: GameStore) -> GameLog | None:
+    """Return the log of the newest game in the store, or None if there is no readable game."""
+    try:
+        return GameLog.load_newest(store)
+    except StoreError as error:
+        _log.warning("the last game is no example: %s", error)
+        return None
 
 
 GAME_COMMANDS = (DrawFirst, Pause, EndPause, Undo, Redo, EndGame, StartGame, PlayAgain, ResumeGame)
