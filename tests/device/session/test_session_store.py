@@ -62,7 +62,7 @@ def test_running_clock_is_written_every_ten_seconds(path: Path, monkeypatch: pyt
             tasks[name] = work
             super().__init__(name, work, closing)
 
-    monkeypatch.setattr("device.session.table_session.PeriodicTask", RecordedTask)
+    monkeypatch.setattr("device.session.background.PeriodicTask", RecordedTask)
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS):
         assert tasks["clock"]() == 10.0
