@@ -52,6 +52,8 @@ _STREAM_KEY = "tilekeeper.stream"
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page. Each name is a template name and the id of an HTML element."""
+BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set")
+"""The fields of a snapshot that the template of the board uses; its 225 squares take longer than all other parts."""
 NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
 POLL_INTERVAL_S = 2
 MAX_CACHE_ENTRIES = 16
@@ -339,7 +341,12 @@ class LiveUpdates:
         return f"{self._run_id}-{state.revision}"
 
     def _render_parts(self, state: TableSnapshot, t: Texts) -> dict[str, str]:
-        return {name: self._render_part(name, state, t) for name in PARTS}
+        """Render the parts; the board is that of the last state in the same language if it has not changed."""
+        earlier = (drawn for drawn in reversed(self._rendered_states.values()) if drawn.t.language == t.language)
+        last = next(earlier, None)
+        is_same_board = last is not None and all(getattr(state, x) == getattr(last.state, x) for x in BOARD_FIELDS)
+        kept = {"board": last.parts["board"]} if last is not None and is_same_board else {}
+        return {name: kept.get(name) or self._render_part(name, state, t) for name in PARTS}
 
     def _render_part(self, name: str, state: TableSnapshot, t: Texts) -> str:
         course = build_score_chart(state) if name == "chart" else None

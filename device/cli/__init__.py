@@ -21,6 +21,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 A second thread does not speed up calculations with small matrices, but uses processor time while waiting.
 """
+os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "2")
+"""Number of threads of OpenCV: the other cores of a Raspberry Pi stay free for the page and the camera."""
 
 # Shared libraries that OpenCV needs and that may be missing on a system without a desktop -> Debian packages.
 _DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}

@@ -27,8 +27,11 @@ from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS
 from web.live import AsgiApp, deliver_events
 from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time, make_protocol_class
 
-THREADS = 32
-"""Number of worker threads. A request needs a thread for milliseconds, a command until the board is read."""
+THREADS = 24
+"""Number of worker threads. A request needs a thread for milliseconds, a command until the board is read.
+
+With the dozen threads of the session the program has at most 40, however many pages are open.
+"""
 SEND_TIMEOUT_MS = 10_000
 """Milliseconds without a TCP acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
 CLOSE_TIMEOUT_S = 2.0
