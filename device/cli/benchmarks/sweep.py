@@ -131,7 +131,7 @@ def _load_samples(photos: Path | None, count: int, step: int) -> dict[str, list[
     from engine.tiles import load_tile_set
 
     games = [build_game(record) for record in load_demo_games().values()]
-    samples = {"rendered": list(render_samples(games, count))}
+    samples = {"rendered": list(render_samples(games, count))} if count else {}
     if photos:
         if not any(photos.glob("*/manifest.json")):
             raise UserError(f"{photos}: there is no */manifest.json with the truth of photographs")

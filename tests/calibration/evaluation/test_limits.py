@@ -11,6 +11,7 @@ import pytest
 from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
 from calibration.evaluation.limits import find_limits, format_limits, load_curves
 from calibration.evaluation.robustness import LevelResult
+from tests.support.local_data import ROOT
 
 BLUR = next(d for d in DISTURBANCES if d.name == "blur")
 EXPOSURE = next(d for d in DISTURBANCES if d.name == "exposure")
@@ -55,3 +56,9 @@ def test_curves_are_loaded_from_the_file_of_a_measurement(tmp_path: Path) -> Non
     file = tmp_path / "sweeps.json"
     file.write_text(json.dumps({"rendered": {"blur": found, "a former disturbance": found}}), encoding="utf-8")
     assert load_curves(file) == {"rendered": [(BLUR, [level])]}
+
+
+def test_stored_measurement_has_limits_on_photographs() -> None:
+    curves = load_curves(ROOT / "tests" / "data" / "sweeps.json")
+    limits = {disturbance.name: find_limits(disturbance, levels) for disturbance, levels in curves["photographs"]}
+    assert limits["size"][0] < 12 and limits["camera leaned"][0] > 50 and limits["low light"] == ()
