@@ -4,8 +4,8 @@ Players stick paper on blanks, draw a heart, write a name; makers print emblems.
 colour, and some stickers have the colour of the square below the tile. The renderer of the training draws the board
 with plain blanks; the marks are painted into its picture by `tests.support.blank_marks`, in the light and at the
 sharpness of the picture. Each picture is read without corners. Reported for each kind of mark, with the 95 % interval
-of Wilson (1927): blanks that are read as blank, as a letter, as empty, or not at all, and those that are read as empty
-with a confidence of 0.99 or more.
+of Wilson (1927): blanks that are read as blank, as a letter, as empty, or not at all, and those that are read as a
+letter or as empty with a confidence of 0.99 or more.
 """
 
 from __future__ import annotations
@@ -58,6 +58,11 @@ class BlankResult:
     outcome: str
     confidence: float
     has_square_colour: bool
+
+    @property
+    def is_surely_letter(self) -> bool:
+        """True if the blank is read as a letter with a confidence of `SURE_P` or more."""
+        return self.outcome == "letter" and self.confidence >= SURE_P
 
     @property
     def is_surely_empty(self) -> bool:
@@ -215,15 +220,16 @@ def describe_results(results: Sequence[BlankResult]) -> str:
     groups["sticker in the square's colour"] = [r for r in results if r.has_square_colour]
     groups["all"] = list(results)
     lines = [
-        "| mark | blanks | as blank | as a letter | not read | as empty | empty at 0.99 or more |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| mark | blanks | as blank | as a letter | not read | as empty | letter at 0.99 or more | empty at 0.99 |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, group in groups.items():
         counts = {outcome: sum(r.outcome == outcome for r in group) for outcome in _OUTCOMES}
         low, high = (100 * share for share in estimate_share(counts["empty"], len(group)))
         shares = " | ".join(f"{100 * counts[o] / max(len(group), 1):.1f} %" for o in ("blank", "letter", "not read"))
         empty = f"{counts['empty']}, {100 * counts['empty'] / max(len(group), 1):.1f} % ({low:.1f} to {high:.1f})"
-        lines.append(f"| {name} | {len(group)} | {shares} | {empty} | {sum(r.is_surely_empty for r in group)} |")
+        sure = f"{sum(r.is_surely_letter for r in group)} | {sum(r.is_surely_empty for r in group)}"
+        lines.append(f"| {name} | {len(group)} | {shares} | {empty} | {sure} |")
     return "\n".join(lines)
 
 
