@@ -111,8 +111,8 @@ install_packages() {
     local needed=(python3-venv python3-pip avahi-daemon polkitd ca-certificates) optional missing=() package
     # Of Raspberry Pi OS, and as far as Debian has them. Without recommendations: those are for a desktop.
     optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils)
-    [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables)
-    [ "$HOTSPOT" != yes ] || needed+=(network-manager dnsmasq-base nftables)
+    [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables iw)
+    [ "$HOTSPOT" != yes ] || needed+=(network-manager dnsmasq-base nftables iw)
     if [ -n "$OLD" ]; then
         find_missing
         if [ ${#missing[@]} = 0 ]; then # an upgrade needs nobody but PyPI

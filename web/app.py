@@ -17,7 +17,7 @@ from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
 from web.i18n import remember_language, texts
-from web.pages import actions, dialogs, panel, pictures, reports, scoreboard, setup, stored_data, stored_games
+from web.pages import actions, dialogs, panel, pictures, reports, scoreboard, setup, stored_data, stored_games, wifi
 from web.pages import pairing as pairing_page
 from web.problem_reports import ProblemReports
 from web.responses import refuse
@@ -66,6 +66,10 @@ def create_app(
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
     app.register_blueprint(stored_games.create_blueprint(archive, pairing))
     app.register_blueprint(stored_data.create_blueprint(archive, pairing, host_info))
+    if host_info.wifi_manager is not None:
+        routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
+        app.register_blueprint(routes)
+    app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     api.register_api(app, session, page, pairing, archive, problem_reports, own_lexicon)

@@ -12,6 +12,7 @@ from device.panel.lights import Signal
 from device.panel.panel import PanelView
 from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
+from web.pages.wifi import WifiManager
 
 
 class PanelControl(Protocol):
@@ -41,6 +42,8 @@ class HostInfo:
     otherwise.
     `names` are additional host names of the page (`web.security.hosts`).
 
+    `wifi_manager` lets the table join a Wi-Fi; it is None if the program does not manage the machine's network.
+
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
     for problem reports. `data_folder` is the folder of the games.
     """
@@ -56,3 +59,4 @@ class HostInfo:
     read_log: Callable[[], str] = str
     find_version: Callable[[], str] = str
     data_folder: str = ""
+    wifi_manager: WifiManager | None = None

@@ -32,10 +32,12 @@ from device.storage.lexicons import NO_LEXICON
 from device.storage.recovery import FallbackStore, open_store
 from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import GameStore, StoreError
-from device.system.hotspot import HotspotError, read_hotspot
+from device.system.hotspot import Hotspot, HotspotError, read_hotspot
+from device.system.periodic import PeriodicTask
 from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
+from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
 from engine.events import GameStarted
 from engine.messages import make_message
 from vision.recognition.reader import PhotoReader
@@ -112,6 +114,7 @@ class Appliance:
                 server, status = stack.enter_context(open_page(app, self._settings.page, self._report))
                 if self._hotspot:
                     announce_wifi(self._hotspot, self._report)
+                    stack.callback(self.watch_hotspot(self._hotspot).close)
                 sys.stdout.flush()
                 self._wait(session, server.port, status)
         except (CameraError, StoreError) as error:
@@ -187,7 +190,8 @@ class Appliance:
     def open_pairing(self, session: TableSession) -> Pairing:
         """Open the pairing (pairing code and paired devices), which is stored in the data folder."""
         file = self._data_folder / FILE_NAME
-        return Pairing(lambda text: session.notify(Notice(text)), file=file)
+        is_on_hotspot = self._hotspot.has_client if self._hotspot else lambda _: False
+        return Pairing(lambda text: session.notify(Notice(text)), file=file, is_on_hotspot=is_on_hotspot)
 
     def open_panel(self, session: TableSession, pairing: Pairing, *, use: bool = True) -> AbstractContextManager[Panel]:
         """Open the panel: buttons, lights and displays.
@@ -217,6 +221,12 @@ class Appliance:
         panel = self._settings.panel if use else PanelSettings(use=False)
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
+    def watch_hotspot(self, hotspot: Hotspot) -> PeriodicTask:
+        """Return the running task that closes the table's own Wi-Fi at times, to look for a known network."""
+        closing = threading.Event()
+        watch = HotspotWatch(hotspot, NetworkManager(), closing, count_phones_in_hotspot)
+        return PeriodicTask("hotspot", watch.check, closing)
+
     def open_voice(self, session: TableSession) -> AbstractContextManager[object]:
         """Open the speech output, if it is enabled in the settings."""
 
@@ -241,6 +251,7 @@ class Appliance:
             lambda: read_log(self._data_folder),
             find_program_version,
             str(self._data_folder),
+            NetworkManager() if self._hotspot else None,
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

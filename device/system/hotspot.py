@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 from engine.errors import TilekeeperError
@@ -48,6 +49,16 @@ class Hotspot:
             return re.search(rf"\b{re.escape(self.address)}\b", routes.read_text(encoding="ascii")) is not None
         except OSError:
             return False
+
+    def has_client(self, address: str) -> bool:
+        """Return True if the hotspot is active and the IP address of a client is in its network (/24)."""
+        try:
+            client = ip_address(address)
+        except ValueError:
+            return False
+        client = getattr(client, "ipv4_mapped", None) or client
+        network = ip_network(f"{self.address}/24", strict=False)
+        return client in network and client != ip_address(self.address) and self.is_active()
 
 
 def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:

@@ -35,7 +35,7 @@ def create_blueprint(pairing: Pairing, session: TableSession) -> Blueprint:
     """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and below."""
     routes = Blueprint("phones", __name__)
     pages = PairingPages(pairing, session)
-    routes.app_context_processor(lambda: {"pairing_is_open": pairing.is_open})
+    routes.app_context_processor(lambda: {"pairing_is_open": pairing.is_open_for(request.remote_addr or "")})
     routes.get(PAIR_PATH)(pages.pair_form)
     routes.get(f"{PAIR_PATH}/<secret>")(pages.pair_by_scan)
     routes.post(PAIR_PATH)(pages.pair)

@@ -1,8 +1,9 @@
 """Authorisation of devices by pairing.
 
-There are four ways to pair, and all of them require access to the table: the six-digit code, limited by
+There are five ways to pair, and all of them require access to the table: the six-digit code, limited by
 `web.security.rate_limit`; the secret in the QR code, which is too long for guessing and needs no rate limit; a link
-with a one-time token for the user who started the program; and a press on the panel, which allows one device to pair.
+with a one-time token for the user who started the program; a press on the panel, which allows one device to pair; and
+the table's own Wi-Fi, in which the very first phone needs no code.
 
 A phone is identified by a random id in a signed cookie, a program by a random id in a signed token. The devices and the
 signing key are stored in a file (`web.security.pairing_file`). Code and secret change at each start, after many wrong
@@ -33,6 +34,8 @@ from web.security.pairing_file import (
 )
 from web.security.rate_limit import PairingRateLimiter
 
+FIRST_PAIRING_S = 600.0
+"""Seconds after the first start during which the first phone on the table's own Wi-Fi may pair without a code."""
 PAIRING_WINDOW_S = 60.0
 """Seconds after a press on the panel during which one device may pair without a code."""
 _SECRET_BYTES = 12
@@ -64,7 +67,8 @@ class Pairing:
     """The pairing code and the paired devices.
 
     `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; without a
-    file, pairings end with the program.
+    file, pairings end with the program. `is_on_hotspot` returns True if an IP address is in the table's own Wi-Fi,
+    whose password only the table shows: in the first minutes of the first start, its first phone needs no code.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Pairing:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
         file: Path | None = None,
+        is_on_hotspot: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._notify = notify or (lambda _: None)
         self._clock = clock
@@ -81,6 +86,9 @@ class Pairing:
         self._lock = threading.Lock()
         self._rate_limiter = PairingRateLimiter()
         self._open_until = float("-inf")
+        is_first_start = file is not None and not file.exists()
+        self._first_pairing_until = clock() + FIRST_PAIRING_S if is_first_start else float("-inf")
+        self._is_on_hotspot = is_on_hotspot
         self._one_time_token = ""
         self._used_clients: set[str] = set()
         data, is_good = (make_pairing_data(), True) if file is None else load_pairing_data(file)
@@ -117,6 +125,13 @@ class Pairing:
         """True if a device may pair without a code because of a press on the panel."""
         return self._clock() < self._open_until
 
+    def is_open_for(self, address: str) -> bool:
+        """Return True if the device with this IP address may pair without a code."""
+        if self.is_open:
+            return True
+        is_first = self._clock() < self._first_pairing_until
+        return is_first and self._is_on_hotspot(address)
+
     @property
     def clients(self) -> tuple[PairedClient, ...]:
         """The paired devices in the order of pairing."""
@@ -132,7 +147,7 @@ class Pairing:
         with self._lock:
             if _are_equal(code, self._secret):
                 return self._add_client(device)
-            if not code and self.is_open:
+            if not code and self.is_open_for(address):
                 self._open_until = float("-inf")
                 client = self._add_client(device)
                 self._notify(get_text("pairing-done", device))
@@ -227,6 +242,7 @@ class Pairing:
             if oldest is None:
                 raise PairingFullError(MAX_PAIRED_CLIENTS)
             del self._clients[oldest]
+        self._first_pairing_until = float("-inf")
         phone = PairedClient(secrets.token_urlsafe(12), device, self._wall_clock(), admin=not self._clients)
         self._clients[phone.id] = phone
         self._used_clients.add(phone.id)

@@ -462,3 +462,12 @@ def test_a_broken_file_of_the_own_wifi_is_said(tmp_path: Path, text: str) -> Non
     path.write_text(text, encoding="utf-8")
     with pytest.raises(HotspotError, match=r"hotspot\.toml"):
         read_hotspot(path)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_client"),
+    [("10.42.0.17", True), ("::ffff:10.42.0.17", True), ("10.42.0.1", False), ("192.168.1.7", False), ("?", False)],
+)
+def test_phone_in_the_own_wifi_is_recognised(monkeypatch: pytest.MonkeyPatch, address: str, is_client: bool) -> None:
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: True)
+    assert Hotspot("Tilekeeper-k3fa", "h7wq2mzrda", "10.42.0.1").has_client(address) is is_client

@@ -322,3 +322,49 @@ def test_list_of_phones_that_is_no_file_is_reported(tmp_path: Path) -> None:
     messages: list[str] = []
     Pairing(messages.append, file=tmp_path / FILE_NAME)
     assert len(messages) == 1
+
+
+class FirstStart:
+    """A table that starts for the first time; only 10.42.0.x is its own Wi-Fi."""
+
+    def __init__(self, file: Path) -> None:
+        self.now = 0.0
+        self.file = file
+        self.pairing = self.start()
+
+    def start(self) -> Pairing:
+        return Pairing(clock=lambda: self.now, file=self.file, is_on_hotspot=lambda a: a.startswith("10.42.0."))
+
+
+@pytest.fixture
+def first_start(tmp_path: Path) -> FirstStart:
+    return FirstStart(tmp_path / FILE_NAME)
+
+
+def test_first_phone_on_the_own_wifi_needs_no_code(first_start: FirstStart) -> None:
+    assert first_start.pairing.pair("", "10.42.0.17", "iPhone").admin
+
+
+def test_second_phone_on_the_own_wifi_needs_a_code(first_start: FirstStart) -> None:
+    first = first_start.pairing.pair("", "10.42.0.17", "iPhone")
+    with pytest.raises(PairingCodeError):
+        first_start.pairing.pair("", "10.42.0.18", "Android")
+    first_start.pairing.unpair(first.id)
+    with pytest.raises(PairingCodeError):
+        first_start.pairing.pair("", "10.42.0.18", "Android")
+
+
+def test_first_phone_in_another_network_needs_a_code(first_start: FirstStart) -> None:
+    with pytest.raises(PairingCodeError):
+        first_start.pairing.pair("", "192.168.1.7", "iPhone")
+
+
+def test_first_phone_needs_a_code_after_ten_minutes(first_start: FirstStart) -> None:
+    first_start.now = 600.0
+    with pytest.raises(PairingCodeError):
+        first_start.pairing.pair("", "10.42.0.17", "iPhone")
+
+
+def test_first_phone_needs_a_code_after_a_second_start(first_start: FirstStart) -> None:
+    with pytest.raises(PairingCodeError):
+        first_start.start().pair("", "10.42.0.17", "iPhone")

@@ -1,0 +1,262 @@
+"""Wi-Fi of the machine through NetworkManager's D-Bus interface: find networks, join one, close the table's own Wi-Fi.
+
+Reference: https://networkmanager.dev/docs/api/latest/spec.html. `systemd/tilekeeper.polkit` allows these calls to the
+user of the service.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from jeepney import DBusAddress, Properties, new_method_call
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.wrappers import DBusErrorResponse, unwrap_msg
+
+from device.system.hotspot import Hotspot
+from engine.errors import TilekeeperError
+from engine.messages import make_message
+
+HOTSPOT_CONNECTION = "tilekeeper-hotspot"
+"""Name (`connection.id`) of the table's own Wi-Fi, as the installer makes it."""
+CALL_TIMEOUT_S = 5.0
+JOIN_TIMEOUT_S = 45.0
+"""Time in seconds after which joining a network has failed: authentication and DHCP take up to half a minute."""
+SCAN_S = 12.0
+"""Time in seconds for a scan, and for NetworkManager to join a known network that it has found."""
+UNUSED_S = 300.0
+"""Time in seconds without a phone, after which the table's own Wi-Fi is closed to look for a known network."""
+CHECK_INTERVAL_S = 60.0
+
+_NAME = "org.freedesktop.NetworkManager"
+_ROOT = "/org/freedesktop/NetworkManager"
+_NO_OBJECT = "/"
+_WIFI_DEVICE = 2
+"""Value of `NM_DEVICE_TYPE_WIFI`."""
+_ACTIVATED, _DEACTIVATED = 2, 4
+"""Values of `NMActiveConnectionState`."""
+
+
+class WifiError(TilekeeperError):
+    """NetworkManager is missing, has no Wi-Fi device, or refuses a call; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WifiNetwork:
+    """A network in range: its name (SSID), its strength in percent, and whether it needs a password."""
+
+    name: str
+    strength: int
+    is_secured: bool
+
+
+class NetworkManager:
+    """NetworkManager of this machine; each method opens a connection of its own to the system bus.
+
+    `wait` sleeps for some seconds. All methods raise `WifiError`.
+    """
+
+    def __init__(
+        self, wait: Callable[[float], object] = time.sleep, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._wait = wait
+        self._clock = clock
+
+    def find_networks(self) -> tuple[WifiNetwork, ...]:
+        """Return the networks in range that NetworkManager knows, the strongest first; each name once."""
+        with _open_bus() as bus:
+            strongest: dict[str, WifiNetwork] = {}
+            for point in bus.list_access_points(bus.find_wifi_device()):
+                network = bus.read_access_point(point)
+                if network.name and network.strength >= strongest.get(network.name, network).strength:
+                    strongest[network.name] = network
+        return tuple(sorted(strongest.values(), key=lambda network: -network.strength))
+
+    def scan(self) -> None:
+        """Let NetworkManager look for networks; this takes some seconds, and is refused while a scan is running."""
+        with _open_bus() as bus:
+            bus.call(bus.find_wifi_device(), f"{_NAME}.Device.Wireless", "RequestScan", "a{sv}", {})
+
+    def join(self, name: str, password: str = "") -> None:
+        """Join a network and remember it. A network that cannot be joined is forgotten again. Raises `WifiError`."""
+        with _open_bus() as bus:
+            device = bus.find_wifi_device()
+            arguments = (make_connection(name, password), device, bus.find_access_point(device, name))
+            profile, active = bus.call_many(_ROOT, _NAME, "AddAndActivateConnection", "a{sa{sv}}oo", *arguments)
+            deadline = self._clock() + JOIN_TIMEOUT_S
+            while (state := bus.read_state(active)) not in (_ACTIVATED, _DEACTIVATED) and self._clock() < deadline:
+                self._wait(0.5)
+            if state != _ACTIVATED:
+                bus.call(profile, f"{_NAME}.Settings.Connection", "Delete")
+                text = "the Wi-Fi {0} cannot be joined: is it in range, and is its password right?"
+                raise WifiError(make_message("wifi-not-joined", text, name))
+
+    def close_hotspot(self) -> None:
+        """Close the table's own Wi-Fi, so that NetworkManager looks for known networks."""
+        with _open_bus() as bus:
+            for active in bus.read(_ROOT, _NAME, "ActiveConnections"):
+                if bus.read(active, f"{_NAME}.Connection.Active", "Id") == HOTSPOT_CONNECTION:
+                    bus.call(_ROOT, _NAME, "DeactivateConnection", "o", active)
+
+    def open_hotspot(self) -> None:
+        """Open the table's own Wi-Fi again, unless another network was joined.
+
+        NetworkManager does not open it by itself after `close_hotspot`.
+        """
+        with _open_bus() as bus:
+            device = bus.find_wifi_device()
+            if bus.read(device, f"{_NAME}.Device", "ActiveConnection") != _NO_OBJECT:
+                return
+            for profile in bus.call(f"{_ROOT}/Settings", f"{_NAME}.Settings", "ListConnections"):
+                settings = bus.call(profile, f"{_NAME}.Settings.Connection", "GetSettings")
+                if settings["connection"]["id"][1] == HOTSPOT_CONNECTION:
+                    bus.call_many(_ROOT, _NAME, "ActivateConnection", "ooo", profile, device, _NO_OBJECT)
+
+
+class HotspotWatch:
+    """Closes the table's own Wi-Fi for a moment while no phone uses it, so that the table finds home again.
+
+    After a power failure a Raspberry Pi is up before the router. `count_phones` returns the number of phones in the own
+    Wi-Fi, or None if it is unknown; then the own Wi-Fi stays open.
+    """
+
+    def __init__(
+        self,
+        hotspot: Hotspot,
+        manager: NetworkManager,
+        closing: threading.Event,
+        count_phones: Callable[[], int | None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._hotspot = hotspot
+        self._manager = manager
+        self._closing = closing
+        self._count_phones = count_phones
+        self._clock = clock
+        self._unused_since: float | None = None
+
+    def check(self) -> float:
+        """Check the own Wi-Fi once; return the seconds until the next check. Raises `WifiError`."""
+        now = self._clock()
+        if not self._hotspot.is_active() or self._count_phones() != 0:
+            self._unused_since = None
+        elif self._unused_since is None:
+            self._unused_since = now
+        elif now - self._unused_since >= UNUSED_S:
+            self._unused_since = None
+            self._look_for_known_networks()
+        return CHECK_INTERVAL_S
+
+    def _look_for_known_networks(self) -> None:
+        self._manager.close_hotspot()
+        try:
+            self._manager.scan()
+            self._closing.wait(SCAN_S)
+        finally:
+            self._manager.open_hotspot()
+
+
+def count_phones_in_hotspot() -> int | None:
+    """Return the number of phones in the table's own Wi-Fi, or None if `iw` is not installed or fails."""
+    try:
+        answer = subprocess.run(
+            ["iw", "dev", "wlan0", "station", "dump"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=CALL_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if answer.returncode else sum(line.startswith("Station ") for line in answer.stdout.splitlines())
+
+
+def make_connection(name: str, password: str) -> dict[str, dict[str, tuple[str, object]]]:
+    """Return a new connection profile; NetworkManager completes it. Values are pairs of D-Bus signature and value."""
+    profile: dict[str, dict[str, tuple[str, object]]] = {
+        "connection": {"id": ("s", name), "type": ("s", "802-11-wireless")},
+        "802-11-wireless": {"ssid": ("ay", name.encode())},
+    }
+    if password:
+        profile["802-11-wireless-security"] = {"key-mgmt": ("s", "wpa-psk"), "psk": ("s", password)}
+    return profile
+
+
+class _Bus:
+    """Calls to NetworkManager over one connection to the system bus. All methods raise `WifiError`."""
+
+    def __init__(self, connection: DBusConnection) -> None:
+        self._connection = connection
+
+    def call_many(
+        self, path: str, interface: str, method: str, signature: str = "", *arguments: object
+    ) -> Sequence[Any]:
+        """Call a method and return all its results."""
+        address = DBusAddress(path, bus_name=_NAME, interface=interface)
+        return self._send(new_method_call(address, method, signature or None, arguments))
+
+    def call(self, path: str, interface: str, method: str, signature: str = "", *arguments: object) -> Any:
+        """Call a method and return its first result, or None if it has none."""
+        return next(iter(self.call_many(path, interface, method, signature, *arguments)), None)
+
+    def read(self, path: str, interface: str, name: str) -> Any:
+        """Return a property."""
+        address = DBusAddress(path, bus_name=_NAME, interface=interface)
+        return self._send(Properties(address).get(name))[0][1]
+
+    def read_state(self, active: str) -> int:
+        """Return the state of an active connection; an object that is gone is deactivated."""
+        try:
+            return int(self.read(active, f"{_NAME}.Connection.Active", "State"))
+        except WifiError:
+            return _DEACTIVATED
+
+    def find_wifi_device(self) -> str:
+        """Return the path of the Wi-Fi device."""
+        for device in self.call(_ROOT, _NAME, "GetDevices"):
+            if self.read(device, f"{_NAME}.Device", "DeviceType") == _WIFI_DEVICE:
+                return str(device)
+        raise WifiError(make_message("wifi-no-device", "this machine has no Wi-Fi"))
+
+    def list_access_points(self, device: str) -> Sequence[str]:
+        """Return the paths of the access points in range."""
+        points: Sequence[str] = self.call(device, f"{_NAME}.Device.Wireless", "GetAllAccessPoints")
+        return points
+
+    def find_access_point(self, device: str, name: str) -> str:
+        """Return the path of an access point of a network; `/` if none is in range, as for a hidden network."""
+        found = (point for point in self.list_access_points(device) if self.read_access_point(point).name == name)
+        return next(found, _NO_OBJECT)
+
+    def read_access_point(self, point: str) -> WifiNetwork:
+        """Return the network of an access point."""
+        interface = f"{_NAME}.AccessPoint"
+        name = bytes(self.read(point, interface, "Ssid")).decode(errors="replace")
+        flags = self.read(point, interface, "WpaFlags") | self.read(point, interface, "RsnFlags")
+        return WifiNetwork(name, int(self.read(point, interface, "Strength")), bool(flags))
+
+    def _send(self, message: Any) -> Sequence[Any]:
+        try:
+            result: Sequence[Any] = unwrap_msg(self._connection.send_and_get_reply(message, timeout=CALL_TIMEOUT_S))
+        except DBusErrorResponse as error:
+            raise WifiError(make_message("wifi-refused", "NetworkManager refuses ({0})", error.name)) from error
+        except (OSError, TimeoutError) as error:
+            raise WifiError(make_message("wifi-no-answer", "NetworkManager does not answer")) from error
+        return result
+
+
+@contextmanager
+def _open_bus() -> Iterator[_Bus]:
+    try:
+        connection = open_dbus_connection(bus="SYSTEM")
+    except (OSError, KeyError) as error:
+        raise WifiError(make_message("wifi-no-bus", "this machine has no NetworkManager")) from error
+    try:
+        yield _Bus(connection)
+    finally:
+        connection.close()

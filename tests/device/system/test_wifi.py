@@ -1,0 +1,113 @@
+"""Wi-Fi over D-Bus, on a mock of NetworkManager."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device.system.hotspot import Hotspot
+from device.system.wifi import (
+    UNUSED_S,
+    HotspotWatch,
+    NetworkManager,
+    WifiError,
+    WifiNetwork,
+    make_connection,
+)
+from tests.support.network_manager import MockManager, find_missing, run_network_manager
+
+needs_mock = pytest.mark.skipif(bool(why := find_missing()), reason=why or "the mock is here")
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[MockManager]:
+    with run_network_manager() as mock:
+        mock.add_network("home", 40)
+        mock.add_network("home", 80)
+        mock.add_network("neighbour", 60)
+        yield mock
+
+
+@needs_mock
+@pytest.mark.usefixtures("mock")
+def test_networks_are_listed_once_the_strongest_first() -> None:
+    assert NetworkManager().find_networks() == (WifiNetwork("home", 80, True), WifiNetwork("neighbour", 60, True))
+
+
+@needs_mock
+def test_network_that_was_joined_is_remembered(mock: MockManager) -> None:
+    NetworkManager().join("home", "correct horse")
+    assert [profile["connection"]["id"][1] for profile in mock.read_connections()] == ["home"]
+
+
+@needs_mock
+def test_network_that_is_not_joined_in_time_is_forgotten(mock: MockManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = mock.read_connections()
+    monkeypatch.setattr("device.system.wifi._ACTIVATED", 99)  # a state that is never reached
+    monkeypatch.setattr("device.system.wifi.JOIN_TIMEOUT_S", 0.0)
+    with pytest.raises(WifiError, match="neighbour cannot be joined"):
+        NetworkManager().join("neighbour", "wrong horse")
+    assert mock.read_connections() == before
+
+
+def test_machine_without_networkmanager_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={tmp_path / 'none'}")
+    with pytest.raises(WifiError, match="no NetworkManager"):
+        NetworkManager().find_networks()
+
+
+def test_connection_without_a_password_is_open() -> None:
+    assert "802-11-wireless-security" not in make_connection("cafe", "")
+    assert make_connection("home", "secret")["802-11-wireless-security"]["psk"] == ("s", "secret")
+
+
+class OwnWifi:
+    """The table's own Wi-Fi with its phones, as the watch sees and changes it."""
+
+    def __init__(self) -> None:
+        self.now, self.phones, self.calls = 0.0, 0, list[str]()
+
+    def close_hotspot(self) -> None:
+        self.calls.append("close")
+
+    def scan(self) -> None:
+        self.calls.append("scan")
+
+    def open_hotspot(self) -> None:
+        self.calls.append("open")
+
+
+@pytest.fixture
+def own() -> OwnWifi:
+    return OwnWifi()
+
+
+@pytest.fixture
+def watch(own: OwnWifi, monkeypatch: pytest.MonkeyPatch) -> HotspotWatch:
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: True)
+    monkeypatch.setattr("device.system.wifi.SCAN_S", 0.0)
+    hotspot = Hotspot("Tilekeeper-k3fa", "h7wq2mzrda", "10.42.0.1")
+    return HotspotWatch(hotspot, own, threading.Event(), lambda: own.phones, lambda: own.now)  # type: ignore[arg-type]
+
+
+def test_own_wifi_without_phones_is_closed_to_look_for_home(own: OwnWifi, watch: HotspotWatch) -> None:
+    for own.now in (0.0, UNUSED_S - 1):
+        watch.check()
+    assert own.calls == []
+    own.now = UNUSED_S
+    watch.check()
+    assert own.calls == ["close", "scan", "open"]
+
+
+def test_own_wifi_stays_open_while_a_phone_uses_it(own: OwnWifi, watch: HotspotWatch) -> None:
+    watch.check()
+    own.now, own.phones = UNUSED_S, 1
+    watch.check()
+    own.now, own.phones = 2 * UNUSED_S - 1, 0
+    watch.check()
+    own.now = 2.9 * UNUSED_S
+    watch.check()
+    assert own.calls == []
