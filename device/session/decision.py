@@ -126,11 +126,13 @@ def make_late_question(max_s: float) -> OpenQuestion:
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
     """Return the question about a finding of the validation, with an answer for each option of the finding."""
-    meant: dict[str, tuple[Event, ...]] = {}
+    answers: dict[str, tuple[Event, ...]] = {}
     for option in finding.options:
-        meant.setdefault(_describe_option(game, finding, option), option.events)
-    asked = make_question(f"asked-{finding.reason}", *finding.values, answers=tuple(meant), squares=finding.squares)
-    return OpenQuestion(asked, tuple(meant.values()), bool(finding.options[0].events), finding=finding)
+        answers.setdefault(_describe_option(game, finding, option), option.events)
+    question = make_question(
+        f"asked-{finding.reason}", *finding.values, answers=tuple(answers), squares=finding.squares
+    )
+    return OpenQuestion(question, tuple(answers.values()), bool(finding.options[0].events), finding=finding)
 
 
 def make_finding_notice(finding: Finding) -> Notice:
@@ -155,13 +157,13 @@ class TurnContext:
     """Context for the validation of a turn, in addition to the reading of the board.
 
     `words` is the word list in use; None means that words are not checked. `earlier` is the evidence from earlier
-    readings, and `asked` are the questions that the players were asked before. `seat` is the index of the player whose
-    button ended the turn; None for a shared button.
+    readings, and `question_history` has the questions that the players were asked before. `seat` is the index of the
+    player whose button ended the turn; None for a shared button.
     """
 
     words: WordList | None = None
     earlier: ReadingHistory | None = None
-    asked: QuestionHistory = field(default_factory=QuestionHistory)
+    question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
 
 
@@ -169,15 +171,15 @@ class TurnContext:
 class Decision:
     """Result of a reading: the events to record, the question to ask, notices and a warning.
 
-    There is a warning instead of a question if there are no answers to choose from. `asked` are all questions that the
-    players were asked, including this question.
+    There is a warning instead of a question if there are no answers to choose from. `question_history` has all
+    questions that the players were asked, including this question.
     """
 
     events: tuple[Event, ...]
     open_question: OpenQuestion | None = None
     warning: str = ""
     notices: tuple[Notice, ...] = ()
-    asked: QuestionHistory = field(default_factory=QuestionHistory)
+    question_history: QuestionHistory = field(default_factory=QuestionHistory)
 
     @property
     def is_clear(self) -> bool:
@@ -199,7 +201,7 @@ def decide(game: Game, explained: Inference, reading: BoardReading, context: Tur
 
 
 def validate_decision(
-    game: Game, inferred: Decision, explained: Inference, reading: BoardReading, context: TurnContext
+    game: Game, inferred: Decision, inference: Inference, reading: BoardReading, context: TurnContext
 ) -> Decision:
     """Validate the events of the decision `inferred`, and return the resulting decision.
 
@@ -207,30 +209,39 @@ def validate_decision(
     and the validation have a question, the more urgent question is asked.
     """
     proposal = Proposal(
-        game, inferred.events, Source.CAMERA, reading, context.earlier, context.words, context.asked, context.seat
+        game,
+        inferred.events,
+        Source.CAMERA,
+        reading,
+        context.earlier,
+        context.words,
+        context.question_history,
+        context.seat,
     )
     verdict = validate_turn(proposal)
     finding, own = verdict.question, inferred.open_question
     decision = replace(inferred, events=verdict.events, notices=tuple(map(make_finding_notice, verdict.notices)))
-    asked = context.asked
+    history = context.question_history
     if finding is not None and (own is None or _is_more_urgent(finding, own)):
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
-        asked = asked.with_finding(finding)
+        history = history.with_finding(finding)
     elif own is not None and own.first_is_default:
         decision = replace(decision, open_question=replace(own, answers=(verdict.events, *own.answers[1:])))
-        asked = replace(asked, open_squares=asked.open_squares | {*explained.doubtful_squares})
-    if key_of(explained.question or "") == TILE_LOST:
-        asked = replace(asked, squares=asked.squares | {*explained.best.missing_squares})
+        history = replace(history, open_squares=history.open_squares | {*inference.doubtful_squares})
+    if key_of(inference.question or "") == TILE_LOST:
+        history = replace(history, squares=history.squares | {*inference.best.missing_squares})
     for play in filter_plays(decision.events):
-        asked = asked.with_play(play.play, reading)
-    return replace(decision, asked=replace(asked, has_missed_press=_is_press_missed(decision)))
+        history = history.with_play(play.play, reading)
+    return replace(decision, question_history=replace(history, has_missed_press=_is_press_missed(decision)))
 
 
 def _is_press_missed(decision: Decision) -> bool:
     """Return True if nothing is recorded before an answer, although the board is that of the game."""
-    asked = decision.open_question
-    is_board_wrong = asked is not None and asked.finding is not None and asked.finding.reason in WRONG_BOARD_REASONS
-    return asked is not None and not decision.events and not is_board_wrong
+    question = decision.open_question
+    is_board_wrong = (
+        question is not None and question.finding is not None and question.finding.reason in WRONG_BOARD_REASONS
+    )
+    return question is not None and not decision.events and not is_board_wrong
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
@@ -242,32 +253,36 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
     return own.question.key == PASS_OR_EXCHANGE or finding.reason in RECORD_REASONS
 
 
-def _decide_by_inference(game: Game, explained: Inference, reading: BoardReading) -> Decision:
+def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:
     """Return the decision about a turn from the inferred explanations only, before the events are validated."""
-    best = explained.best
-    if explained.question is None:
+    best = inference.best
+    if inference.question is None:
         return Decision(best.events) if best.events or best.is_waiting else _decide_without_play(game, reading)
-    likely = [one for one in explained.explanations if one.likelihood >= MIN_OFFERED_LIKELIHOOD] or [best]
+    likely = [
+        explanation for explanation in inference.explanations if explanation.likelihood >= MIN_OFFERED_LIKELIHOOD
+    ] or [best]
     if len(likely) == 1:
-        likely += _find_rivals(explained)
-    meant = {one.text: _get_events(game, one) for one in likely}
-    meant |= dict(other for one in likely if (other := _swap_plays(game, one.events)) and other[0] not in meant)
-    if best.leftover_squares and not best.events and not best.is_waiting:
-        meant = {explained.question: (), **meant}
-    is_unusual = key_of(explained.question) == "is-that-right" or len(filter_plays(best.events)) > 1
-    if len(meant) == 1 and (best.covered_squares or is_unusual):
-        meant[get_text("answer-look-again")] = ()
-    events = next(iter(meant.values()))
-    if len(meant) == 1:
-        return Decision(events, warning=explained.question)
-    squares = explained.doubtful_squares
-    asked = Question(
-        format_sentence(explained.question),
-        tuple(map(format_sentence, meant)),
-        squares=squares,
-        symbols=_list_symbols(game, likely, squares) if len(meant) == len(likely) else (),
+        likely += _find_rivals(inference)
+    answers = {explanation.text: _get_events(game, explanation) for explanation in likely}
+    answers |= dict(
+        other for explanation in likely if (other := _swap_plays(game, explanation.events)) and other[0] not in answers
     )
-    return Decision(events, OpenQuestion(asked, tuple(meant.values()), first_is_default=bool(events)))
+    if best.leftover_squares and not best.events and not best.is_waiting:
+        answers = {inference.question: (), **answers}
+    is_unusual = key_of(inference.question) == "is-that-right" or len(filter_plays(best.events)) > 1
+    if len(answers) == 1 and (best.covered_squares or is_unusual):
+        answers[get_text("answer-look-again")] = ()
+    events = next(iter(answers.values()))
+    if len(answers) == 1:
+        return Decision(events, warning=inference.question)
+    squares = inference.doubtful_squares
+    question = Question(
+        format_sentence(inference.question),
+        tuple(map(format_sentence, answers)),
+        squares=squares,
+        symbols=_list_symbols(game, likely, squares) if len(answers) == len(likely) else (),
+    )
+    return Decision(events, OpenQuestion(question, tuple(answers.values()), first_is_default=bool(events)))
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
@@ -276,28 +291,28 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
     The question is asked if a key frame (an earlier picture) shows only a part of the tiles: the next player may have
     added the other tiles. The single play `play` is recorded until the question is answered.
     """
-    meant: list[tuple[Event, ...]] = [(play,), two]
+    answers: list[tuple[Event, ...]] = [(play,), two]
     texts = []
-    for events in meant:
+    for events in answers:
         texts.append(format_sentence(explanation_text(game, push_events(game, events), events, "")))
     squares = tuple(square for square, _ in two[1].play.tiles)
     names = game.players[two[0].player], game.players[two[1].player]
-    asked = make_question("one-or-two", *names, answers=tuple(texts), squares=squares)
-    return Decision((play,), OpenQuestion(asked, tuple(meant)))
+    question = make_question("one-or-two", *names, answers=tuple(texts), squares=squares)
+    return Decision((play,), OpenQuestion(question, tuple(answers)))
 
 
-def _find_rivals(explained: Inference) -> list[Explanation]:
+def _find_rivals(inference: Inference) -> list[Explanation]:
     """Return the second explanation if it differs from the best explanation only on the doubtful squares.
 
     Such an explanation is offered as an answer, even if its probability is low.
     """
-    best, *others = explained.explanations
+    best, *others = inference.explanations
     boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
-    return [other for other, differs in boards if differs and {*differs} <= {*explained.doubtful_squares}]
+    return [other for other, differs in boards if differs and {*differs} <= {*inference.doubtful_squares}]
 
 
-def _get_events(game: Game, one: Explanation) -> tuple[Event, ...]:
-    return one.events or (() if one.is_waiting else (Passed(game.to_move),))
+def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
+    return explanation.events or (() if explanation.is_waiting else (Passed(game.to_move),))
 
 
 def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event, ...]] | None:

@@ -147,14 +147,14 @@ class GameController:
         if events:
             self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
-    def ask_question(self, verdict: Decision, reading: BoardReading | None = None) -> None:
+    def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
         """Open the question of a decision about `reading`, and show its notices; a warning is shown once."""
-        self.open_question = replace(verdict.open_question, reading=reading) if verdict.open_question else None
-        self._memory.add_questions(verdict.asked)
-        self.notices += verdict.notices
-        if verdict.warning and (verdict.warning not in self._shown_warnings or not verdict.events):
-            self._shown_warnings.add(verdict.warning)  # players may have ignored the warning on purpose
-            self.add_notice(verdict.warning, Trouble.BOARD)
+        self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
+        self._memory.add_questions(decision.question_history)
+        self.notices += decision.notices
+        if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
+            self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
+            self.add_notice(decision.warning, Trouble.BOARD)
 
     def close_question(self, *, is_deferred: bool) -> None:
         """Close the open question at the next command, or defer it. An answer that was chosen is not in doubt."""
@@ -167,15 +167,15 @@ class GameController:
 
         `is_asked` is False if the players have ended the next turn without an answer.
         """
-        asked, self.open_question = self.open_question, None
-        if asked is None or not asked.is_deferrable or (before := self.log.game_before_last_press) is None:
+        question, self.open_question = self.open_question, None
+        if question is None or not question.is_deferrable or (before := self.log.game_before_last_press) is None:
             return
-        is_chosen = asked.question.chosen > 0 and not is_asked
-        if asked.deferred and is_chosen:
-            self.answer_deferred_question(asked.deferred, asked.question.chosen)
-        elif not asked.deferred and not is_chosen:
-            deferred = asked.make_deferred(self.game.events[len(before.events) :])
-            self._report_unsaved(self.log.extend_last_press(defer_question(self.game, deferred, asked.reading)))
+        is_chosen = question.question.chosen > 0 and not is_asked
+        if question.deferred and is_chosen:
+            self.answer_deferred_question(question.deferred, question.question.chosen)
+        elif not question.deferred and not is_chosen:
+            deferred = question.make_deferred(self.game.events[len(before.events) :])
+            self._report_unsaved(self.log.extend_last_press(defer_question(self.game, deferred, question.reading)))
 
     def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
         """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""
@@ -195,8 +195,8 @@ class GameController:
 
     def read_again(self) -> None:
         """Close the open question, and undo its turn, because the board is read again. Raises `CommandRefusedError`."""
-        asked, self.open_question = self.open_question, None
-        if asked is not None and asked.first_is_default:
+        question, self.open_question = self.open_question, None
+        if question is not None and question.first_is_default:
             self.move_in_history(self.log.undo)
         self._memory.forget_last_question()
 
@@ -205,32 +205,32 @@ class GameController:
 
         Raises `CommandRefusedError`.
         """
-        asked = self.open_question
-        if asked is None or not 0 <= number < len(asked.answers):
+        question = self.open_question
+        if question is None or not 0 <= number < len(question.answers):
             raise make_refusal("nothing-asked")
-        if asked.is_late:
+        if question.is_late:
             self.open_question = None
             return number == 0
-        if asked.stops_clock and number == 0:
+        if question.stops_clock and number == 0:
             return False  # the words are still being looked up
-        self.open_question, events = None, asked.answers[number]
-        if asked.deferred:
-            self.answer_deferred_question(asked.deferred, number)
+        self.open_question, events = None, question.answers[number]
+        if question.deferred:
+            self.answer_deferred_question(question.deferred, number)
             return False
-        if asked.finding is not None and not events:
-            self.open_question = asked
+        if question.finding is not None and not events:
+            self.open_question = question
             self.read_again()
             return True
-        if number != asked.question.chosen or not asked.first_is_default:
-            before = self.log.game_before_last_press if asked.first_is_default else self.game
+        if number != question.question.chosen or not question.first_is_default:
+            before = self.log.game_before_last_press if question.first_is_default else self.game
             events = self._add_void_withdrawal(before or self.game, events)
-        if asked.first_is_default and number != asked.question.chosen:
+        if question.first_is_default and number != question.question.chosen:
             self._record(events, lambda: self.log.replace_last_press(events))
-        elif events and not asked.first_is_default:
+        elif events and not question.first_is_default:
             self._record(events, lambda: self.log.append(events))
-        self._memory.close_question(asked.question.squares)
-        if asked.is_about_old_tiles and events and (before := self.log.game_before_last_press):
-            answered = asked.make_deferred(self.game.events[len(before.events) :], number)
+        self._memory.close_question(question.question.squares)
+        if question.is_about_old_tiles and events and (before := self.log.game_before_last_press):
+            answered = question.make_deferred(self.game.events[len(before.events) :], number)
             self._report_unsaved(self.log.extend_last_press(close_question(self.game, answered)))
         return False
 

@@ -132,15 +132,17 @@ class PictureBuffer:
         If the question is not about squares, return the decision unchanged. `corners` are the corners of the grid in
         `image`, `(4, 2)`, or None if no board was found.
         """
-        asked = decision.open_question
-        if asked is None or not asked.question.squares or corners is None:
+        open_question = decision.open_question
+        if open_question is None or not open_question.question.squares or corners is None:
             return decision
-        jpeg = crop_squares(image, corners, asked.question.squares)
+        jpeg = crop_squares(image, corners, open_question.question.squares)
         name = make_crop_name(jpeg)
         self.add(name, jpeg)
-        known = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
-        self._crop_names = {**known, str(asked.question.text): name}
-        return replace(decision, open_question=replace(asked, question=replace(asked.question, picture=name)))
+        kept = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
+        self._crop_names = {**kept, str(open_question.question.text): name}
+        return replace(
+            decision, open_question=replace(open_question, question=replace(open_question.question, picture=name))
+        )
 
     def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
         """Return a deferred question with the name of the crop that was shown with it, if the crop is still kept."""

@@ -177,18 +177,18 @@ def _explain_readings(
         return found
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
         before = settle_questions(game, board, context.earlier)
-        settled = context.asked.settle_reading(before, board)
-        explained = infer_play(before, settled, context.earlier, context.asked.open_squares)
-        verdict = decide(before, explained, settled, context)
+        settled = context.question_history.settle_reading(before, board)
+        inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
+        decision = decide(before, inference, settled, context)
         found = replace(
             found,
             game=before,
             reading=replace(found.reading, board=board),
-            inference=explained,
-            decision=verdict,
+            inference=inference,
+            decision=decision,
             is_aligned=align_reading(before, board) is board,
         )
-        if verdict.is_clear:
+        if decision.is_clear:
             break
     return found
 
@@ -240,8 +240,8 @@ def _check_key_frames(
     two = find_extended_play(game, found.inference, boards, context.earlier, context.words)
     if two is None:
         return found
-    asked = ask_one_or_two_plays(game, plays[0], two)
-    return replace(found, decision=replace(asked, asked=found.decision.asked))
+    decision = ask_one_or_two_plays(game, plays[0], two)
+    return replace(found, decision=replace(decision, question_history=found.decision.question_history))
 
 
 class AdvanceReader:

@@ -166,37 +166,37 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     return Inference((nothing,), question, missing, history)
 
 
-def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
-    squares, board = evidence.reading.squares, one.board
-    settled = evidence.hidden_squares.union(*one.moved_tiles)
+def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
+    squares, board = evidence.reading.squares, hypothesis.board
+    settled = evidence.hidden_squares.union(*hypothesis.moved_tiles)
     fresh = set(before.board.differences(board))
     differs = [s for s in find_inconsistent_squares(evidence.reading, board) if s not in settled]
     clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > MIN_CLEAR_PROBABILITY]
     leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear_tile_squares)
-    lying = build_play_as_seen(one.game.state, evidence) if leftover else None
+    lying = build_play_as_seen(hypothesis.game.state, evidence) if leftover else None
     return Explanation(
-        events=one.events,
+        events=hypothesis.events,
         likelihood=likelihood,
-        text=explanation_text(before, one.game, one.events, one.note),
-        game=one.game,
+        text=explanation_text(before, hypothesis.game, hypothesis.events, hypothesis.note),
+        game=hypothesis.game,
         leftover_squares=leftover,
         missing_squares=tuple(s for s in clear_old if squares[s].symbol == EMPTY),
         misread_squares=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
-        moved_tiles=one.moved_tiles,
+        moved_tiles=hypothesis.moved_tiles,
         unsure_squares=tuple(
             s for s in sorted(fresh - settled) if _tile_confidence(squares[s], board[s]) < MIN_CLEAR_PROBABILITY
         ),
-        covered_squares=_find_covered_squares(before, one, evidence),
-        status=check_placement(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
-        is_waiting=one.lying_board is not None,
+        covered_squares=_find_covered_squares(before, hypothesis, evidence),
+        status=check_placement(hypothesis.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
+        is_waiting=hypothesis.lying_board is not None,
     )
 
 
-def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
+def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
     """Return the hidden squares directly before and after the main word of a play."""
-    if not any(isinstance(event, PlayMade) for event in one.events):
+    if not any(isinstance(event, PlayMade) for event in hypothesis.events):
         return ()
-    board, squares = one.game.board, evidence.reading.squares
+    board, squares = hypothesis.game.board, evidence.reading.squares
     laid = {s for s in board.differences(before.board) if board[s]}
     runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.tile_run(s, across)]]
     lines = [(run, across) for covered, run, across in runs if len(laid) == 1 or len(laid & covered) > 1]

@@ -174,7 +174,8 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
     lost = [
         square
         for square in game.board.occupied_squares()
-        if square not in proposal.asked.squares and reading.squares[square].probability(EMPTY) > MIN_CLEAR_PROBABILITY
+        if square not in proposal.question_history.squares
+        and reading.squares[square].probability(EMPTY) > MIN_CLEAR_PROBABILITY
     ]
     squares = tuple(sorted([*new, *lost]))
     if squares:
@@ -246,7 +247,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     The recorded tile counts until the question is answered. If the confidence of the tile was low when it was placed,
     the correction counts instead.
     """
-    reading, game, asked = proposal.reading, proposal.game, proposal.asked
+    reading, game, questions = proposal.reading, proposal.game, proposal.question_history
     if reading is None or not proposal.events:
         return
     reading = align_reading(game, reading) or reading
@@ -256,23 +257,23 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
         return
     history = (proposal.earlier or ReadingHistory()).with_reading(reading, game.board)
     misread = find_misread_tiles(game, reading, history)
-    changes = tuple(event for event in misread if event.square not in asked.squares | asked.open_squares)
+    changes = tuple(event for event in misread if event.square not in questions.squares | questions.open_squares)
     if not changes:
         return
     changed = tuple(event.square for event in changes)
     kept, corrected = Option(proposal.events), Option((*changes, *proposal.events))
     if not _are_possible(game, corrected.events):
         corrected = LOOK_AGAIN
-    elif asked.doubtful_squares.issuperset(changed):
+    elif questions.doubtful_squares.issuperset(changed):
         kept, corrected = corrected, kept
     yield Finding(Reason.OLD_TILE_DIFFERS, (_name_squares(changed),), (kept, corrected), changed)
 
 
 def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask if a tile that was missed before belongs to an earlier play. Until the answer, the tile is in that play."""
-    game, asked = proposal.game, proposal.asked
+    game, questions = proposal.game, proposal.question_history
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
-    if added and not all(event.square in asked.open_squares for event in added):
+    if added and not all(event.square in questions.open_squares for event in added):
         squares = tuple(event.square for event in added)
         yield Finding(Reason.TILE_ADDED, (_name_squares(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 

@@ -31,8 +31,8 @@ MIN_SETTLING_CONFIDENCE = 0.99
 def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     """Return the deferred questions without an answer, the oldest question first."""
     closed = {event.number for event in game.events if isinstance(event, QuestionClosed)}
-    asked = (event for event in game.events if isinstance(event, QuestionDeferred))
-    return tuple(event for event in asked if event.number not in closed)
+    deferred = (event for event in game.events if isinstance(event, QuestionDeferred))
+    return tuple(event for event in deferred if event.number not in closed)
 
 
 def find_provisional_turns(game: Game) -> frozenset[int]:

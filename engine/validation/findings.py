@@ -154,8 +154,8 @@ class Proposal:
     """A turn before it is recorded: the new events, and the game to which the events are added.
 
     `reading` is the reading from which the events were inferred, `earlier` is the history of earlier readings, and
-    `words` is the word list in use. Each of these may be None. `asked` has the earlier questions. `seat` is the player
-    whose button or phone ended the turn, or None if no player's button or phone did.
+    `words` is the word list in use. Each of these may be None. `question_history` has the earlier
+    questions. `seat` is the player whose button or phone ended the turn, or None if no player's button or phone did.
     """
 
     game: Game
@@ -164,7 +164,7 @@ class Proposal:
     reading: BoardReading | None = None
     earlier: ReadingHistory | None = None
     words: WordList | None = None
-    asked: QuestionHistory = field(default_factory=QuestionHistory)
+    question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
 
     @property

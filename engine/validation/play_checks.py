@@ -127,7 +127,12 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     Either the same player has pressed again, or the next player has ended a turn without a play.
     """
     event, after = proposal.single_play, proposal.game_after
-    if event is None or len(proposal.events) > 1 or not proposal.asked.has_missed_press or proposal.seat is not None:
+    if (
+        event is None
+        or len(proposal.events) > 1
+        or not proposal.question_history.has_missed_press
+        or proposal.seat is not None
+    ):
         return
     values = (after.players[event.player], after.players[after.to_move])
     options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
@@ -196,7 +201,7 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
         return
     game = _find_game_before(proposal, event)
     unlisted = find_unlisted_words(game.score_play(event.play), words)
-    if not unlisted or proposal.asked.words.issuperset(unlisted):
+    if not unlisted or proposal.question_history.words.issuperset(unlisted):
         return
     others = find_listed_alternatives(game, event.play, reading, words)
     if others or find_least_confidence(event.play, reading) < MIN_LETTER_CONFIDENCE:

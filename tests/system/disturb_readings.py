@@ -101,7 +101,7 @@ class PressModel:
         self.history = history
         self.open_question: OpenQuestion | None = None
         self.has_notice = False
-        self.asked = QuestionHistory()
+        self.question_history = QuestionHistory()
         self._before = game
         self._reading: BoardReading | None = None
         self._shown_warnings: set[str] = set()
@@ -115,19 +115,23 @@ class PressModel:
         open_before = find_open_questions(self.game)
         self.game = settle_questions(self.game, picture.reading, self.history)
         for question in {*open_before} - {*find_open_questions(self.game)}:
-            self.asked = self.asked.without_squares(question.squares)
+            self.question_history = self.question_history.without_squares(question.squares)
         self._before, self.open_question, self.has_notice = self.game, None, False
         self._reading = picture.reading
-        reading = self.asked.settle_reading(self.game, picture.reading)
-        inference = infer_play(self.game, reading, self.history, self.asked.open_squares)
-        context = TurnContext(self.words, self.history, self.asked)
+        reading = self.question_history.settle_reading(self.game, picture.reading)
+        inference = infer_play(self.game, reading, self.history, self.question_history.open_squares)
+        context = TurnContext(self.words, self.history, self.question_history)
         decision = decide(self.game, inference, reading, context)
         try:
             self.game = push_events(self.game, decision.events)
         except (NotationError, RulesError):
             self.has_notice = True  # the session shows why the command failed, and has recorded nothing
             return decision
-        self.open_question, self.history, self.asked = decision.open_question, inference.history, decision.asked
+        self.open_question, self.history, self.question_history = (
+            decision.open_question,
+            inference.history,
+            decision.question_history,
+        )
         self.has_notice = bool(decision.notices)
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
             self._shown_warnings.add(decision.warning)
@@ -156,7 +160,7 @@ class PressModel:
     def answer_question(self, number: int) -> None:
         """Choose an answer of the open question."""
         if self.open_question:
-            self.asked = self.asked.without_squares(self.open_question.question.squares)
+            self.question_history = self.question_history.without_squares(self.open_question.question.squares)
         self.game, self.open_question = self._game_after(number), None
 
     def _game_after(self, number: int) -> Game:

@@ -154,7 +154,7 @@ def test_pass_is_recorded_beside_a_missing_tile_that_was_asked_about() -> None:
     game = play(new_game(), *OPENING)
     reading = seen(game.board, {"F8": {".": 0.9, "H": 0.1}})
     asked = QuestionHistory(squares=frozenset({parse_square("F8")}))
-    assert find(check_pass, Proposal(game, (Passed(0),), Source.CAMERA, reading, asked=asked)) is None
+    assert find(check_pass, Proposal(game, (Passed(0),), Source.CAMERA, reading, question_history=asked)) is None
 
 
 def test_reading_of_a_known_square_follows_the_record() -> None:

@@ -65,7 +65,7 @@ def test_old_tile_is_asked_about_once() -> None:
         game, (PlayMade(0, written(game, "10F PASTE")),), Source.CAMERA, reading, read_often(game, reading, 3)
     )
     asked = QuestionHistory().with_finding(next(check_old_tiles(proposal)))
-    assert not list(check_old_tiles(replace(proposal, asked=asked)))
+    assert not list(check_old_tiles(replace(proposal, question_history=asked)))
 
 
 def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer() -> None:
@@ -73,7 +73,7 @@ def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer()
     reading = seen(game.board, {"H8": {"R": 1.0}})
     events = (PlayMade(0, written(game, "10F PASTE")),)
     asked = QuestionHistory(doubtful_squares=frozenset({H8}))
-    proposal = Proposal(game, events, Source.CAMERA, reading, read_often(game, reading, 3), asked=asked)
+    proposal = Proposal(game, events, Source.CAMERA, reading, read_often(game, reading, 3), question_history=asked)
     assert next(check_old_tiles(proposal)).options[1] == Option(events)
 
 
@@ -89,7 +89,9 @@ def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_ope
     events = (SquareCorrected(square, Tile("S"), 0), PlayMade(0, written(game, "10F PASTE")))
     proposal = Proposal(game, events, Source.CAMERA, seen(game.board))
     assert next(check_added_tiles(proposal)).options == (Option(events), LOOK_AGAIN)
-    assert not list(check_added_tiles(replace(proposal, asked=QuestionHistory(open_squares=frozenset({square})))))
+    assert not list(
+        check_added_tiles(replace(proposal, question_history=QuestionHistory(open_squares=frozenset({square}))))
+    )
 
 
 def test_end_tile_belongs_to_the_play_before_if_that_completes_its_word() -> None:

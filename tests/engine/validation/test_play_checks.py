@@ -172,7 +172,7 @@ def test_unlisted_word_that_is_read_clearly_is_no_question() -> None:
 def test_unlisted_word_is_asked_about_once() -> None:
     proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
     asked = QuestionHistory().with_finding(next(check_words(proposal))).for_new_game()
-    assert not list(check_words(replace(proposal, asked=asked)))
+    assert not list(check_words(replace(proposal, question_history=asked)))
 
 
 def test_closed_dictionary_reveals_nothing() -> None:
@@ -213,7 +213,7 @@ def test_first_option_of_the_question_counts() -> None:
 
 
 def test_play_after_a_press_without_a_record_is_asked_about() -> None:
-    missed = replace(propose("8F HORN"), asked=QuestionHistory(has_missed_press=True))
+    missed = replace(propose("8F HORN"), question_history=QuestionHistory(has_missed_press=True))
     found = next(check_missed_press(missed))
     assert found.reason is Reason.PRESS_MISSED and found.values == ("Anna", "Ben")
     assert [option.events[-1] for option in found.options] == [missed.events[0], Passed(1)]
@@ -221,7 +221,7 @@ def test_play_after_a_press_without_a_record_is_asked_about() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_play_after_a_missed_press_is_clear_if_the_seat_is_known(seat: int) -> None:
-    missed = replace(propose("8F HORN"), asked=QuestionHistory(has_missed_press=True), seat=seat)
+    missed = replace(propose("8F HORN"), question_history=QuestionHistory(has_missed_press=True), seat=seat)
     assert not list(check_missed_press(missed))
 
 
