@@ -7,7 +7,7 @@ table. A `ProfiledReader` applies a profile to every reading. With a path, the p
 >>> from tempfile import TemporaryDirectory
 >>> with TemporaryDirectory() as folder:
 ...     profile = TableProfile(Path(folder) / "table.npz")
-...     profile.save()
+...     profile.save(Path.write_bytes)
 ...     TableProfile(Path(folder) / "table.npz").examples
 ()
 

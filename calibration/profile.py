@@ -9,11 +9,10 @@ bounded size, written atomically.
 from __future__ import annotations
 
 import io
-import os
 import threading
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -258,10 +257,17 @@ class TableProfile:
         with self._lock:
             return replace(reading, board=self._tile_examples.refine_reading(reading.views, reading.board, tiles))
 
-    def save(self) -> None:
-        """Write the examples to the profile's file, atomically. Raises `ProfileError` if writing fails."""
+    def save(self, write_file: Callable[[Path, bytes], object]) -> None:
+        """Write the examples to the profile's file with `write_file`. Raises `ProfileError` if writing fails.
+
+        `write_file` should write a file completely or not at all, even if the power fails.
+        """
         if self._path:
-            save_examples(self._path, self.examples)
+            try:
+                write_file(self._path, pack_examples(self.examples))
+            except OSError as error:
+                text = "what this table has learnt is not saved: {0}"
+                raise ProfileError(make_message("learnt-not-saved", text, error.strerror or error)) from error
 
 
 class ProfiledReader:
@@ -307,25 +313,11 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
         )
 
 
-def save_examples(path: Path, examples: Sequence[Example]) -> None:
-    """Write the examples to a new file, sync the file to disk, and replace `path` with it. Raises `ProfileError`."""
+def pack_examples(examples: Sequence[Example]) -> bytes:
+    """Return the content of a profile file with the examples."""
     packed = io.BytesIO()
     np.savez_compressed(packed, **_to_arrays(examples))
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("wb") as file:
-            file.write(packed.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        text = "what this table has learnt is not saved: {0}"
-        raise ProfileError(make_message("learnt-not-saved", text, error.strerror or error)) from error
+    return packed.getvalue()
 
 
 def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from device.session.decision import (
     MIN_HIDDEN_PROBABILITY,
 )
 from device.session.turn_capture import TurnCapture
+from device.storage.files import write_file
 from engine.board import Board
 from engine.game import Game
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
@@ -71,7 +72,7 @@ class ProfileUpdater:
         rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         self._profile.learn(pending.views, rows, source)
         try:
-            self._profile.save()
+            self._profile.save(write_file)
         except ProfileError as error:
             return str(error)
         return ""

@@ -15,6 +15,7 @@ from calibration.profile import ProfileError, TableProfile
 from device.cameras import Image
 from device.capture.board_camera import BoardCamera
 from device.session.messages import make_refusal
+from device.storage.files import write_file
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
 from engine.messages import join_messages
@@ -114,7 +115,7 @@ class TableSetup:
             return tuple(map(square_name, sorted(wrong)))
         self._profile.learn(views, rows, ENROLMENT_SOURCE)
         try:
-            self._profile.save()
+            self._profile.save(write_file)
         except ProfileError as error:
             _log.warning("the lesson is not kept: %s", error)
         return ()

@@ -230,8 +230,8 @@ def _check_key_frames(
     game, board, plays = found.game, found.reading.board, filter_plays(found.decision.events)
     if board is None or len(plays) != 1 or len(plays[0].play.tiles) < 2:
         return found
-    seen = ((read(frame.decode_image()), stood) for frame, stood in find_stable_frames(key_frames, found.frame))
-    boards = [(board, stood) for board, stood in seen if board]
+    seen = ((read(frame.decode_image()), stable_s) for frame, stable_s in find_stable_frames(key_frames, found.frame))
+    boards = [(board, stable_s) for board, stable_s in seen if board]
     if (square := find_earlier_tile(game, plays[0].play, boards)) is not None:
         earlier = (context.earlier or ReadingHistory()).with_early_tile(square)
         inferred = Decision(found.decision.events, notices=found.decision.notices)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calibration.profile import ProfiledReader, ProfileError, TableProfile
+from device.storage.files import write_file
 from engine.reading import BLANK, EMPTY, BoardReading
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of, rows_of
 from vision.geometry import Floats, Image
@@ -46,7 +47,7 @@ def symbol_at_100(knowledge: TableProfile) -> str:
 
 
 def test_what_was_learnt_outlasts_the_program(tmp_path: Path) -> None:
-    taught(tmp_path / "table.npz").save()
+    taught(tmp_path / "table.npz").save(write_file)
     again = TableProfile(tmp_path / "table.npz", Muddle())
     assert again.problem == ""
     assert [one.symbol for one in again.examples] == [one.symbol for one in taught().examples]
@@ -69,7 +70,7 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
     for game in range(6):
         laid = {at: chr(0x41 + (at * 7 + game) % 60) for at in range(225)}
         knowledge.learn(OwnTable(game).picture(dict.fromkeys(laid, "A"), game), rows_of(laid), str(game))
-    knowledge.save()
+    knowledge.save(write_file)
     assert path.stat().st_size < LARGEST
 
 
@@ -120,7 +121,7 @@ def test_table_profile_leaves_blank_or_empty_as_it_is() -> None:
 
 
 def test_saved_file_has_the_keys_that_earlier_releases_need(tmp_path: Path) -> None:
-    taught(tmp_path / "table.npz").save()
+    taught(tmp_path / "table.npz").save(write_file)
     with np.load(tmp_path / "table.npz") as new, np.load(VERSION_1_FILE) as old:
         assert set(new) == set(old)
         assert all(new[key].dtype.kind == old[key].dtype.kind and new[key].ndim == old[key].ndim for key in old)
@@ -129,7 +130,7 @@ def test_saved_file_has_the_keys_that_earlier_releases_need(tmp_path: Path) -> N
 @pytest.fixture(scope="module")
 def good_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
     path = tmp_path_factory.mktemp("good") / "table.npz"
-    taught(path).save()
+    taught(path).save(write_file)
     yield path.read_bytes()
 
 
@@ -148,7 +149,7 @@ def test_a_damaged_file_is_said_and_begun_anew(
         assert not knowledge.examples
         assert "damaged" in knowledge.problem
         assert not path.exists(), "set aside"
-    knowledge.save()
+    knowledge.save(write_file)
     assert TableProfile(path, Muddle()).problem == ""
 
 
@@ -156,4 +157,4 @@ def test_a_file_without_permission_or_folder_is_said_when_it_is_saved(tmp_path: 
     knowledge = TableProfile(tmp_path / "gone" / "table.npz", Muddle())
     assert knowledge.problem == ""
     with pytest.raises(ProfileError, match="not saved"):
-        knowledge.save()
+        knowledge.save(write_file)
