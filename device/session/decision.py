@@ -7,26 +7,26 @@ from dataclasses import dataclass, field, replace
 
 from device.session.messages import (
     PASS_OR_EXCHANGE,
+    TILE_LOST,
     Notice,
+    OpenQuestion,
     Question,
     Trouble,
     format_sentence,
     get_text,
+    make_finding_notice,
+    make_finding_question,
     make_notice,
     make_question,
 )
 from device.session.snapshot import can_decide_challenge
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import (
-    BlankNamed,
-    ClockRead,
     Event,
     Exchanged,
-    GameEnded,
     Passed,
     PlayMade,
     PlayWithdrawn,
-    QuestionDeferred,
 )
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
@@ -34,16 +34,8 @@ from engine.inference.history import ReadingHistory
 from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import EMPTY, HIDDEN, BoardReading
-from engine.validation import Finding, Option, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import push_events
-
-WHO_CHALLENGED = "who-challenged"
-"""Key of the question about the player who has challenged a valid play."""
-TILE_LOST = "tile-lost"
-"""Key of the inference's question about an old tile that is not seen any more."""
-OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
-"""Keys of the questions about old tiles, which are asked once for each square."""
-_KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
@@ -55,101 +47,6 @@ WRONG_BOARD_REASONS = (Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
 """Reasons for questions about a board that shows no turn of the game."""
 RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
 """Reasons for questions about recorded turns, which are asked before questions about the new play."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """An open question with the events of each answer.
-
-    If `first_is_default` is True, the events of the first answer are recorded until another answer is chosen. If
-    `stops_clock` is True (for a challenge that the players decide), the clocks are stopped until the question is
-    answered. `is_unrecorded` is True if no events were recorded before an answer was chosen. `finding` is the finding
-    of the validation that caused the question, None for other questions. For a question with a finding, an answer
-    without events reads the board again. If `is_late` is True, the turn was not read in time; the first answer waits
-    for the reading, and the second one leaves the turn to the players. `reading` is the reading of the board that the
-    question is about. `deferred` is the number of a deferred question that is shown again, 0 for other questions.
-    """
-
-    question: Question
-    answers: tuple[tuple[Event, ...], ...]
-    first_is_default: bool = True
-    stops_clock: bool = False
-    is_unrecorded: bool = False
-    finding: Finding | None = None
-    is_late: bool = False
-    reading: BoardReading | None = None
-    deferred: int = 0
-
-    @property
-    def view(self) -> Question:
-        """The question with the choices that the players have besides the answers."""
-        is_about_turn = not self.stops_clock and self.question.key != WHO_CHALLENGED
-        return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None)
-
-    @property
-    def is_deferrable(self) -> bool:
-        """True if the turn counts provisionally until the players answer. Pass and exchange have the same score."""
-        is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
-        return is_recorded and not self.stops_clock and self.question.key not in (PASS_OR_EXCHANGE, WHO_CHALLENGED)
-
-    @property
-    def is_about_old_tiles(self) -> bool:
-        """True if the question is about tiles that were recorded earlier. The answer is kept with the game."""
-        return self.question.key in OLD_TILE_KEYS
-
-    def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
-        """Return the event that keeps the question about `events`, the last ones of the game, without its number.
-
-        `chosen` is the answer in effect, by default that of the question.
-        """
-        pairs = zip(self.question.answers, self.answers, strict=True)
-        kept = [(text, answer) for text, answer in pairs if answer]
-        earlier = self.answers[: self.question.chosen if chosen is None else chosen]
-        count = sum(not isinstance(event, ClockRead) for event in events)
-        texts, answers = zip(*kept, strict=True)
-        return QuestionDeferred(
-            0, self.question.text, texts, answers, count, sum(map(bool, earlier)), self.question.squares
-        )
-
-
-def make_recalled_question(deferred: QuestionDeferred) -> OpenQuestion:
-    """Return a deferred question as the open question of the table."""
-    return OpenQuestion(Question.from_event(deferred), deferred.answers, deferred=deferred.number)
-
-
-def make_late_question(max_s: float) -> OpenQuestion:
-    """Return the question about a turn that is not read after `max_s` seconds; the clocks are stopped meanwhile."""
-    answers = get_text("answer-wait"), get_text("answer-by-hand")
-    question = make_question("not-read-in-time", f"{max_s:.0f}", answers=answers)
-    return OpenQuestion(question, ((), ()), first_is_default=False, stops_clock=True, is_late=True)
-
-
-def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
-    """Return the question about a finding of the validation, with an answer for each option of the finding."""
-    answers: dict[str, tuple[Event, ...]] = {}
-    for option in finding.options:
-        answers.setdefault(_describe_option(game, finding, option), option.events)
-    question = make_question(
-        f"asked-{finding.reason}", *finding.values, answers=tuple(answers), squares=finding.squares
-    )
-    return OpenQuestion(question, tuple(answers.values()), bool(finding.options[0].events), finding=finding)
-
-
-def make_finding_notice(finding: Finding) -> Notice:
-    """Return the notice about a finding of the validation."""
-    return Notice(get_text(f"noted-{finding.reason}", *finding.values), Trouble.BOARD)
-
-
-def _describe_option(game: Game, finding: Finding, option: Option) -> str:
-    if not option.events:
-        return get_text("answer-read-again")
-    if isinstance(option.events[-1], GameEnded):
-        return get_text("answer-game-over")
-    if option.events == (Passed(game.to_move),) and finding.reason in _KEPT_REASONS:
-        return get_text("answer-as-recorded")
-    if isinstance(option.events[-1], BlankNamed):
-        return get_text("answer-blank", option.events[-1].letter)
-    return format_sentence(explanation_text(game, push_events(game, option.events), option.events, ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,17 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import (
-    Decision,
-    OpenQuestion,
-    TurnContext,
-    make_finding_notice,
-    make_finding_question,
-    withdraw_void_play,
-)
+from device.session.decision import Decision, TurnContext, withdraw_void_play
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory
 from device.session.messages import (
     Notice,
+    OpenQuestion,
     Trouble,
     convert_engine_errors,
     format_sentence,
     list_deferred_questions,
+    make_finding_notice,
+    make_finding_question,
     make_notice,
     make_refusal,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import BinaryIO
 
-from device.session.decision import make_finding_notice
+from device.session.messages import make_finding_notice
 from device.storage.archive import import_gcg, import_zip, list_gcg_problems, load_game
 from device.storage.store import GameStore
 from engine.game import Game

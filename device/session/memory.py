@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
-from device.session.decision import OLD_TILE_KEYS, Decision
-from device.session.messages import DeferredQuestion
+from device.session.decision import Decision
+from device.session.messages import OLD_TILE_KEYS, DeferredQuestion
 from device.session.snapshot import PlayerView
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.events import QuestionDeferred

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from device.session.decision import make_finding_notice, make_finding_question
 from device.session.game_controller import GameController
-from device.session.messages import convert_engine_errors, format_sentence, make_refusal
+from device.session.messages import (
+    convert_engine_errors,
+    format_sentence,
+    make_finding_notice,
+    make_finding_question,
+    make_refusal,
+)
 from device.session.snapshot import TurnView, WordList, build_snapshot
 from engine.events import PlayMade
 from engine.game import Game

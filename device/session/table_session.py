@@ -22,10 +22,9 @@ from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
 from device.session.background import BackgroundWork
 from device.session.commands.base import CommandContext, TableCommand
-from device.session.decision import make_late_question
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
-from device.session.messages import Notice, Trouble, make_notice, make_refusal
+from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
 from device.session.profile_updater import ProfileUpdater

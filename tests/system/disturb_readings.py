@@ -30,8 +30,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from device.session.decision import Decision, OpenQuestion, TurnContext, decide
-from device.session.messages import PASS_OR_EXCHANGE
+from device.session.decision import Decision, TurnContext, decide
+from device.session.messages import PASS_OR_EXCHANGE, OpenQuestion
 from device.session.snapshot import WordList, is_listed
 from engine.board import Board
 from engine.errors import NotationError, RulesError

@@ -8,9 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.session.commands.base import CommandContext, TableCommand
-from device.session.decision import make_recalled_question
 from device.session.game_controller import GameController
-from device.session.messages import make_refusal
+from device.session.messages import make_recalled_question, make_refusal
 from device.session.phases import Command
 from engine.validation.deferred_questions import find_open_questions
 

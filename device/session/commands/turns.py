@@ -10,9 +10,17 @@ from msgspec import Meta
 
 from device.cameras import Image
 from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
-from device.session.decision import WHO_CHALLENGED, Decision, OpenQuestion, decide
+from device.session.decision import Decision, decide
 from device.session.game_controller import GameController
-from device.session.messages import convert_engine_errors, get_text, make_notice, make_question, make_refusal
+from device.session.messages import (
+    WHO_CHALLENGED,
+    OpenQuestion,
+    convert_engine_errors,
+    get_text,
+    make_notice,
+    make_question,
+    make_refusal,
+)
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
 from engine.blanks import find_invalid_words
