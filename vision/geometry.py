@@ -97,7 +97,7 @@ def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float]
         / scale
     )
     while to_spare > 1 and min(image.shape[:2]) > 1:
-        image, H, to_spare = _halve_image(image), _HALVING_TRANSFORM @ H, to_spare / 2
+        image, H, to_spare = halve_image(image), _HALVING_TRANSFORM @ H, to_spare / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     seen = cv2.warpPerspective(image, H @ to_board, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)
@@ -111,7 +111,7 @@ def _find_shortest_side(H: Floats) -> float:
     return float(np.linalg.svd(slopes, compute_uv=False).min())
 
 
-def _halve_image(image: Image) -> Image:
+def halve_image(image: Image) -> Image:
     """Scale the picture to half its size by averaging 2 x 2 pixels; an odd last row or column is dropped."""
     height, width = image.shape[0] // 2, image.shape[1] // 2
     even = image[: 2 * height, : 2 * width]

@@ -20,7 +20,7 @@ from device.cameras import AutoExposureCamera, BlackPictureError, Camera, Camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
 from device.capture.scene_reference import RestScene, SceneReference, to_grey
 from device.system.backoff import Backoff
-from vision.geometry import Floats
+from vision.geometry import Floats, halve_image
 from vision.recognition.reader import PhotoReader, PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, BoardTracker, measure_corner_distance, rotate_like
 
@@ -266,7 +266,10 @@ def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> 
 
 def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
     """Return a small grey version of a picture, `(72, 96) float32`; averaging removes the camera's noise."""
-    return np.asarray(cv2.resize(to_grey(image), THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)
+    grey, (width, height) = to_grey(image), THUMBNAIL_SIZE_PX
+    while grey.shape[0] >= 6 * height and grey.shape[1] >= 6 * width:  # averages of 2 x 2 pixels are fast
+        grey = halve_image(grey)
+    return np.asarray(cv2.resize(grey, THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)
 
 
 CHECK_INTERVAL_S = 0.2
