@@ -1,0 +1,175 @@
+"""Work that is counted, run by an emulated Python: `python -m tests.system.instructions.workloads NAME TIMES FOLDER`.
+
+`FOLDER` has the pictures that `render_pictures` made. What is done before the first repetition is the same for any
+number of repetitions, so that the difference of two runs is the work alone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from device.cameras import Frame, Image
+from engine.tiles import load_tile_set
+
+PICTURE_SIZE_PX = (1632, 1224)
+VIDEO_SIZE_PX = (1920, 1080)
+PREVIEW_SIZE_PX = (640, 480)
+FRAMES_PER_S = 5
+"""Previews in a second that the monitor of the camera compares."""
+START_TIMEOUT_S = 120.0
+
+
+def render_pictures(folder: Path) -> None:
+    """Render a board after the first play and in the middle of a game; write the latter in three sizes."""
+    from device.demo.demo_table import load_demo_games
+    from engine.board import SQUARES, column_of, row_of
+    from engine.gcg import build_game
+    from vision.rendering.simulated_table import SimulatedTable
+
+    game = build_game(next(iter(load_demo_games().values())))
+    for name, number in (("first", 0), ("board", len(game.turns) // 2)):
+        table = SimulatedTable(seed=5, size=PICTURE_SIZE_PX, values=load_tile_set("en").values)
+        tiles = {s: tile.face for s in SQUARES if (tile := game.turns[number].board[s]) is not None}
+        table.lay_tiles({(row_of(square), column_of(square)): face for square, face in tiles.items()})
+        image = table.photograph().image
+        cv2.imwrite(str(folder / f"{name}.png"), image)
+    video = cv2.resize(image, VIDEO_SIZE_PX, interpolation=cv2.INTER_AREA)
+    cv2.imwrite(str(folder / "video.jpg"), video, [cv2.IMWRITE_JPEG_QUALITY, 85])
+    cv2.imwrite(str(folder / "preview.png"), cv2.resize(image, PREVIEW_SIZE_PX, interpolation=cv2.INTER_AREA))
+
+
+def load_image(folder: Path, name: str) -> Image:
+    """Load one of the pictures of `render_pictures`, `(H, W, 3) uint8 BGR`."""
+    return np.asarray(cv2.imread(str(folder / f"{name}.png")), np.uint8)
+
+
+def find_and_read(folder: Path, picture: str = "board") -> Callable[[], object]:
+    """Find the board in the whole picture and read it."""
+    from vision.recognition.reader import BoardReader
+
+    image, reader, letters = load_image(folder, picture), BoardReader(), load_tile_set("en").letters
+    return lambda: reader.read(image, letters)
+
+
+def read_known_board(folder: Path, picture: str = "board") -> Callable[[], object]:
+    """Read a turn of a board that is tracked."""
+    from device.capture.board_camera import BoardCamera
+    from vision.recognition.reader import BoardReader
+
+    image, letters = load_image(folder, picture), load_tile_set("en").letters
+    camera = BoardCamera(_StillCamera(folder), BoardReader())
+    camera.adopt_location(camera.read_board(image, letters))
+    return lambda: camera.read_board(image, letters)
+
+
+def monitor_second(folder: Path) -> Callable[[], object]:
+    """Monitor the camera over a board at rest for a second; pictures are not decoded."""
+    from device.capture.board_camera import BoardCamera, CameraMonitor
+    from vision.recognition.reader import BoardReader
+
+    camera = _StillCamera(folder)
+    board_camera = BoardCamera(camera, BoardReader())
+    monitor = CameraMonitor(board_camera, print, lambda _: None, lambda: True, lambda: camera.now)
+    for _ in range(FRAMES_PER_S):
+        monitor.check_camera()
+
+    def monitor_frames() -> None:
+        for _ in range(FRAMES_PER_S):
+            monitor.check_camera()
+
+    return monitor_frames
+
+
+def decode_frame(folder: Path) -> Callable[[], object]:
+    """Decode a JPEG frame of a camera with 1080p."""
+    data = np.frombuffer((folder / "video.jpg").read_bytes(), np.uint8)
+    return lambda: cv2.imdecode(data, cv2.IMREAD_COLOR)
+
+
+def decode_preview(folder: Path) -> Callable[[], object]:
+    """Decode the same frame in grey at half the size, for the monitor."""
+    data = np.frombuffer((folder / "video.jpg").read_bytes(), np.uint8)
+    return lambda: cv2.imdecode(data, cv2.IMREAD_REDUCED_GRAYSCALE_2)
+
+
+WORKLOADS: dict[str, Callable[[Path], Callable[[], object]]] = {
+    "find-and-read-first": partial(find_and_read, picture="first"),
+    "find-and-read": find_and_read,
+    "known-board-first": partial(read_known_board, picture="first"),
+    "known-board": read_known_board,
+    "idle-second": monitor_second,
+    "decode-frame": decode_frame,
+    "decode-preview": decode_preview,
+}
+
+
+class _StillCamera:
+    """A camera over a board at rest; its clock advances by a frame at each preview."""
+
+    live = True
+
+    def __init__(self, folder: Path) -> None:
+        from device.capture.scene_reference import to_grey
+
+        self._still = load_image(folder, "board")
+        self._preview = to_grey(load_image(folder, "preview"))
+        self.now = 0.0
+
+    def preview(self) -> Frame:
+        self.now += 1 / FRAMES_PER_S
+        return Frame(self._preview, self.now)
+
+    def still(self) -> Frame:
+        return Frame(self._still, self.now)
+
+    def close(self) -> None:
+        """Do nothing, because no device is open."""
+
+
+def start_table(folder: Path, port: int) -> None:
+    """Run the table until a client of this process has received the page once."""
+    from device.cli import main
+
+    def fetch_page() -> None:
+        until = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < until:
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", port)
+                connection.request("GET", "/")
+                print("page", connection.getresponse().status)
+                break
+            except ConnectionError:
+                time.sleep(0.25)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=fetch_page).start()
+    (folder / "pictures").mkdir(exist_ok=True)
+    camera = f"folder:{folder / 'pictures'}"
+    main(["run", "--camera", camera, "--data", str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)])
+
+
+def run_workload() -> None:
+    """Run the workload that the command line names."""
+    name, times, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    if name == "start":
+        start_table(folder, times)
+        return
+    cv2.setNumThreads(1)
+    work = WORKLOADS[name](folder)
+    for _ in range(times):
+        work()
+
+
+if __name__ == "__main__":
+    run_workload()

@@ -1,0 +1,20 @@
+"""Instructions on an emulated Cortex-A72: no work of the table grows by more than a tenth unnoticed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.system.instructions.emulator import Emulator, find_obstacle
+from tests.system.instructions.workloads import WORKLOADS
+
+MILLIONS = {"idle-second": 10, "decode-preview": 23, "known-board-first": 436}
+"""Millions of instructions when they were counted last, with the libraries of `emulator.WHEELS`."""
+MAX_GROWTH = 1.1
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(find_obstacle()), reason=find_obstacle())]
+
+
+@pytest.mark.parametrize("name", MILLIONS)
+def test_work_takes_no_more_instructions_than_before(name: str) -> None:
+    assert name in WORKLOADS
+    assert Emulator().count_work(name) / 1e6 <= MAX_GROWTH * MILLIONS[name]
