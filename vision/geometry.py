@@ -137,12 +137,6 @@ class BoardPose:
         H[:, 2] += height * self.height_column
         return H
 
-    def tilt_degrees(self) -> float:
-        """Return the angle in degrees between the board's normal and the ray from the camera to the board's centre."""
-        middle, step = np.array([BOARD_SIZE / 2, BOARD_SIZE / 2]), 1e-3
-        above = project(np.linalg.inv(self.homography), project(self.plane_homography(step), middle))
-        return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.square_aspect]) / step)))
-
 
 def estimate_board_pose(
     corners: NDArray[np.floating], size: tuple[int, int], focal_px: float | None = None

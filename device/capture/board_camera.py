@@ -224,19 +224,6 @@ class RestDetector:
         return self.still_s >= self._min_still_s
 
 
-def wait_until_still(
-    camera: Camera,
-    *,
-    max_wait_s: float = MAX_WAIT_S,
-    min_still_s: float = MIN_STILL_S,
-    clock: Callable[[], float] = time.monotonic,
-    wait: Callable[[float], bool | None] = time.sleep,
-) -> Frame:
-    """Wait until nothing moves, then return a still from `camera`; see `wait_for_rest`. Raises `CameraError`."""
-    wait_for_rest(camera, max_wait_s=max_wait_s, min_still_s=min_still_s, clock=clock, wait=wait)
-    return camera.still()
-
-
 def wait_for_rest(
     camera: Camera,
     *,

@@ -19,8 +19,6 @@ from device.storage.store import GameStore, StoreError
 from engine.events import ClockRead, Event, GameEnded, TurnEvent
 from engine.game import Game
 
-SECONDS_PER_MINUTE = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class ClockView:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame
-from device.capture.board_camera import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait_until_still
+from device.capture.board_camera import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait_for_rest
 
 
 class Scene:
@@ -44,7 +44,8 @@ class Scene:
 
 
 def taken_at(scene: Scene) -> float:
-    return wait_until_still(scene, clock=scene.clock, wait=scene.sleep).time
+    wait_for_rest(scene, clock=scene.clock, wait=scene.sleep)
+    return scene.still().time
 
 
 def test_still_board_is_taken_after_the_quiet_time() -> None:
