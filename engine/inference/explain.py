@@ -121,12 +121,13 @@ def infer_play(
     if fit is None and (history.strange_count <= _MAX_STRANGE_READINGS or not in_sight):
         return _reject_reading(game, reading, history)
     reading = fit or reading
+    early_squares = history.find_early_squares(game, reading)
     evidence = Evidence(
         reading,
         game.board,
-        history.false_readings,
+        history.find_false_readings(early_squares),
         has_marked_blanks=not game.rules.retake_blanks,
-        early_squares=history.find_early_squares(game, reading),
+        early_squares=early_squares,
     )
     history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
     corrections = find_misread_tiles(game, reading, history)

@@ -261,6 +261,14 @@ class ReadingHistory:
         }
         return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
+    def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
+        """Return the false readings, without the tiles beside which another early tile was missed.
+
+        Such a tile was isolated only because its neighbour was not seen.
+        """
+        missed = {square for square in early_squares if square not in self.false_readings}
+        return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
+
     def with_early_tile(self, square: Square) -> ReadingHistory:
         """Return the history in which the last reading does not exclude a tile on a square."""
         return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})

@@ -40,7 +40,7 @@ WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
 TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
 # Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
-MISSED_TURN_LOG_PRIOR = log(0.03)
+MISSED_TURN_LOG_PRIOR = log(0.02)
 LATE_TILE_LOG_PRIOR = log(0.1)  # for each tile of this first play that was not there yet
 EARLY_TILES_LAST_LOG_PRIOR = log(0.01)  # a later play has the tiles that were already there
 # Added for each square of a withdrawn play that is read as before, or once if all its tiles are now on other squares.
@@ -137,7 +137,7 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         best = _select_best(laid, _BEAM_WIDTH)
         if number == 0 and bases[0].evidence.early_squares:  # a later play with more tiles would displace these plays
             early = bases[0].evidence.early_squares
-            best += _select_best([pair for pair in laid if not early.isdisjoint(pair[0].play.squares)], _BEAM_WIDTH)
+            best += _select_best([pair for pair in laid if early.issuperset(pair[0].play.squares)], _BEAM_WIDTH)
         front = _remove_duplicates(
             [one.push(PlayMade(one.game.to_move, play), log_prior=own) for (_, play, own), one in best]
         )

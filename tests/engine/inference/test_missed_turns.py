@@ -33,6 +33,15 @@ def test_turn_of_the_last_reading_is_first_if_one_of_its_tiles_was_missed() -> N
     assert push(game, found.events).totals == both.totals
 
 
+def test_tile_that_was_isolated_because_its_neighbour_was_missed_is_a_tile() -> None:
+    game = start()
+    history = infer_play(game, seen(play(game, "J8 SO").board, {"J8": {".": 0.97, "S": 0.03}})).history
+    assert history.false_readings.keys() == {parse_square("J9")}
+    both = play(game, "J8 SO", "F8 .AT")
+    found = infer_play(game, seen(both.board), history)
+    assert push(game, found.events).totals == both.totals
+
+
 def test_play_whose_tiles_were_nearly_all_read_before_is_one_play() -> None:
     game = start()
     history = infer_play(game, seen(play(game, "H6 FA.M").board, {"H6": {".": 1.0}})).history
