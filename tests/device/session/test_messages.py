@@ -11,7 +11,7 @@ from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
-from engine.reading import BoardReading, SquareReading
+from engine.reading import EMPTY, BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
 
 
@@ -233,3 +233,19 @@ def test_look_again_after_a_question_without_a_record_asks_for_nothing(playing: 
     play(playing, table, ("HORN", 3, 3, True))
     table.lay(HORN)
     assert playing.submit(ReadAgain()).result(5).question is None
+
+
+def test_half_full_board_at_the_first_press_records_nothing(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, HORN, FARM, PASTE, ("QUARTERS", 2, 0, True))
+    assert state.turns == () and state.question is not None and state.question.key == "asked-board-already-full"
+
+
+def test_turn_of_a_press_without_a_record_is_before_the_next_one(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    squares = list(BoardReading.from_rows(rows(HORN, ("SO", 7, 9, False))).squares)
+    squares[7 * 15 + 9] = SquareReading(((EMPTY, 0.97), ("S", 0.03)))
+    table.board = BoardReading(tuple(squares))
+    state = playing.submit(EndTurn()).result(5)
+    assert [turn.word for turn in state.turns] == ["HORN"]
+    state = play(playing, table, HORN, ("SO", 7, 9, False), ("AT", 8, 5, False))
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "SO"), (0, ".AT")]
