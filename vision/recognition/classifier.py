@@ -34,6 +34,7 @@ from vision.recognition.letters import (
     NO_TILE_CLASS,
     LetterNet,
     TilePredictions,
+    measure_foreign_nats,
     refine_by_similarity,
     restrict_to_alphabet,
 )
@@ -309,7 +310,9 @@ class SquareClassifier:
         flattened_logp = table.letters_logp * min(1.0, square_px / self._config.fine_square_px) ** 2
         # Compare the tiles with each other: tiles with the same letter look alike.
         letters_p = restrict_to_alphabet(flattened_logp, alphabet)
-        return refine_by_similarity(letters_p, table.tile_p, table.features)
+        foreign = measure_foreign_nats(table.letters_logp, alphabet)
+        weights = self._letter_net.similarity_weights
+        return refine_by_similarity(letters_p, table.tile_p, table.features, foreign, weights)
 
 
 def _rotate_cell(cell: Cell, quarter_turns: int) -> Cell:

@@ -9,13 +9,14 @@ the tile set determines which letter a shape stands for.
 The tiles in one picture belong to one set and have the same lighting and blur. A tile that may be an S or a B is
 therefore compared, by the network's features, with the other tiles classified as S and as B (label propagation, after
 Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002). If the network is unusually
-uncertain about the other tiles, the confidence for this tile is reduced as well.
+uncertain about the other tiles, or takes them for letters that are not in the tile set, it does not know their
+typeface: the confidence for this tile is reduced as well.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +67,8 @@ _MAX_RECUTS: Final = 2
 """Maximum number of corrections per crop: large rotations are predicted less accurately than small ones."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
 """Minimum total probability of all letters for which the predicted offset is used: an empty square has no tile."""
+SIMILARITY_KEY: Final = "similarity_weights"
+"""Key of the network's metadata for the weights of the similarity between tiles."""
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 LETTER_CLASSES: Final = slice(2, None)
@@ -133,6 +136,10 @@ class LetterNet:
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)
         """Classes in the order of the network's outputs: `.` (no tile), `?` (a blank), then one letter per shape."""
+        weights = self._net.metadata.get(SIMILARITY_KEY, SIMILARITY_WEIGHTS)
+        assert isinstance(weights, Sequence)
+        self.similarity_weights: Final[tuple[float, ...]] = tuple(float(w) for w in weights)
+        """Weights for `refine_by_similarity`."""
 
     def predict(self, cut: Image) -> TilePredictions:
         """Run the network on grey crops `(n, 36, 36) uint8`."""
@@ -250,14 +257,19 @@ def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), np.float32)
 
 
-SIMILARITY_WEIGHTS: Final = np.array([8.42, -0.132])
-"""Weights (nats) of the two features from `compute_letter_evidence`: similarity and doubt.
-
-Fitted to rendered scenes by `python -m vision.training.fit_tile_similarity`."""
+SIMILARITY_WEIGHTS: Final = (10.8, -0.13, -0.33)
+"""Weights (nats) of the features from `compute_letter_evidence` for a network without weights of its own: similarity,
+doubt and foreign letters. A training writes those of its network (`vision.training.fit_tile_similarity`)."""
 _USUAL_DOUBT: Final = 0.02
 """Usual mean doubt of tiles; the doubt of a tile is 1 minus the probability of its best letter among the letters. One
 virtual tile of this doubt is added to the mean, for pictures with few tiles. A lower mean has no effect, because a
 single tile may be worn among clear ones."""
+_USUAL_FOREIGN_NATS: Final = 0.02
+_MAX_FOREIGN_NATS: Final = 5.0
+"""Usual and maximum evidence of a tile for letters outside the tile set (`measure_foreign_nats`). One virtual tile of
+the usual evidence is added to the mean."""
+_MAX_FLATTENING: Final = 0.9
+"""Maximum share by which log-probabilities are reduced if the typeface is unknown; the order of the letters stays."""
 _EPSILON: Final = 1e-9
 
 
@@ -283,37 +295,64 @@ def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[n
     return np.asarray((like @ counts + 1) / (others + 1), np.float64)
 
 
-def compute_relative_doubt(chances: Floats, tile: Floats) -> Floats:
-    """Return, for each of n tiles, the log of the mean doubt of the other tiles over the usual doubt: `(n,)`, >= 0.
+def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float32]) -> Floats:
+    """Return the evidence that each of n tiles has a letter outside an alphabet: `(n,)` nats, 0 to 5.
 
-    `chances` and `tile` are as in `compute_letter_similarity`.
+    This is minus the log-probability of the classes of the alphabet; the arguments are as in `restrict_to_alphabet`.
+    On tiles of the set, it shows that the network does not know their typeface.
+    """
+    inside = (np.exp(letters.astype(np.float64)) @ within).sum(axis=1)
+    return np.asarray(np.clip(-np.log(np.maximum(inside, _EPSILON)), 0, _MAX_FOREIGN_NATS), np.float64)
+
+
+def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Floats:
+    """Return, for each of n tiles, how unfamiliar the other tiles of the picture are to the network: `(n, 2)`, >= 0.
+
+    The first column is the log of the mean doubt of the other tiles over the usual doubt, the second the mean of their
+    evidence for foreign letters, less the usual evidence. `foreign` `(n,)` is from `measure_foreign_nats`; `chances`
+    and `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)
-    others, count = (lettered * doubt).sum() - lettered * doubt, lettered.sum() - lettered
-    usual = (others / _USUAL_DOUBT + 1) / (count + 1)
-    return np.asarray(np.log(np.maximum(usual, 1)), np.float64)
+    count = lettered.sum() - lettered
+
+    def average_others(values: Floats, usual: float) -> Floats:
+        return np.asarray(((lettered * values).sum() - lettered * values + usual) / (count + 1), np.float64)
+
+    doubts = np.log(np.maximum(average_others(doubt, _USUAL_DOUBT) / _USUAL_DOUBT, 1))
+    return np.column_stack([doubts, np.maximum(average_others(foreign, _USUAL_FOREIGN_NATS) - _USUAL_FOREIGN_NATS, 0)])
 
 
-def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Return two features for each letter of each tile, `(n, letters, 2)`, to be weighted by `SIMILARITY_WEIGHTS`.
+def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32], foreign: Floats) -> Floats:
+    """Return three features for each letter of each tile, `(n, letters, 3)`, to be weighted by `SIMILARITY_WEIGHTS`.
 
-    The first feature is the similarity to other tiles of that letter, the second the log-probability of the letter
-    times the relative doubt. The arguments are as in `compute_letter_similarity`.
+    The first feature is the similarity to other tiles of that letter; the others are the log-probability of the letter
+    times the columns of `measure_unfamiliarity`. The arguments are as in these functions.
     """
-    doubted = np.log(np.maximum(chances, _EPSILON)) * compute_relative_doubt(chances, tile)[:, None]
-    return np.stack([compute_letter_similarity(chances, tile, features), doubted], axis=2)
+    similarity = compute_letter_similarity(chances, tile, features)
+    unfamiliarity = measure_unfamiliarity(chances, tile, foreign)
+    logs = np.log(np.maximum(chances, _EPSILON))
+    return np.concatenate([similarity[:, :, None], logs[:, :, None] * unfamiliarity[:, None]], axis=2)
 
 
-def refine_by_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
+def refine_by_similarity(
+    chances: Floats,
+    tile: Floats,
+    features: NDArray[np.float32],
+    foreign: Floats,
+    weights: Sequence[float] = SIMILARITY_WEIGHTS,
+) -> Floats:
     """Refine the class probabilities of n tiles by comparing the tiles with each other; return `(n, classes)`.
 
-    `chances` `(n, classes)` are the probabilities from the letter network, restricted to the alphabet; `tile` and
-    `features` are as in `compute_letter_similarity`. Only the distribution among the letters changes, in proportion to
-    the probability that the tile has a letter; the probabilities of no tile and blank are unchanged.
+    `chances` `(n, classes)` are the probabilities from the letter network, restricted to the alphabet; `tile`,
+    `features` and `foreign` are as in `compute_letter_evidence`, whose features are weighted by `weights`. Only the
+    distribution among the letters changes, in proportion to the probability that the tile has a letter; the
+    probabilities of no tile and blank are unchanged.
     """
     letters, lettered = chances[:, LETTER_CLASSES], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
-    worth = compute_letter_evidence(letters, tile, features) @ SIMILARITY_WEIGHTS
+    flattening = np.maximum(measure_unfamiliarity(letters, tile, foreign) @ weights[1:], -_MAX_FLATTENING)
+    worth = weights[0] * compute_letter_similarity(letters, tile, features)
+    worth += flattening[:, None] * np.log(np.maximum(letters, _EPSILON))
     raised = letters * np.exp(worth - worth.max(axis=1, keepdims=True, initial=-np.inf))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _EPSILON)
     answer = chances.copy()

@@ -29,7 +29,7 @@ try:
 
     from vision import net
     from vision.rendering.fonts import packaged_fonts, split_by_family, training_fonts
-    from vision.training import dataset, detectors, letters, squares
+    from vision.training import dataset, detectors, fit_tile_similarity, letters, squares
     from vision.training.checkpoints import Checkpoint, hash_training_code
     from vision.training.dataset import TrainingViews
     from vision.training.detector_data import DetectorScene
@@ -147,6 +147,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         child.join()
     if any(child.exitcode for child in children):
         raise SystemExit("A training failed: see above. The same command continues after the last checkpoint.")
+    faces = packaged_fonts() if args.fonts == "packaged" else None
+    scenes = min(fit_tile_similarity.SCENES, args.scenes)
+    print(fit_tile_similarity.write_similarity(folder / "letters.onnx", scenes, faces), flush=True)
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     log_progress(begun, "done")
     return 0

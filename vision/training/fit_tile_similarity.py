@@ -1,31 +1,87 @@
 """Fit the weights of the similarity between tiles (python -m vision.training.fit_tile_similarity).
 
-Reads the tiles of rendered scenes that were not used in training, and fits the weights of similarity and doubt for
-`vision.recognition.letters` by conditional logit. Prints the weights, and the number of errors without and with the
-refinement.
+Reads the tiles of rendered scenes, each in one face that no training uses (`UNFAMILIAR_FONTS`), and fits the weights of
+similarity, doubt and foreign letters for `vision.recognition.letters` by conditional logit. The faces are unfamiliar on
+purpose: in familiar faces a network is right, and its confidence needs no correction. Prints the weights, and the
+errors without and with the refinement. `--write` writes the weights to the metadata of the network's file, as
+`python -m vision.training` does.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from vision.geometry import Floats
+from vision.net import MODELS_DIR
 from vision.recognition.letters import (
     LETTER_CLASSES,
+    SIMILARITY_KEY,
     LetterNet,
     compute_letter_evidence,
     letter_shape,
+    measure_foreign_nats,
     restrict_to_alphabet,
 )
 from vision.recognition.views import TilePoses
+from vision.rendering.fonts import installed_fonts, select_supporting_fonts
+from vision.rendering.scene import Scene
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
 from vision.training.conditional_logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
+SCENES: Final = 400
+"""Number of scenes that are drawn."""
+_SURE_P: Final = 0.99
+
+UNFAMILIAR_FONTS: Final = {
+    "fonts-adf-gillius": ("truetype/adf/GilliusADF-BoldCond.otf",),
+    "fonts-allerta": ("opentype/allerta/allerta_stencil.otf",),
+    "fonts-bebas-neue": ("opentype/bebas-neue/BebasNeue-Book.otf",),
+    "fonts-breip": ("truetype/breip/breipfont.ttf",),
+    "fonts-comic-neue": ("opentype/comic-neue/ComicNeue-BoldItalic.otf",),
+    "fonts-crosextra-caladea": ("truetype/crosextra/Caladea-BoldItalic.ttf",),
+    "fonts-dejavu-core": ("truetype/dejavu/DejaVuSansMono-Bold.ttf",),
+    "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSerifCondensed-Bold.ttf",),
+    "fonts-dosis": ("opentype/dosis/Dosis-ExtraLight.otf",),
+    "fonts-freefont-ttf": ("truetype/freefont/FreeMono.ttf", "truetype/freefont/FreeSerif.ttf"),
+    "fonts-go": ("fonts-go/Go-Smallcaps-Italic.ttf",),
+    "fonts-inter": ("opentype/inter/Inter-Black.otf",),
+    "fonts-liberation": ("truetype/liberation/LiberationSerif-Italic.ttf",),
+    "fonts-linuxlibertine": (
+        "opentype/linux-libertine/LinLibertine_DR.otf",
+        "opentype/linux-libertine/LinLibertine_M.otf",
+        "opentype/linux-libertine/LinLibertine_R.otf",
+        "opentype/linux-libertine/LinLibertine_RB.otf",
+        "opentype/linux-libertine/LinLibertine_RBI.otf",
+    ),
+    "fonts-mplus": ("opentype/mplus/MplusCode50-Bold.otf",),
+    "fonts-ocr-b": ("opentype/ocr-b/OCRBE.otf",),
+    "fonts-paratype": ("truetype/paratype/PTF56F.ttf", "truetype/paratype/PTF76F.ttf"),
+    "fonts-roadgeek": ("truetype/roadgeek/RG2014EM.ttf",),
+    "fonts-tiresias": ("truetype/tiresias/tirekv__.ttf",),
+    "fonts-tuffy": ("truetype/tuffy/Tuffy_Bold_Italic.ttf",),
+    "fonts-urw-base35": (
+        "opentype/urw-base35/C059-BdIta.otf",
+        "opentype/urw-base35/C059-Roman.otf",
+        "opentype/urw-base35/D050000L.otf",
+        "opentype/urw-base35/NimbusMonoPS-BoldItalic.otf",
+        "opentype/urw-base35/NimbusRoman-BoldItalic.otf",
+        "opentype/urw-base35/P052-BoldItalic.otf",
+        "opentype/urw-base35/URWBookman-DemiItalic.otf",
+        "opentype/urw-base35/URWBookman-Light.otf",
+    ),
+    "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Black.ttf",),
+}
+"""Debian package -> font files in no training: other styles of the families of the training, and a few families."""
+_MIN_SQUARE_PX: Final = 14.0
+"""Minimum resolution of a scene, in pixels per square; below this, letters are doubtful in all faces."""
 _MIN_PROBABILITY: Final = 1e-9
 """Value added to probabilities, to keep logarithms finite."""
 
@@ -34,43 +90,91 @@ def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | No
     """Read the visible tiles of a view; return the choice of a letter for each tile, with its features and the truth.
 
     The alternatives are the letters of the smallest tile set that contains all letters on the board. Returns None if
-    there are fewer than two different letters.
+    there are fewer than two different letters, or one that the network does not know.
     """
     cells = [
         (r, c) for r, c in np.argwhere(view.hidden < MAX_READABLE_COVER).tolist() if view.labels[r][c] not in ("", "?")
     ]
     letters_on_board = {view.labels[r][c] for r, c in cells}
-    if len(letters_on_board) < 2:
+    if len(letters_on_board) < 2 or net.unsupported_tiles(letters_on_board):
         return None
     spots = TilePoses.at_centres(dataset.to_board_views(view).tops, cells)
     tiles = min((set(a) for a in dataset.alphabets() if letters_on_board <= set(a)), key=len, default=letters_on_board)
     within = net.alphabet_matrix(tiles)
     spots, looks = net.recentre_tiles(spots, net.predict(spots.cut_crops()))
     letters = np.flatnonzero(within.any(axis=0))[LETTER_CLASSES]
-    chances = restrict_to_alphabet(net.predict_augmented(spots, looks.letters, within), within)[:, letters]
+    logp = net.predict_augmented(spots, looks.letters, within)
+    chances = restrict_to_alphabet(logp, within)[:, letters]
     chances /= chances.sum(axis=1, keepdims=True)
     names = [net.classes[k] for k in letters]
     truth = np.array([names.index(letter_shape(view.labels[r][c])) for r, c in cells])
-    return Choices(
-        compute_letter_evidence(chances, np.ones(len(cells)), looks.features), np.log(chances + _MIN_PROBABILITY), truth
-    )
+    foreign = measure_foreign_nats(logp, within)
+    evidence = compute_letter_evidence(chances, np.ones(len(cells)), looks.features, foreign)
+    return Choices(evidence, np.log(chances + _MIN_PROBABILITY), truth)
+
+
+def draw_scene_in_one_face(rng: np.random.Generator, faces: tuple[Path, ...]) -> Scene:
+    """Render a random scene whose letters have one of `faces`, a face that has all of them."""
+    while True:
+        face = faces[int(rng.integers(len(faces)))]
+        scene = dataset.draw_scene(rng, (face,))
+        if select_supporting_fonts((face,), "".join(map("".join, scene.labels)).replace("?", "")):
+            return scene
+
+
+def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[Choices]:
+    """Render `count` scenes in `faces`, and return the choices of those that can be used."""
+    draw = partial(draw_scene_in_one_face, faces=faces)
+    views = extract_scenes(count, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=draw)
+    scenes = (collect_choices(view, net) for view in views if view.square_px >= _MIN_SQUARE_PX)
+    return [choices for choices in scenes if choices is not None]
+
+
+def describe_errors(name: str, scenes: Sequence[Choices], weights: Floats) -> str:
+    """Return a line with the number of tiles, of errors, and of errors with a probability of 0.99 or more."""
+    p = np.concatenate([choices.probabilities(weights).max(axis=1) for choices in scenes])
+    wrong = np.concatenate([choices.probabilities(weights).argmax(axis=1) != choices.truth for choices in scenes])
+    sure = p >= _SURE_P
+    return f"{name}: {wrong.sum()} of {len(p)} tiles wrong; {(wrong & sure).sum()} of {sure.sum()} called at {_SURE_P}"
+
+
+def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Floats, str]:
+    """Fit the weights for the network `path` on `count` scenes in `faces`; return them and a report."""
+    net = LetterNet(path)
+    scenes = collect_scenes(net, count, faces)
+    weights = fit_weights(scenes)
+    before, now = np.zeros(len(weights)), np.array(net.similarity_weights)
+    named = (("each tile alone", before), ("weights of the file", now), ("fitted weights", weights))
+    lines = [describe_errors(name, scenes, w) for name, w in named]
+    fitted = ", ".join(f"{weight:.3f}" for weight in weights)
+    return weights, "\n".join([*lines, f"similarity, doubt, foreign letters: {fitted}"])
+
+
+def write_similarity(path: Path, count: int = SCENES, faces: tuple[Path, ...] | None = None) -> str:
+    """Fit the weights, write them to the metadata of the network `path`, and return a report.
+
+    `faces` are by default `UNFAMILIAR_FONTS`.
+    """
+    from vision.training.metadata import add_facts  # needs onnx, which fitting does not
+
+    weights, report = fit_similarity(path, count, faces or installed_fonts(UNFAMILIAR_FONTS))
+    add_facts(path, {SIMILARITY_KEY: [round(float(weight), 4) for weight in weights]})
+    return report
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Render and read scenes, fit the weights of similarity and doubt, and print the weights and numbers of errors."""
+    """Render and read scenes, fit the weights, and print them with the numbers of errors."""
     parser = argparse.ArgumentParser(
         prog="python -m vision.training.fit_tile_similarity", description=str(__doc__).split("\n\n")[0]
     )
-    parser.add_argument("--scenes", type=int, default=600, help="scenes to draw (default 600)")
+    parser.add_argument("--scenes", type=int, default=SCENES, help=f"scenes to draw (default {SCENES})")
+    parser.add_argument("--model", type=Path, default=MODELS_DIR / "letters.onnx", help="file of the letter network")
+    parser.add_argument("--write", action="store_true", help="write the weights to the file")
     args = parser.parse_args(argv)
-    net = LetterNet()
-    drawn = extract_scenes(args.scenes, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=dataset.draw_scene)
-    scenes = [choices for choices in (collect_choices(view, net) for view in drawn) if choices is not None]
-    weights = fit_weights(scenes)
-    print(f"{sum(len(s.truth) for s in scenes)} tiles in {len(scenes)} scenes")
-    for what, count in (("by themselves", np.zeros(2)), ("and by others", weights)):
-        print(f"{what}: {sum(s.count_errors(count) for s in scenes)} mistaken")
-    print("likeness counts {:.2f}, what the network says times the others' further doubt {:.3f}".format(*weights))
+    if args.write:
+        print(write_similarity(args.model, args.scenes))
+    else:
+        print(fit_similarity(args.model, args.scenes, installed_fonts(UNFAMILIAR_FONTS))[1])
     return 0
 
 
