@@ -15,7 +15,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SYSTEMD = ROOT / "systemd"
-SCRIPTS = sorted([*SYSTEMD.glob("*.sh"), *(ROOT / "tests" / "hardware").glob("*.sh")])
+PACKAGING = ROOT / "packaging"
+MAINTAINER_SCRIPTS = [PACKAGING / name for name in ("preinst", "postinst", "prerm", "postrm")]
+SCRIPTS = sorted(
+    [
+        *SYSTEMD.glob("*.sh"),
+        *(ROOT / "tests" / "hardware").glob("*.sh"),
+        PACKAGING / "build-deb.sh",
+        *MAINTAINER_SCRIPTS,
+    ]
+)
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not here")
@@ -107,6 +116,12 @@ def test_every_group_of_the_udev_rules_is_made() -> None:
     made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
     named = set(re.findall(r'GROUP="(\w+)"', (SYSTEMD / "tilekeeper.udev").read_text(encoding="utf-8")))
     assert named <= made
+
+
+def test_debian_package_has_every_file_of_the_service() -> None:
+    builder = (PACKAGING / "build-deb.sh").read_text(encoding="utf-8")
+    files = {path.name for path in SYSTEMD.iterdir()} - {"install.sh", "uninstall.sh"}
+    assert {name for name in files if f"$systemd/{name} " not in builder.replace('"', " ")} == set()
 
 
 IMAGER_DATA = "#cloud-config\nmanage_resolv_conf: false\nhostname: raspberrypi\nmanage_etc_hosts: true\n"

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Builds the Debian package for the release and architecture of the system it runs on.
+#
+#     sudo packaging/build-deb.sh [FOLDER]        default: dist
+#
+# Run it in a clean bookworm or trixie (a chroot or container) as root: it makes the virtual environment at its final
+# place, /opt/tilekeeper/venv, moves it into the package, and leaves nothing there. It needs python3-venv, python3-pip,
+# dpkg-dev and PyPI. The environment uses the system's packages, because libcamera and picamera2 come from apt alone.
+#
+# COMPRESSION (default xz) is that of dpkg-deb: gzip is quicker. VERSION replaces the version, for tests.
+set -Eeuo pipefail
+
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+VENV=/opt/tilekeeper/venv
+
+refuse() { printf 'build-deb.sh: %s\n' "$*" >&2; exit 2; }
+
+make_environment() {
+    local copy=$WORK/source constraint=''
+    mkdir "$copy" # pip writes into the folder that it builds
+    cp -r "$SOURCE"/{pyproject.toml,setup.py,README.md,LICENSE,MANIFEST.in,engine,vision,calibration,device,web} "$copy"
+    find "$copy" -name __pycache__ -prune -exec rm -rf {} +
+    # picamera2 of bookworm is compiled for numpy 1.
+    [ "$CODENAME" != bookworm ] || constraint='numpy<2'
+    /usr/bin/python3 -m venv --system-site-packages --without-pip "$VENV"
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore /usr/bin/python3 -m pip --python "$VENV/bin/python" \
+        install -q --no-compile --ignore-installed "$copy" 'gpiozero>=2.0.1' 'luma.oled>=3.13' 'luma.led-matrix>=1.7' \
+        ${constraint:+"$constraint"}
+    mkdir -p "$STAGE/opt/tilekeeper"
+    mv "$VENV" "$STAGE/opt/tilekeeper/venv"
+    rmdir /opt/tilekeeper
+}
+
+put() { install -D -m "${3:-644}" "$1" "$STAGE$2"; }
+
+put_files() {
+    local systemd=$SOURCE/systemd doc=$STAGE/usr/share/doc/tilekeeper
+    put "$systemd/tilekeeper.service" /usr/lib/systemd/system/tilekeeper.service
+    put "$systemd/tilekeeper.sysusers" /usr/lib/sysusers.d/tilekeeper.conf
+    put "$systemd/tilekeeper.udev" /usr/lib/udev/rules.d/60-tilekeeper.rules
+    put "$systemd/tilekeeper.polkit" /usr/share/polkit-1/rules.d/50-tilekeeper.rules
+    put "$systemd/tilekeeper.journald" /usr/lib/systemd/journald.conf.d/tilekeeper.conf
+    put "$systemd/tilekeeper.watchdog" /usr/lib/systemd/system.conf.d/tilekeeper.conf
+    put "$systemd/host-name.sh" /opt/tilekeeper/host-name.sh 755
+    put "$SOURCE/device/data/settings.toml" /etc/tilekeeper/settings.toml
+    mkdir -p "$STAGE/usr/bin" "$doc"
+    ln -s "$VENV/bin/tilekeeper" "$STAGE/usr/bin/tilekeeper"
+    put "$SOURCE/packaging/lintian-overrides" /usr/share/lintian/overrides/tilekeeper
+    {
+        printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Tilekeeper\n\n'
+        printf 'Files: *\nCopyright: the Tilekeeper maintainers\nLicense: Expat\n\nLicense: Expat\n'
+        sed 's/^$/./; s/^/ /' "$SOURCE/LICENSE"
+        printf '\nFiles: opt/tilekeeper/venv/*\nCopyright: their authors\nLicense: various\n'
+        printf ' Each Python package has its licence in its .dist-info folder.\n\n'
+        printf 'Files: opt/tilekeeper/venv/lib/*/site-packages/engine/data/lexicon/*\nCopyright: its authors\n'
+        printf 'License: word-list\n'
+        sed 's/^$/./; s/^/ /' "$SOURCE/engine/data/lexicon/NOTICE.txt"
+    } >"$doc/copyright"
+    gzip -9n <"$SOURCE/CHANGELOG.md" >"$doc/changelog.gz"
+}
+
+put_control() {
+    local python script control=$STAGE/DEBIAN
+    python=$(/usr/bin/python3 -c 'import sys; print(f"{sys.version_info[0]}.{sys.version_info[1]}")')
+    mkdir -p "$control"
+    cat >"$control/control" <<TEXT
+Package: tilekeeper
+Version: $VERSION
+Architecture: $(dpkg --print-architecture)
+Maintainer: Tilekeeper maintainers <maintainers@localhost>
+Installed-Size: $(du -sk --exclude=DEBIAN "$STAGE" | cut -f1)
+Section: games
+Priority: optional
+Depends: python3 (>= $python), python3 (<< ${python%.*}.$((${python#*.} + 1))~), systemd, debconf, libgomp1
+Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, python3-smbus2, avahi-daemon,
+ network-manager, iw, polkitd, espeak-ng, alsa-utils
+Description: score keeper of a Scrabble table
+ A camera above a real board reads the tiles after each turn. The program infers and scores the play, flags words that
+ are not in the word list, and shows the totals on a web page and on a panel of buttons and lights.
+TEXT
+    echo /etc/tilekeeper/settings.toml >"$control/conffiles"
+    for script in preinst postinst prerm postrm templates; do
+        install -m 755 "$SOURCE/packaging/$script" "$control/$script"
+    done
+    chmod 644 "$control/templates"
+}
+
+main() {
+    [ "$(id -u)" = 0 ] || refuse "this needs root: sudo $0"
+    [ ! -e /opt/tilekeeper ] || refuse "/opt/tilekeeper is there: build in a clean system"
+    umask 022
+    local output
+    output=$(realpath -m "${1:-dist}")
+    CODENAME=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    [ -n "${VERSION:-}" ] || VERSION=$(sed -n '/^version = /{s/.*"\(.*\)".*/\1/p;q}' "$SOURCE/pyproject.toml")
+    VERSION=$VERSION~$CODENAME
+    WORK=$(mktemp -d)
+    STAGE=$WORK/package
+    trap 'rm -rf "$WORK" "$VENV"' EXIT
+    mkdir -p "$output" "$STAGE"
+    make_environment
+    put_files
+    put_control
+    dpkg-deb --root-owner-group -Z"${COMPRESSION:-xz}" --build "$STAGE" "$output"
+}
+
+main "$@"

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Installs, upgrades, rolls back and purges the Debian package in a clean root of bookworm or trixie, with a game going on.
+#
+#     sudo tests/hardware/package.sh ROOT PACKAGE.deb
+#
+# ROOT is changed: make it with debootstrap (--include=python3,systemd,systemd-sysv,udev), or use an overlay. No systemd
+# runs there, so the service itself is shown by container.sh. The package is installed without its Recommends.
+# shellcheck disable=SC2317 # functions are called by check
+set -euo pipefail
+
+root=${1:?the folder of a root}
+package=${2:?the package}
+failed=0
+
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive "$@"; }
+as_service() { inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env "$@"; }
+check() { # check WHAT COMMAND...
+    local what=$1
+    shift
+    if "$@" >/tmp/package.log 2>&1; then echo "ok   $what"; else echo "FAIL $what"; tail -5 /tmp/package.log; failed=$((failed + 1)); fi
+}
+install_package() { inside dpkg --install "/srv/$1"; }
+count_turns() {
+    inside /usr/bin/python3 -c "import sqlite3; print(sqlite3.connect(
+        'file:/var/lib/tilekeeper/games.db?mode=ro', uri=True).execute(
+        'SELECT count(*) FROM event').fetchone()[0])"
+}
+play_game() { # a game is begun, and not ended
+    as_service timeout 40 /usr/bin/tilekeeper run --camera phone --players Ann,Ben --port 18080 --host 127.0.0.1 \
+        --data /var/lib/tilekeeper || true
+    [ "$(count_turns)" -gt 0 ]
+}
+
+cp "$package" "$root/srv/old.deb"
+# The same package with a higher version is the next release.
+rm -rf "$root/srv/next" && dpkg-deb -R "$package" "$root/srv/next"
+version=$(dpkg-deb -f "$package" Version)
+sed -i "s/^Version: .*/Version: 9.${version}/" "$root/srv/next/DEBIAN/control"
+dpkg-deb --root-owner-group -Zgzip -z1 --build "$root/srv/next" "$root/srv/next.deb" >/dev/null
+rm -rf "$root/srv/next"
+
+check "it installs" install_package old.deb
+check "the program's libraries, networks and word list are in order" as_service /usr/bin/tilekeeper doctor --program
+check "the settings are a conffile" inside sh -c "dpkg-query -W -f '\${Conffiles}' tilekeeper | grep -q settings.toml"
+check "a game is begun" play_game
+turns=$(count_turns)
+sed -i 's/^port = 8080/port = 8181/' "$root/etc/tilekeeper/settings.toml"
+check "it is upgraded" install_package next.deb
+check "the upgrade keeps the game" test "$(count_turns)" = "$turns"
+check "the upgrade keeps changed settings" grep -q '^port = 8181' "$root/etc/tilekeeper/settings.toml"
+check "the games were copied before the upgrade" test -s "$root/var/lib/tilekeeper/before-upgrade/games.db"
+check "the older version is installed again" install_package old.deb
+check "the rollback keeps the game" test "$(count_turns)" = "$turns"
+check "the rollback exported the games" test -s "$root/var/lib/tilekeeper/exported/game-1.zip"
+check "an installation by install.sh is not overwritten" sh -c \
+    "mkdir $root/opt/tilekeeper/versions; ! chroot $root dpkg --install /srv/next.deb; rmdir $root/opt/tilekeeper/versions"
+check "it is removed" inside dpkg --remove tilekeeper
+check "a removal keeps the game" test "$(count_turns)" = "$turns"
+check "a removal leaves no program" test ! -e "$root/opt/tilekeeper"
+check "it is purged" inside dpkg --purge tilekeeper
+check "a purge keeps the game" test "$(count_turns)" = "$turns"
+check "a purge removes the user" sh -c "! grep -q ^tilekeeper $root/etc/passwd"
+check "it installs over the games" install_package old.deb
+check "the games belong to the new user" as_service test -w /var/lib/tilekeeper/games.db
+check "a purge that may delete games is prepared" inside sh -c \
+    "echo 'tilekeeper tilekeeper/delete_games boolean true' | debconf-set-selections"
+check "it is purged again" inside dpkg --purge tilekeeper
+check "the games are deleted if that was answered" test ! -e "$root/var/lib/tilekeeper"
+echo "$failed failed"
+exit "$((failed > 0))"
