@@ -32,6 +32,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
     network.check_port,
     program.check_voice,
     machine.check_clock,
+    program.check_update,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 import sqlite3
 import struct
 from collections.abc import Iterator
@@ -129,6 +130,15 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.note(
             f"none for {game.tiles}: words are not checked", f"name a file as game.lexicon in {SYSTEM_SETTINGS_FILE}"
         )
+
+
+def check_update(system: System, _settings: Settings) -> Iterator[Finding]:
+    """Report a newer Debian package that apt knows; nothing is asked over the network."""
+    answer = system.run("apt-cache", "policy", "tilekeeper")
+    versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\S+)", answer.out if answer else ""))
+    installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")
+    if "(none)" not in (installed, newest) and installed != newest:
+        yield Subject("version").note(f"{installed} is installed, and {newest} is there", "sudo apt upgrade")
 
 
 def is_service_installed(system: System) -> bool:

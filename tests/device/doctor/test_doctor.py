@@ -356,6 +356,16 @@ def test_a_name_that_cloud_init_leaves_alone_is_good(pi: RaspberryPi) -> None:
     assert [finding.text for finding in found(examine(pi), "name", Severity.GOOD)] == ["tilekeeper.local"]
 
 
+@pytest.mark.parametrize(
+    ("candidate", "texts"),
+    [("0.2.0~trixie", ["0.1.0~trixie is installed, and 0.2.0~trixie is there"]), ("0.1.0~trixie", [])],
+)
+def test_newer_package_is_reported(pi: RaspberryPi, candidate: str, texts: list[str]) -> None:
+    policy = f"tilekeeper:\n  Installed: 0.1.0~trixie\n  Candidate: {candidate}\n"
+    pi.command("apt-cache", {"policy tilekeeper": policy})
+    assert [finding.text for finding in found(examine(pi, picture=False), "version", Severity.NOTE)] == texts
+
+
 @pytest.mark.parametrize("name", WARNINGS)
 def test_a_warning_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
     _tells(pi, WARNINGS[name], Severity.WARNING)
