@@ -15,7 +15,6 @@ import io
 import itertools
 import re
 import unicodedata
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from typing import Any, Protocol
 import marisa_trie
 
 from engine.errors import NotationError
-from engine.limits import MAX_LEXICON_WORDS
+from engine.limits import MAX_LEXICON_LINES
 from engine.messages import make_message
 from engine.tiles import TileSet
 
@@ -41,7 +40,8 @@ _APOSTROPHES = "'’ʼ`´"
 _NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
 _MIDDLE_DOT = "·"  # Catalan L·L is one tile
 _BLOCK_BYTES = 1 << 20
-_DUPLICATE_PARTS = 64
+_BLOCK_CHARS = 1 << 16
+_BATCH_ENTRIES = 1 << 12
 
 
 class WordList(Protocol):
@@ -66,7 +66,7 @@ class Lexicon:
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
     >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.excluded_counts)
-    (True, False, {'capital letter': 1, 'hyphen': 1})
+    (True, False, {'hyphen': 1, 'capital letter': 1})
     """
 
     name: str
@@ -102,7 +102,7 @@ class Lexicon:
             ) from None
 
     def to_bytes(self) -> bytes:
-        """Return the word list as bytes, in compiled form. The same words always give the same bytes."""
+        """Return the word list as bytes, in compiled form. The same entries always give the same bytes."""
         data: bytes = self._words.tobytes()
         return data
 
@@ -113,18 +113,18 @@ class Lexicon:
         Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
         hyphen or an apostrophe, and words that do not fit the board. Capital letters are no reason to exclude an entry
         in a list that is all in capitals, or in a German list. Accents are removed from letters that are not in
-        `tiles` (French É is played as E). The entries are iterated twice. Raises `LexiconError` if there are more than
-        `MAX_LEXICON_WORDS` words.
+        `tiles` (French É is played as E). The entries are iterated twice.
         """
         small = large = 0
-        for entry in entries:
-            small += entry[:1].islower()
-            large += entry.isupper()
+        for batch in _split_batches(entries):
+            small += sum([entry[:1].islower() for entry in batch])
+            large += sum(map(str.isupper, batch))
         has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
         excluded: Counter[str] = Counter()
-        words = _find_words(entries, tiles, has_capital_names, excluded)
-        trie = marisa_trie.Trie(_drop_duplicates(name, words))
-        return cls(name, trie, MappingProxyType(dict(excluded.most_common())))
+        batches = _split_batches(entries)
+        words = (word for batch in batches for word in _find_words(batch, tiles, has_capital_names, excluded))
+        trie = marisa_trie.Trie(words)
+        return cls(name, trie, MappingProxyType(dict((+excluded).most_common())))
 
 
 def is_compiled(data: bytes) -> bool:
@@ -149,18 +149,41 @@ def load_shipped_lexicon(language: str) -> Lexicon | None:
 class Entries:
     """The entries of a word list: the first word of each line of a text, read again at each iteration.
 
-    A list of all words of a long word list would take ten times the memory of its text.
+    A list of all words of a long word list would take ten times the memory of its text. Iteration raises
+    `LexiconError` after `MAX_LEXICON_LINES` lines.
     """
 
-    def __init__(self, data: bytes, encoding: str) -> None:
+    def __init__(self, source: str, data: bytes, encoding: str) -> None:
+        self._source = source
         self._data = data
         self._encoding = encoding
 
     def __iter__(self) -> Iterator[str]:
+        return itertools.chain.from_iterable(self._parse_blocks())
+
+    def _parse_blocks(self) -> Iterator[list[str]]:
+        """Yield the entries of about `_BLOCK_CHARS` characters at a time."""
+        line_count = 0
         with io.TextIOWrapper(io.BytesIO(self._data), self._encoding, newline=None) as text:
-            for line in itertools.chain.from_iterable(map(str.splitlines, text)):
-                if (entry := line.strip()) and not entry.startswith("#"):
-                    yield entry if entry.isalpha() else _END_OF_WORD.split(entry, maxsplit=1)[0]
+            while block := text.read(_BLOCK_CHARS):
+                block += text.readline()
+                lines = block.splitlines()
+                line_count += len(lines)
+                if line_count > MAX_LEXICON_LINES:
+                    reason = "{0}: has more than {1} lines; give a shorter word list"
+                    raise LexiconError(make_message("list-many-lines", reason, self._source, MAX_LEXICON_LINES))
+                yield lines if _has_only_words(block, lines) else _parse_lines(lines)
+
+
+def _has_only_words(block: str, lines: list[str]) -> bool:
+    """Return True if each line of a block of text is one word, without comments and definitions, as in most lists."""
+    return block.split() == lines and not any(sign in block for sign in "#,;=")
+
+
+def _parse_lines(lines: Iterable[str]) -> list[str]:
+    """Return the first word of each line that is neither empty nor a comment."""
+    entries = [entry for line in lines if (entry := line.strip()) and not entry.startswith("#")]
+    return [entry if entry.isalpha() else _END_OF_WORD.split(entry, maxsplit=1)[0] for entry in entries]
 
 
 def parse_entries(source: str, data: bytes) -> Entries:
@@ -172,7 +195,7 @@ def parse_entries(source: str, data: bytes) -> Entries:
     >>> list(parse_entries("club", b"# our list\\nAAH to exclaim in surprise\\nQI\\n"))
     ['AAH', 'QI']
     """
-    return Entries(data, _find_encoding(source, data))
+    return Entries(source, data, _find_encoding(source, data))
 
 
 def _find_encoding(source: str, data: bytes) -> str:
@@ -199,39 +222,33 @@ def _split_blocks(data: bytes) -> Iterator[bytes]:
         yield data[start : start + _BLOCK_BYTES]
 
 
+def _split_batches(entries: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the entries in lists, which functions of the standard library process faster than single entries."""
+    remaining = iter(entries)
+    while batch := list(itertools.islice(remaining, _BATCH_ENTRIES)):
+        yield batch
+
+
 def _find_words(
-    entries: Iterable[str], tiles: TileSet | None, has_capital_names: bool, excluded: Counter[str]
-) -> Iterator[str]:
-    """Yield the valid words in capitals, and count the other entries in `excluded`; see `Lexicon.from_words`."""
+    entries: list[str], tiles: TileSet | None, has_capital_names: bool, excluded: Counter[str]
+) -> list[str]:
+    """Return the valid words in capitals, and count the other entries in `excluded`; see `Lexicon.from_words`."""
+    if not unicodedata.is_normalized("NFC", "".join(entries)):
+        entries = [unicodedata.normalize("NFC", entry) for entry in entries]
     has_apostrophe = tiles is not None and tiles.has_apostrophe()
-    for written in entries:
-        entry = unicodedata.normalize("NFC", written)
-        fault = _find_fault(entry, has_apostrophe) or (
-            "capital letter" if has_capital_names and entry != entry.lower() else ""
-        )
-        if not fault:
-            word = tiles.fold(entry) if tiles else entry.upper()
-            if MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES:
-                yield word
-                continue
-            fault = f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"
-        excluded[fault] += 1
-
-
-def _drop_duplicates(name: str, words: Iterable[str]) -> Iterator[str]:
-    """Yield each word once. Raises `LexiconError` if there are more than `MAX_LEXICON_WORDS`.
-
-    The words are divided into parts by checksum: a set of all words would take ten times the memory of the parts.
-    """
-    parts = [bytearray() for _ in range(_DUPLICATE_PARTS)]
-    for number, word in enumerate(words):
-        if number >= MAX_LEXICON_WORDS:
-            text = "{0}: has more than {1} words; give a shorter word list"
-            raise LexiconError(make_message("list-many-words", text, name, MAX_LEXICON_WORDS))
-        data = word.encode()
-        parts[zlib.crc32(data) % _DUPLICATE_PARTS] += data + b"\n"
-    while parts:
-        yield from set(parts.pop().decode().split("\n")) - {""}
+    spelled = list(filter(str.isalpha, entries))
+    for entry in entries if len(spelled) < len(entries) else ():
+        if fault := _find_fault(entry, has_apostrophe):
+            excluded[fault] += 1
+        elif not entry.isalpha():
+            spelled.append(entry)
+    words = [entry for entry in spelled if entry.islower() or entry == entry.lower()] if has_capital_names else spelled
+    excluded["capital letter"] += len(spelled) - len(words)
+    text = "\n".join(words)  # one call for all words, because calls for single words take five times as long
+    capitals = (tiles.fold(text) if tiles else text.upper()).split("\n") if words else []
+    fitting = [word for word in capitals if MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES]
+    excluded[f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"] += len(capitals) - len(fitting)
+    return fitting
 
 
 def _find_fault(entry: str, has_apostrophe: bool) -> str:

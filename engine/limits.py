@@ -24,10 +24,10 @@ The number is limited because all events are computed again for each corrected s
 
 MAX_LEXICON_BYTES: Final = 64_000_000
 """Maximum size of a word list as text. The largest known list, Debian's `wpolish`, has 60 MB."""
-MAX_LEXICON_WORDS: Final = 3_500_000
-"""Maximum number of words in a word list, which determines the memory for its compilation.
+MAX_LEXICON_LINES: Final = 5_000_000
+"""Maximum number of lines in a word list, which determines the time and the memory for its compilation.
 
-`wpolish` has 3.3 million words that fit the board. Their compilation takes 300 MB.
+`wpolish` has 4.3 million lines, of which 3.3 million are words that fit the board.
 """
 MAX_LEXICON_LINE_BYTES: Final = 10_000
 """Maximum size of a line in a word list. A line has a word and optionally the definition of the word."""

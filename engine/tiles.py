@@ -198,12 +198,19 @@ class TileSet:
         """
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
 
-    def fold(self, word: str) -> str:
-        """Return a word in capitals, with accents removed from letters that are not in the tile set."""
-        text = self.upper(word.translate(_SPELLINGS))
-        if self._characters.issuperset(text):
-            return text
-        return "".join([c if c in self._characters else _strip_accents(c) for c in text])
+    def fold(self, text: str) -> str:
+        """Return a text in capitals, with accents removed from letters that are not in the tile set.
+
+        The result depends on single characters only, so that all words of a list can be folded in one call.
+        """
+        folded = {character: self._fold_character(character) for character in set(text)}
+        if all(capital == character.upper() for character, capital in folded.items()):
+            return text.upper()
+        return text.translate({ord(character): capital for character, capital in folded.items()})
+
+    def _fold_character(self, character: str) -> str:
+        capitals = self.upper(character.translate(_SPELLINGS))
+        return "".join(c if c in self._characters else _strip_accents(c) for c in capitals)
 
     def has_apostrophe(self) -> bool:
         """Return True if the apostrophe is a tile of the set."""

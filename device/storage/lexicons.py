@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import sys
 import tarfile
 from contextlib import suppress
@@ -46,7 +45,6 @@ _SYSTEM_LIST_NAMES = {
     "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
     "sv": "swedish", "uk": "ukrainian",
 }  # fmt: skip
-_LONG_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]{%d}" % (MAX_LEXICON_LINE_BYTES + 1))  # tried only where a line begins
 _CACHE_FORMAT = b"2"  # part of the cache key: lists of another format are not found
 _CACHE_SUFFIX = ".lexicon"
 _OLD_CACHE_SUFFIXES = (".marisa", ".json")  # format 1: two files for each list, without a checksum
@@ -120,10 +118,21 @@ def _read_list(path: Path) -> bytes:
     if len(data) > MAX_LEXICON_BYTES:
         text = "{0}: is larger than {1} MB; give a word list with one word on each line"
         raise LexiconError(make_message("list-large", text, path, MAX_LEXICON_BYTES // 1_000_000))
-    if not is_compiled(data) and _LONG_LINE.search(data):
+    if not is_compiled(data) and _has_long_line(data):
         text = "{0}: has a line of more than {1} bytes; put one word on each line"
         raise LexiconError(make_message("list-long-line", text, path, MAX_LEXICON_LINE_BYTES))
     return data
+
+
+def _has_long_line(data: bytes) -> bool:
+    """Return True if a line has more than `MAX_LEXICON_LINE_BYTES` bytes. The last line end within reach is sought."""
+    start = 0
+    while len(data) - start > MAX_LEXICON_LINE_BYTES:
+        end = start + MAX_LEXICON_LINE_BYTES + 1
+        start = max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end)) + 1
+        if not start:
+            return True
+    return False
 
 
 def _make_unreadable_error(path: object, reason: object) -> LexiconError:
@@ -146,8 +155,9 @@ def _is_usable(system_list: Path) -> bool:
 
 
 def _make_cache_key(data: bytes, tiles: TileSet | None) -> str:
-    parts = (_CACHE_FORMAT, tiles.name.encode() if tiles else b"", data)
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:_CACHE_KEY_DIGITS]
+    key = hashlib.sha256(b"\0".join((_CACHE_FORMAT, tiles.name.encode() if tiles else b"", b"")))
+    key.update(data)
+    return key.hexdigest()[:_CACHE_KEY_DIGITS]
 
 
 def _load_cached(name: str, path: Path) -> Lexicon | None:

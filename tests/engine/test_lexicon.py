@@ -185,11 +185,24 @@ def test_racks_and_plays_are_spelled_with_tiles() -> None:
     assert [str(tile) for tile in load_tile_set("hr").parse("ǇUBAV")] == ["LJ", "U", "B", "A", "V"]
 
 
-def test_list_with_too_many_words_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.lexicon.MAX_LEXICON_WORDS", 3)
-    assert len(build("aa\nab\nac\n")) == 3
-    with pytest.raises(LexiconError, match="more than 3 words"):
-        build("aa\nab\nac\nad\n")
+@pytest.mark.parametrize("line_end", ["\n", "\r", "\x0b", "\u2028"])
+def test_list_with_too_many_lines_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch, line_end: str) -> None:
+    monkeypatch.setattr("engine.lexicon.MAX_LEXICON_LINES", 4)
+    assert len(build(line_end.join(["# ours", "aa", "ab", "ac"]))) == 3
+    with pytest.raises(LexiconError, match="more than 4 lines"):
+        build(line_end.join(["# ours", "", "aa", "ab", "ac"]))
+
+
+def test_words_among_definitions_and_comments_are_found() -> None:
+    plain, mixed = ["horn", "farm"] * 3000, ["horn, a tool", "# comment", "", "farm;x", " mob\tcrowd", "bit=1"]
+    assert set(build("\n".join(plain))) == {"HORN", "FARM"}
+    assert set(build("\n".join([*plain, *mixed, *plain]))) == {"HORN", "FARM", "MOB", "BIT"}
+
+
+@pytest.mark.parametrize("tile_set", ["pl", "fr", "el", "tr", "es", "hr"])
+def test_words_are_folded_together_as_each_alone(tile_set: str) -> None:
+    tiles, words = load_tile_set(tile_set), ["œuvre", "straße", "λόγος", "ıi", "ĳs", "ǆep", "ŻÓŁW", "été", "ǉubav"]
+    assert tiles.fold("\n".join(words)).split("\n") == [tiles.fold(word) for word in words]
 
 
 def test_repeated_words_compile_to_the_same_bytes() -> None:
@@ -198,10 +211,10 @@ def test_repeated_words_compile_to_the_same_bytes() -> None:
 
 
 def test_long_list_is_compiled_in_little_memory() -> None:
-    data = "\n".join(f"a{number:012}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(20_000))
+    data = "\n".join(f"a{number:012}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(60_000))
     tracemalloc.start()
     try:
-        assert len(build(data)) == 20_000
+        assert len(build(data)) == 60_000
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
