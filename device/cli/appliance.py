@@ -28,8 +28,9 @@ from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import PanelSettings, Settings
 from device.storage.backups import BACKUP_FOLDER, BackupTask
+from device.storage.fallback import FallbackStore
 from device.storage.lexicons import NO_LEXICON
-from device.storage.recovery import FallbackStore, open_store
+from device.storage.recovery import open_store
 from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import GameStore, StoreError
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot

@@ -36,7 +36,7 @@ MEMORY = ":memory:"
 """Path that stands for a database in memory."""
 BUSY_TIMEOUT_S = 5.0
 """Longest wait, in seconds, while another program writes to the file."""
-_CHECKED_TABLES = ("game", "event", "note", "player")
+CHECKED_TABLES = ("game", "event", "note", "player")
 """Tables that are checked when the file is opened; a check of the pictures would take minutes."""
 
 
@@ -142,7 +142,7 @@ class Database:
             self.connection.execute("ATTACH ? AS copy", (str(path),))
             try:
                 self.connection.execute("BEGIN")
-                for table in _CHECKED_TABLES:
+                for table in CHECKED_TABLES:
                     self.connection.execute(f"INSERT INTO copy.{table} SELECT * FROM main.{table}")
                 self.connection.execute("COMMIT")
             finally:
@@ -169,7 +169,7 @@ class Database:
             self._roll_back()
             raise
         problems = ["its list of tables"] if read_schema(db) != _read_own_schema() else []
-        for table in _CHECKED_TABLES:
+        for table in CHECKED_TABLES:
             (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
             problems += [found] if found != "ok" else []
         if problems:

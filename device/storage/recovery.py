@@ -27,8 +27,9 @@ from device.storage.checksums import (
     find_valid_events,
     is_intact_note,
 )
-from device.storage.database import MEMORY, decode_text
+from device.storage.database import decode_text
 from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, to_store_error
+from device.storage.fallback import FallbackStore
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import join_messages, make_message
 
@@ -41,28 +42,6 @@ _OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, impor
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
-
-
-class FallbackStore(GameStore):
-    """A store in memory that replaces the table's store while its file cannot be used.
-
-    When the fallback store is closed, its games are copied to the file if possible.
-    """
-
-    def __init__(self, own: Path) -> None:
-        super().__init__(MEMORY)
-        self._own_path = own
-
-    def close(self) -> None:
-        """Copy the games to the file of the table's store, oldest first, then close this store."""
-        try:
-            if self.games():
-                with GameStore(self._own_path) as own:
-                    copy_games(self.connection, own)
-        except StoreError as error:
-            _log.error("what was played in memory is lost: %s", error)
-        finally:
-            super().close()
 
 
 def open_store(path: Path) -> tuple[GameStore, str]:
@@ -126,7 +105,7 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
 
 
 def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
-    text = "{0}. Play goes on in memory; unless that is mended by the end, it is lost then"
+    text = "{0}. Nothing can be saved now: new turns are in memory only, and are saved as soon as that is possible"
     return FallbackStore(path), make_message("store-in-memory", text, reason)
 
 

@@ -94,8 +94,9 @@ class GameStore:
         self.delete_listeners: list[Callable[[int], None]] = []
         self._database = Database(path, is_owner=is_owner)
         try:
-            self._damaged = self._find_damaged_games()
-            self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
+            self._damaged: dict[int, int]
+            self._last_game_number: int
+            self._check_games()
             self.lost_tail = self._describe_lost_tail()
             """Message about missing events at the end of the newest game; empty if no event is missing."""
         except BaseException:
@@ -211,6 +212,13 @@ class GameStore:
             self._tail_record.write(Tail(game, len(rows), seal))
         return int(game)
 
+    def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
+        """Append events with their times to a game; `events` and `pictures` have the numbers that follow in the log."""
+        with self._database.transaction() as db:
+            tail = self._insert_events(db, game, events)
+            db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
+        self._tail_record.write(tail)
+
     # Pictures
 
     def picture(self, game: int, number: int, kind: str) -> bytes | None:
@@ -296,19 +304,25 @@ class GameStore:
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes]
     ) -> tuple[StoredEvent, ...]:
         with self._database.transaction() as db:
-            sql = "SELECT number + 1, checksum FROM event WHERE game = ? ORDER BY number DESC LIMIT 1"
-            next_number, previous = db.execute(sql, (game,)).fetchone() or (0, "")
+            sql = "SELECT coalesce(max(number) + 1, 0) FROM event WHERE game = ?"
+            (next_number,) = db.execute(sql, (game,)).fetchone()
             now = self._clock()
             events = tuple(StoredEvent(next_number + i, now, body) for i, body in enumerate(bodies))
-            rows = chain_events(previous, ((event.number, now, _encode_body(event.body)) for event in events))
-            db.executemany(_INSERT_EVENT, [(game, *row) for row in rows])
-            if rows:
-                last = rows[-1][0]
+            if events:
+                tail = self._insert_events(db, game, events)
+                last = events[-1].number
                 db.executemany(_INSERT_PICTURE, [(game, last, kind, jpeg) for kind, jpeg in pictures.items()])
-                tail = self._seal_game(db, game, rows[-1])
-        if rows:
+        if events:
             self._tail_record.write(tail)
         return events
+
+    def _insert_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> Tail:
+        """Insert events after the last event of a game, and return the new `Tail` of the game."""
+        sql = "SELECT checksum FROM event WHERE game = ? ORDER BY number DESC LIMIT 1"
+        (previous,) = db.execute(sql, (game,)).fetchone() or ("",)
+        rows = chain_events(previous, ((event.number, event.time, _encode_body(event.body)) for event in events))
+        db.executemany(_INSERT_EVENT, [(game, *row) for row in rows])
+        return self._seal_game(db, game, rows[-1])
 
     def _seal_game(self, db: sqlite3.Connection, game: int, last: EventRow) -> Tail:
         """Update the number of events and the seal of a game after an event was appended.
@@ -334,6 +348,11 @@ class GameStore:
     def _read_intact_rows(self, game: int) -> list[EventRow]:
         sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
         return find_intact_events(self._database.fetch_rows(sql, game))
+
+    def _check_games(self) -> None:
+        """Find damaged games, and the number of the last game."""
+        self._damaged = self._find_damaged_games()
+        self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
 
     def _find_damaged_games(self) -> dict[int, int]:
         """Return, for each game with missing or changed events, the number of events before the damage."""

@@ -1,0 +1,138 @@
+"""The store in memory that replaces the table's store while its file cannot be written.
+
+The games of the file are copied to memory if they can be read, so that an unfinished game goes on. Further events are
+saved in the file as soon as it can be written.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from device.storage.database import CHECKED_TABLES, MEMORY, decode_text
+from device.storage.errors import StoreError
+from device.storage.schema import SCHEMA_VERSION
+from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent, StoredPicture
+
+_log = logging.getLogger(__name__)
+
+RETRY_INTERVAL_S = 60.0
+"""Shortest time between two attempts to write the file, because a failing disk can take seconds to answer."""
+
+
+class FallbackStore(GameStore):
+    """A store in memory for the games of a file that cannot be written.
+
+    After each turn, and when the store is closed, the events that are not in the file are saved there if possible.
+    `now` is a clock in seconds.
+    """
+
+    def __init__(self, own_path: Path, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(MEMORY)
+        self._own_path = own_path
+        self._now = now
+        self._next_attempt = float("-inf")
+        self._own: GameStore | None = None
+        self._saved: dict[int, tuple[int, int]] = {}
+        """Number in the file, and number of events in the file, of each game."""
+        try:
+            self._load_games()
+        except (sqlite3.Error, OSError, StoreError) as error:
+            _log.warning("the games in %s cannot be read: %s", own_path, error)
+
+    def begin_game(self, first: EventBody) -> int:
+        """Add a game; see `GameStore.begin_game`."""
+        game = super().begin_game(first)
+        self._save_games()
+        return game
+
+    def append(
+        self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
+    ) -> tuple[StoredEvent, ...]:
+        """Append events to a game; see `GameStore.append`."""
+        events = super().append(game, bodies, pictures)
+        self._save_games()
+        return events
+
+    def close(self) -> None:
+        """Save the games in the file, then close this store."""
+        self._next_attempt = float("-inf")
+        if self._find_unsaved_games() and not self._save_games():
+            _log.error("what was played in memory is lost")
+        if self._own:
+            self._own.close()
+        super().close()
+
+    def _load_games(self) -> None:
+        """Copy all games of the file without their pictures, which may be larger than the memory."""
+        if not self._own_path.is_file():
+            return
+        with closing(_open_read_only(self._own_path)) as source, self._database.transaction() as db:
+            if source.execute("PRAGMA user_version").fetchone() != (SCHEMA_VERSION,):
+                return  # only this version's columns are known
+            for table in CHECKED_TABLES:
+                columns = ", ".join(row[1] for row in source.execute(f"PRAGMA table_info({table})"))
+                rows = source.execute(f"SELECT {columns} FROM {table}").fetchall()
+                marks = ", ".join("?" * (columns.count(",") + 1))
+                db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
+        self._check_games()
+        self._saved = {game.id: (game.id, game.length) for game in self.games()}
+
+    def _find_unsaved_games(self) -> list[int]:
+        """Return the numbers of the games with events that are not in the file, oldest first."""
+        return [game.id for game in reversed(self.games()) if game.length > self._saved.get(game.id, (0, 0))[1]]
+
+    def _save_games(self) -> bool:
+        """Save all new events in the file; return True if they are there. Does nothing soon after a failed attempt."""
+        if self._now() < self._next_attempt:
+            return False
+        try:
+            self._own = self._own or GameStore(self._own_path)
+            for game in self._find_unsaved_games():
+                self._save_game(self._own, game)
+        except StoreError as error:
+            self._next_attempt = self._now() + RETRY_INTERVAL_S
+            _log.warning("the games in memory are not saved: %s", error)
+            return False
+        return True
+
+    def _save_game(self, own: GameStore, game: int) -> None:
+        """Save the new events of a game with their pictures, and all notes. Raises `StoreError`."""
+        events = self.events(game)
+        number, saved = self._saved.get(game, (0, 0))
+        is_continued = saved > 0 and own.events(number) == events[:saved]
+        first_new = saved if is_continued else 0  # a game that another program changed is saved as a further game
+        pictures = [
+            StoredPicture(event, kind, jpeg)
+            for event, kind in self.pictures(game)
+            if event >= first_new and (jpeg := self.picture(game, event, kind))
+        ]
+        if is_continued:
+            own.add_events(number, events[saved:], pictures)
+        else:
+            number = own.add_game(events[0].time, events, pictures, imported=False)
+        self._saved[game] = (number, len(events))
+        for name, text in self.read_game_notes(game).items():
+            own.save_note(number, name, text)
+        for name, text in self.read_game_notes(TABLE_NOTES).items():
+            own.save_note(TABLE_NOTES, name, text)
+        for name, colour in self.players():
+            if colour:
+                own.save_colour(name, colour)
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file that cannot be written. Raises `sqlite3.Error`.
+
+    Without its write-ahead log, the file can be read only as a file that does not change (`immutable`), because SQLite
+    cannot create the log in a folder that cannot be written.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    is_complete = not log.exists() or log.stat().st_size == 0
+    db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if is_complete else ''}", uri=True)
+    db.text_factory = decode_text
+    return db
