@@ -26,6 +26,8 @@ make_environment() {
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore /usr/bin/python3 -m pip --python "$VENV/bin/python" \
         install -q --no-compile --ignore-installed "$copy" 'gpiozero>=2.0.1' 'luma.oled>=3.13' 'luma.led-matrix>=1.7' \
         ${constraint:+"$constraint"}
+    find "$VENV" -name __pycache__ -prune -exec rm -rf {} +
+    find "$VENV" -name '*.so*' -type f -exec chmod 644 {} +
     mkdir -p "$STAGE/opt/tilekeeper"
     mv "$VENV" "$STAGE/opt/tilekeeper/venv"
     rmdir /opt/tilekeeper
@@ -69,11 +71,10 @@ Version: $VERSION
 Architecture: $(dpkg --print-architecture)
 Maintainer: Tilekeeper maintainers <maintainers@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$STAGE" | cut -f1)
-Section: games
+Section: misc
 Priority: optional
-Depends: python3 (>= $python), python3 (<< ${python%.*}.$((${python#*.} + 1))~), systemd, debconf, libgomp1
-Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, python3-smbus2, avahi-daemon,
- network-manager, iw, polkitd, espeak-ng, alsa-utils
+Depends: python3 (>= $python), python3 (<< ${python%.*}.$((${python#*.} + 1))~), libc6, libgomp1, systemd, debconf
+Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, python3-smbus2, avahi-daemon, network-manager, iw, polkitd, espeak-ng, alsa-utils
 Description: score keeper of a Scrabble table
  A camera above a real board reads the tiles after each turn. The program infers and scores the play, flags words that
  are not in the word list, and shows the totals on a web page and on a panel of buttons and lights.
