@@ -175,6 +175,14 @@ class TileSet:
                 raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text[at])))
         return tuple(tiles)
 
+    def parse_tile(self, text: str) -> Tile:
+        """Parse one tile as `parse` does. Raises `NotationError` if the text is empty or has several tiles."""
+        tiles = self.parse(text)
+        if len(tiles) != 1:
+            wrong = "{0}: no tile of the set {1} is written {2}"
+            raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text)))
+        return tiles[0]
+
     def write(self, tiles: Sequence[Tile]) -> str:
         """Return tiles as a text that `parse` can read. Brackets are added where the text would be ambiguous.
 

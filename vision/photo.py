@@ -116,7 +116,7 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
     except _FloatPixelsError:
         text = "{0}: its pixels are floating-point numbers, of an unknown range; save it as JPEG or PNG"
         raise PhotoError(make_message("photo-float", text, path)) from None
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except (OSError, SyntaxError, ValueError, TypeError, EOFError) as error:
         # Pillow raises any of these exceptions for a damaged file.
         reason = " ".join(str(error).split()) or type(error).__name__
         text = "{0}: damaged or cut short ({1}); copy or take it again"

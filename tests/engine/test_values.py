@@ -220,3 +220,10 @@ def test_repr_is_short_and_names_the_state() -> None:
 def test_printed_board_shows_rows_and_blanks() -> None:
     board = Board().with_tiles({112: Tile("A"), 113: Tile("T", is_blank=True)})
     assert str(board).splitlines()[7] == ".......At......"
+
+
+@pytest.mark.parametrize("text", ["", "AB", "1"])
+def test_text_that_is_not_one_tile_is_refused(text: str) -> None:
+    assert load_tile_set("es").parse_tile("CH").letter == "CH"
+    with pytest.raises(NotationError):
+        load_tile_set("es").parse_tile(text)

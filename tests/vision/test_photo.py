@@ -83,6 +83,17 @@ def test_a_truncated_picture_says_so(tmp_path: Path, kind: str) -> None:
         load_photo(path)
 
 
+def test_a_tiff_whose_offset_is_a_fraction_says_so(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    Pictures.new("RGB", (20, 10)).save(whole, "TIFF")
+    entry = b"\x11\x01\x04\x00"  # StripOffsets (tag 273) as a LONG; 11 is FLOAT
+    assert entry in whole.getvalue()
+    path = tmp_path / "a.tif"
+    path.write_bytes(whole.getvalue().replace(entry, b"\x11\x01\x0b\x00"))
+    with pytest.raises(PhotoError, match="damaged or cut short"):
+        load_photo(path)
+
+
 def test_a_file_that_is_no_picture_says_so(tmp_path: Path) -> None:
     path = tmp_path / "letter.jpg"
     path.write_text("Dear camera,")

@@ -135,7 +135,7 @@ class EnterBoard(TableCommand, frozen=True):
         if game.is_over:
             raise make_refusal("ended")
         with convert_engine_errors():
-            tiles = {s: game.tiles.parse(symbol)[0] for s, symbol in enumerate(symbols) if symbol != EMPTY}
+            tiles = {s: game.tiles.parse_tile(symbol) for s, symbol in enumerate(symbols) if symbol != EMPTY}
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
         faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
