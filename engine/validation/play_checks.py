@@ -118,7 +118,11 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     missed = [Passed((game.to_move + n) % len(game.players)) for n in range((seat - game.to_move) % len(game.players))]
     values = (game.players[seat], game.players[event.player])
     options = (Option(proposal.events), Option((*missed, replace(event, player=seat))))
-    yield Finding(Reason.OUT_OF_TURN, values, options if proposal.source is Source.HAND else (LOOK_AGAIN, *options))
+    if proposal.source is Source.HAND:
+        yield Finding(Reason.OUT_OF_TURN, values, options)
+        return
+    # A hand may hide the tiles of the player to move, who forgot the button.
+    yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
 
 
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:

@@ -92,6 +92,7 @@ def test_press_from_another_seat_is_asked_about() -> None:
     found = next(check_seat(proposal))
     play_of_ben = replace(proposal.events[0], player=1)  # type: ignore[type-var]
     assert found.options == (LOOK_AGAIN, Option(proposal.events), Option((Passed(0), play_of_ben)))
+    assert found.needs_picture, "a hand may hide the tiles of the player who forgot the button"
 
 
 def test_pass_from_another_seat_is_asked_about() -> None:
