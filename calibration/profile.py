@@ -295,6 +295,8 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
     A missing file gives no examples. A damaged file is renamed to `*.damaged` and gives no examples.
     """
     try:
+        if path.exists() and not path.is_file():  # a FIFO would wait for its writer
+            raise ValueError("it is not a file")
         with zipfile.ZipFile(path) as packed:
             if sum(entry.file_size for entry in packed.infolist()) > _MAX_UNPACKED_BYTES:
                 raise ValueError("it is far too large")

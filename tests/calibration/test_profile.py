@@ -1,5 +1,6 @@
 """A table's knowledge: learnt, asked, kept on disk, and begun anew where the disk spoils it."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,6 +152,14 @@ def test_a_damaged_file_is_said_and_begun_anew(
         assert not path.exists(), "set aside"
     knowledge.save(write_file)
     assert TableProfile(path, Muddle()).problem == ""
+
+
+def test_fifo_in_the_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "table.npz"
+    os.mkfifo(path)
+    profile = TableProfile(path, Muddle())
+    assert "damaged" in profile.problem
+    assert not path.exists()
 
 
 def test_a_file_without_permission_or_folder_is_said_when_it_is_saved(tmp_path: Path) -> None:

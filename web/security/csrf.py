@@ -78,8 +78,13 @@ def is_document_request() -> bool:
 def is_cross_site() -> bool:
     """Return True if a page of another site caused the request, according to the browser's headers."""
     origin = request.headers.get("Origin") or request.headers.get("Referer")
-    if origin is not None and urlsplit(origin).netloc != request.host:
-        return True
+    if origin is not None:
+        try:
+            host = urlsplit(origin).netloc
+        except ValueError:  # an IPv6 address without its closing bracket
+            return True
+        if host != request.host:
+            return True
     return request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none")
 
 

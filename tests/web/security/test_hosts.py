@@ -86,6 +86,14 @@ def test_page_of_another_site_cannot_pair_by_its_own_name(app: Flask) -> None:
     assert answer.status_code == 421 and app.extensions["pairing"].clients == ()
 
 
+@pytest.mark.parametrize("origin", ["http://[::1", "http://]", "null", "", "http://evil.example"])
+def test_request_with_another_or_a_malformed_origin_is_refused(app: Flask, origin: str) -> None:
+    client = app.test_client()
+    pair(client)
+    answer = client.post("/actions/end-turn", headers={"Origin": origin, "Sec-Fetch-Site": "same-origin"})
+    assert answer.status_code == 403
+
+
 def test_without_addresses_the_one_of_the_server_is_named(app: Flask) -> None:
     environ = {"SERVER_NAME": "::ffff:192.168.0.2", "SERVER_PORT": "8080"}
     answer = app.test_client().get("/", headers={"Host": "evil.example"}, environ_overrides=environ)
