@@ -278,10 +278,10 @@ BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 class CameraMonitor:
     """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
-    `report_trouble` is called once with the message of a fault, and with None when the camera works again. Each time
-    the board has stopped moving and looks different from the last time, `on_scene` is called with the scene, `on_rest`
-    with its still once the board is certainly at rest, and `on_long_rest` with a preview if it then rests for
-    `LONG_REST_S`.
+    `report_trouble` is called once with the message of a fault, and with None when the camera works again. Three
+    functions are called each time the board has stopped moving and looks different from the last time: `on_scene` with
+    the scene, `on_rest` with a still when the board is certainly at rest, and `on_long_rest` with a preview when it has
+    rested for `LONG_REST_S`.
     `on_motion` is called with True when something begins to move, and with False at the next rest. `is_idle` returns
     True while the monitor may use the camera, `is_in_play` while a game is in play.
     """

@@ -181,7 +181,7 @@ class GameLog:
 
     @property
     def can_undo(self) -> bool:
-        """True if there is a press to undo."""
+        """True if there is a command of the players that can be undone."""
         return bool(self._undo_stack)
 
     @property

@@ -270,7 +270,7 @@ class ReadingHistory:
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
 
     def with_early_tile(self, square: Square) -> ReadingHistory:
-        """Return the history in which the last reading does not exclude a tile on a square."""
+        """Return a copy of this history whose last reading does not exclude a tile on the square."""
         return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:

@@ -135,7 +135,7 @@ class QuestionHistory:
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the recorded tile on each old square that the players were already asked about."""
+        """Return the reading with the recorded tiles on old squares about which the players have already been asked."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading

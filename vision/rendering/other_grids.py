@@ -81,7 +81,7 @@ def _draw_chequers(rng: Rng, count: int) -> Picture:
 
 
 def _draw_pieces(rng: Rng, art: Picture, count: int, share: float, between: bool = False) -> None:
-    """Draw round pieces of two colours on the share `share` of the cells, or on the crossings with `between`."""
+    """Draw round pieces of two colours in some cells, or on line crossings if `between` is True; `share` is 0 to 1."""
     side, colours = art.shape[0] / count, (_light(rng), _dark(rng))
     for row in range(count):
         for column in range(count):

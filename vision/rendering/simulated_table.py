@@ -24,7 +24,7 @@ from vision.rendering.tile_style import Dimples, TileStyle
 
 @dataclass(frozen=True)
 class Edition:
-    """Colours (BGR) of the printed board of one edition, after the rule sheets."""
+    """Colours (BGR) of the printed board of one edition, as shown in the rule sheets."""
 
     ground: Colour
     triple_word: Colour

@@ -114,7 +114,7 @@ def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | No
 
 
 def draw_scene_in_one_face(rng: np.random.Generator, faces: tuple[Path, ...]) -> Scene:
-    """Render a random scene whose letters have one of `faces`, a face that has all of them."""
+    """Render a random scene in one of `faces` that has all the letters of the scene."""
     while True:
         face = faces[int(rng.integers(len(faces)))]
         scene = dataset.draw_scene(rng, (face,))
