@@ -44,6 +44,7 @@ def register_filters(app: Flask) -> None:
         flags=flags,
         names=names,
         square_names=square_names,
+        ranked=ranked,
         standing=standing,
         clock_time=clock_time,
         megabytes=megabytes,
@@ -115,6 +116,11 @@ def square_names(squares: Iterable[Square]) -> str:
 def standing(state: TableSnapshot) -> str:
     """Format the names and totals of all players as one line."""
     return ", ".join(f"{player.name} {digits(player.total)}" for player in state.players)
+
+
+def ranked(state: TableSnapshot) -> list[int]:
+    """Return the players in the order of their totals, the highest first; equal totals in the order of seats."""
+    return sorted(range(len(state.players)), key=lambda player: -state.players[player].total)
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 
-from flask import Blueprint, request
+from flask import Blueprint, make_response, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank, RevealRack
 from device.session.commands.games import StartGame
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion
 from device.session.commands.turns import EnterBoard
@@ -45,7 +46,7 @@ FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str,
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
-    """Return the routes `POST /actions/NAME`, one for each command.
+    """Return the routes `POST /actions/NAME`, one for each command, and `POST /actions/racks` for several racks.
 
     The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
     are the arguments of the command. `_FORM_READERS` has the commands with other form fields.
@@ -56,6 +57,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
         routes.post(f"/{command.name}{_ROUTE_ARGUMENTS.get(command, '')}", endpoint=command.name)(
             partial(actions.carry_out, command)
         )
+    routes.post("/racks")(actions.reveal_racks)
     return routes
 
 
@@ -93,6 +95,25 @@ class Actions:
         except TimeoutError:
             pass  # the board is being read: the page shows this, and later the result
         return accept()
+
+    def reveal_racks(self) -> ResponseReturnValue:
+        """Enter the unplayed letters of several players; the form has a field `player` and `letters` for each.
+
+        An empty field is skipped if another has letters, because the last rack follows from the others. The first rack
+        that is refused ends the list; the page then shows the racks that are still missing.
+        """
+        racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
+        if len(racks) > 1:
+            racks = [(player, letters) for player, letters in racks if letters.strip()]
+        if not racks:
+            return refuse(texts()("rack.empty"))
+        seen = request.form.get("seen", "")
+        for player, letters in racks:
+            answer = make_response(self.carry_out(RevealRack, seen=seen, player=player, letters=letters))
+            if answer.status_code >= HTTPStatus.BAD_REQUEST:
+                break
+            seen = str(self.session.state.moment)
+        return answer
 
 
 def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnapshot) -> str:

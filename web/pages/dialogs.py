@@ -77,6 +77,7 @@ class Dialogs:
         return self.show(
             "square",
             square=square_name(at),
+            at=at,
             tile=self.session.state.board.tiles[at],
             letters=list_letters(self.session.state),
             fitting=_find_blank_letters(self.session, at),

@@ -27,6 +27,17 @@ ENTER_PATH = "/enter"
 """Path of the link with a one-time token, which pairs the browser of the user who started the program."""
 MAX_DEVICE_NAME_LETTERS = 40
 MAX_CODE_CHARS = 40
+_DEVICE_NAMES = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Macintosh", "Mac"),
+    ("Windows", "Windows"),
+    ("CrOS", "Chromebook"),
+    ("Linux", "Linux"),
+)
+"""Part of a User-Agent header, and the name of the device; the first match counts."""
+_HIDDEN_MODELS = ("", "K", "Mobile", "Tablet")
+"""What browsers write instead of the model of an Android device: Chrome `K`, Firefox `Mobile` or `Tablet`."""
 RELOAD = 205
 """HTTP status Reset Content: the script of the page reloads the page after this status."""
 
@@ -140,7 +151,21 @@ def make_rename_listener(pairing: Pairing, first: TableSnapshot) -> Callable[[Ta
 
 
 def _read_device_name() -> str:
-    """Return the device name in the User-Agent header, for example `iPhone` or `Android 14; Pixel 8`."""
-    agent = request.headers.get("User-Agent", "")
+    """Return the device in the User-Agent header as its owner calls it, for example `iPhone` or `Pixel 8`."""
+    return name_device(request.headers.get("User-Agent", ""))
+
+
+def name_device(agent: str) -> str:
+    """Return the name of the device in a User-Agent header.
+
+    >>> name_device("Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15")
+    'iPhone'
+    >>> name_device("Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/120.0.0.0")
+    'Pixel 8'
+    """
     inside = agent.partition("(")[2].partition(")")[0]
-    return (inside or agent or "?")[:MAX_DEVICE_NAME_LETTERS]
+    if "Android" in inside:
+        model = inside.partition("Android")[2].partition(";")[2].partition(" Build/")[0].partition(";")[0].strip()
+        return "Android" if model in _HIDDEN_MODELS else model[:MAX_DEVICE_NAME_LETTERS]
+    known = next((name for mark, name in _DEVICE_NAMES if mark in inside), inside or agent or "?")
+    return known[:MAX_DEVICE_NAME_LETTERS]

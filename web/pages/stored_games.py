@@ -79,6 +79,7 @@ class HistoryPages:
             "game",
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",
             line=replay.line,
+            day=_local_date(replay.line),
             turn=turn,
             turns=replay.turn_count,
             state=state,

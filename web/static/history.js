@@ -40,6 +40,19 @@ past?.addEventListener("click", (event) => {
   turnTo(link.getAttribute("href"), focus);
 });
 
+// The arrow keys go one turn back and on, and Home and End to the first and last turn, as on a chess board.
+document.addEventListener("keydown", (event) => {
+  const slider = past?.querySelector("[data-slide] input");
+  if (!slider || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.target.closest("input, select, textarea")) return; // the slider has these keys already
+  const turn = { ArrowLeft: Number(slider.value) - 1, ArrowRight: Number(slider.value) + 1, Home: 0, End: Number(slider.max) }[event.key];
+  if (turn === undefined) return;
+  event.preventDefault();
+  if (turn < 0 || turn > Number(slider.max)) return;
+  slider.value = turn; // the next key counts on from here, even before the table has answered
+  turnTo(`${slider.form.getAttribute("action")}?turn=${turn}`);
+});
+
 showStep();
 // On a phone the ways to the other pages slide: the present one is shown.
 document.querySelector("nav.pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

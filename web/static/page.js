@@ -129,6 +129,16 @@ function tick() {
   }
 }
 
+// The header says since when there is no connection, so that nobody trusts an old score.
+function setOffline(isOffline) {
+  if (isOffline && !root.classList.contains("offline")) {
+    const time = new Date().toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit" });
+    const { dataset } = document.querySelector("#status .now");
+    dataset.offline = dataset.offlineSince.replace("{time}", time);
+  }
+  root.classList.toggle("offline", isOffline);
+}
+
 // The only place where news begin to come in another way: whatever came before it comes no more.
 function follow() {
   const mine = ++way;
@@ -138,7 +148,7 @@ function follow() {
   stream = new EventSource(`/live/stream?since=${encodeURIComponent(root.dataset.live)}`);
   stream.onopen = () => {
     alive();
-    root.classList.remove("offline");
+    setOffline(false);
   };
   stream.onmessage = (event) => {
     alive();
@@ -150,7 +160,7 @@ function follow() {
   });
   stream.onerror = () => {
     if (mine !== way) return;
-    root.classList.add("offline");
+    setOffline(true);
     if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
     clearTimeout(watchdog);
     ask(Date.now() + STREAM_AGAIN_MS, mine);
@@ -169,10 +179,10 @@ async function ask(until, mine) {
     const news = answer.status === 200 ? await answer.json() : null;
     if (mine !== way) return;
     if (news) show(news);
-    root.classList.toggle("offline", !answer.ok);
+    setOffline(!answer.ok);
   } catch {
     if (mine !== way) return;
-    root.classList.add("offline");
+    setOffline(true);
   }
   if (Date.now() < until) poll = setTimeout(ask, POLL_MS, until, mine);
   else follow();

@@ -364,3 +364,39 @@ def test_board_form_explains_the_variations_of_the_game(table: ShownTable, paire
     html = paired.get("/dialogs/board").text
     explained = [name for name in VARIATIONS if languages()["en"](f"lay.{name}") in html]
     assert explained == [variation]
+
+
+def test_racks_of_all_players_are_counted_by_one_form(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(replace(samples.ENDED, racks_wanted=(0, 1, 2)))
+    form = paired.get("/dialogs/rack").text
+    assert form.count('action="/actions/racks"') == 1 and form.count('name="letters"') == 3
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1", "2"], "letters": ["AE", " ", "Q"]}
+    assert paired.post("/actions/racks", data=data).status_code == 204
+    assert [command for command, _ in table.submitted] == [RevealRack(0, "AE"), RevealRack(2, "Q")]
+
+
+def test_racks_without_any_letters_are_refused_but_a_single_one_is_counted(
+    table: ShownTable, paired: FlaskClient
+) -> None:
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["", ""]}
+    answer = paired.post("/actions/racks", data=data)
+    assert (answer.status_code, answer.text) == (409, "Enter the letters of at least one player.\n")
+    assert paired.post("/actions/racks", data={**data, "player": "1", "letters": ""}).status_code == 204
+    assert table.submitted == [(RevealRack(1, ""), NOW)]
+
+
+def test_first_rack_that_is_refused_ends_the_list(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    table.refusal = "All J tiles are on the board."
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["J", "A"]}
+    assert "All J tiles" in paired.post("/actions/racks", data=data).text
+    assert len(table.submitted) == 1
+
+
+def test_square_is_shown_as_the_camera_saw_it(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    form = paired.get("/dialogs/square?square=G10").text
+    assert 'href="/pictures/1-3.jpg"' in form and "The photograph of G10" in form
+    assert 'viewBox="5.75 8.75 2.5 2.5"' in form  # column 6 and row 9, with a border of half a square
+    table.show(samples.BEFORE)
+    assert "The photograph" not in paired.get("/dialogs/square?square=G10").text

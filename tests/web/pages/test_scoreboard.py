@@ -263,3 +263,28 @@ def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: Sho
     drawn = {letter: int(x) for x, letter in re.findall(r'<text x="(\d+)" y="\d+">([א-ת])</text>', html)}
     assert drawn["ש"] > drawn["ל"] > drawn["ו"] > drawn["מ"]
     assert "column A is on the right" in part(html, "board")
+
+
+def test_final_card_names_the_result_of_every_player(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.ENDED)
+    last = part(page(client), "last")
+    assert last.startswith("Final score Anna 402 Christiane-Margarete 401 Ben 377 D −7")
+
+
+def test_page_has_the_text_for_the_time_of_a_lost_connection(client: FlaskClient) -> None:
+    assert 'data-offline-since="no connection since {time}"' in page(client)
+    german = client.get("/?lang=de").text
+    assert 'data-offline-since="keine Verbindung seit {time}"' in german
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("/history", "Games · Tilekeeper"),
+        ("/records", "Records · Tilekeeper"),
+        ("/pair", "Pair this phone · Tilekeeper"),
+        ("/nowhere", "Tilekeeper"),
+    ],
+)
+def test_pages_have_titles_of_their_own(client: FlaskClient, path: str, title: str) -> None:
+    assert f"<title>{title}</title>" in client.get(path, headers={"Sec-Fetch-Dest": "document"}).text

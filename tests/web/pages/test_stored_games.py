@@ -177,3 +177,19 @@ def test_import_of_a_file_with_an_unreadable_event_is_refused(table: House, phon
     status, why = bring(phone, GCG_OFF_CENTRE.replace(b"+8 8", b"+8b 8"))
     assert status == 409 and "line 4" in why.lower()
     assert len(table.store.games()) == 1
+
+
+def test_list_without_a_game_has_no_filters_but_a_hint(tmp_path: Path) -> None:
+    with house(tmp_path) as empty:
+        page = read(empty, "/history")
+    assert 'class="seek"' not in page and "Your games appear here" in page
+
+
+def test_game_has_its_date_a_title_and_a_way_back(played: House) -> None:
+    page = read(played, "/history/1")
+    assert "<title>Anna · Ben · Tilekeeper</title>" in page
+    assert '<a href="/history">All games</a>' in page and "<time datetime=" in page
+
+
+def test_game_that_has_ended_is_not_called_a_game_at_the_table(played: House) -> None:
+    assert "at the table now" not in read(played, "/history") + read(played, "/history/1")
