@@ -12,17 +12,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from device.cameras.addresses import hide_credentials
 from device.panel.buttons import Pins, PinsError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
-from device.session.rule_choices import DRAW, NewGameError, RuleChoice, describe_choice, find_large_board, make_rules
+from device.session.rule_choices import (
+    DRAW,
+    RULE_CHOICES,
+    NewGameError,
+    RuleChoice,
+    describe_choice,
+    find_large_board,
+    make_rules,
+)
 from device.storage.picture_limits import PictureLimits
+from device.toml_text import find_line
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
+from engine.rules import PRESETS
 from engine.tiles import playable_tile_set_names, tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
@@ -38,17 +49,28 @@ MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 _CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
+_CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
 _EMPTY_IS_DEFAULT = (("game", "lexicon"), ("page", "certificate"), ("page", "key"), ("data", "folder"))
 """Settings for which an empty text means the default."""
 
 
 class SettingsError(TilekeeperError):
-    """An invalid or unreadable settings file; the message gives file, line, key and remedy on one line."""
+    """An invalid or unreadable settings file; the message gives file, line, key and remedy on one line.
+
+    If one setting is invalid, `path` is its section and key, and `reason` is the error alone.
+    """
+
+    def __init__(self, text: str, path: tuple[str, ...] = (), reason: str = "") -> None:
+        super().__init__(text)
+        self.path, self.reason = path, reason
 
 
 class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base class of the sections of the settings file; a section is a TOML table."""
+    """Base class of the sections of the settings file; a section is a TOML table.
+
+    `Meta(extra=...)` describes a field of the settings page (`device.settings_editor.SettingField`).
+    """
 
 
 class GameSettings(_Section, frozen=True):
@@ -60,11 +82,13 @@ class GameSettings(_Section, frozen=True):
     """
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
-    tiles: str = "en"
+    tiles: Annotated[str, Meta(extra={"choices": playable_tile_set_names(), "texts": "tiles"})] = "en"
     lexicon: str | None = None
-    layout: str = "standard"
-    rules: str = ""
-    challenge: str = ""
+    layout: Annotated[str, Meta(extra={"choices": layout_names(), "texts": "new.layouts"})] = "standard"
+    rules: Annotated[str, Meta(extra={"choices": ("", *PRESETS), "texts": "new.presets"})] = ""
+    challenge: Annotated[
+        str, Meta(extra={"choices": ("", *RULE_CHOICES["challenge"][1]), "texts": "new.challenges"})
+    ] = ""
     clock: int | str = ""
     first: str = ""
     more_rules: tuple[str, ...] = ()
@@ -83,9 +107,9 @@ class CameraSettings(_Section, frozen=True):
     with which lamps flicker.
     """
 
-    source: str = "pi"
+    source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone")})] = "pi"
     turn_seconds: int = 10
-    mains_hz: int = 50
+    mains_hz: Annotated[int, Meta(extra={"choices": (50, 60)})] = 50
 
 
 class PageSettings(_Section, frozen=True):
@@ -113,8 +137,8 @@ class DataSettings(_Section, frozen=True):
     """
 
     folder: Path | None = None
-    pictures_mb: int = 4096
-    pictures_days: int = 365
+    pictures_mb: Annotated[int, Meta(extra={"live": True})] = 4096
+    pictures_days: Annotated[int, Meta(extra={"live": True})] = 365
 
     @property
     def picture_limits(self) -> PictureLimits:
@@ -152,7 +176,7 @@ class _InvalidSettingError(TilekeeperError):
 
     def __init__(self, path: tuple[str, ...], text: str) -> None:
         super().__init__(f"{'.'.join(path)} {text}")
-        self.path = path
+        self.path, self.text = path, text
 
 
 def read_default_text() -> str:
@@ -200,8 +224,9 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
     try:
         return _build_settings(document)
     except _InvalidSettingError as error:
-        line = _find_line(text, error.path)
-        raise SettingsError(f"{name}{f', line {line}' if line else ''}: {error}") from None
+        line = find_line(text, error.path)
+        message = f"{name}{f', line {line}' if line else ''}: {error}"
+        raise SettingsError(message, error.path, error.text) from None
 
 
 def _build_settings(document: dict[str, Any]) -> Settings:
@@ -369,24 +394,6 @@ def _check_data(data: DataSettings) -> None:
     ):
         if not 0 <= number <= most:
             raise _InvalidSettingError(("data", key), f"is {number}: choose a number from 0 to {most}")
-
-
-def _find_line(text: str, path: tuple[str, ...]) -> int:
-    """Return the line number of a key, or of its TOML table if the key is not found; 0 if neither is found.
-
-    The text is searched, because TOML parsers do not return line numbers.
-    """
-    section, key = path[0], path[1] if len(path) > 1 else ""
-    inside, found = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
-            inside = header[1]
-            found = number if inside == section else found
-        elif inside == section and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
-            return number
-        elif not inside and re.match(rf"""\s*["']?{re.escape(section)}["']?\s*[.=]""", line):
-            found = number
-    return found
 
 
 if __name__ == "__main__":  # python -m device.settings > ~/.config/tilekeeper/settings.toml

@@ -19,6 +19,7 @@ from web.host_info import HostInfo
 from web.i18n import remember_language, texts
 from web.pages import actions, dialogs, panel, pictures, reports, scoreboard, setup, stored_data, stored_games, wifi
 from web.pages import pairing as pairing_page
+from web.pages import settings as settings_page
 from web.problem_reports import ProblemReports
 from web.responses import refuse
 from web.security import csrf
@@ -70,6 +71,9 @@ def create_app(
         routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
         app.register_blueprint(routes)
     app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
+    if host_info.settings is not None:
+        app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing))
+    app.jinja_env.globals["has_settings"] = host_info.settings is not None
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     api.register_api(app, session, page, pairing, archive, problem_reports, own_lexicon)

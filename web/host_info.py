@@ -12,6 +12,7 @@ from device.panel.lights import Signal
 from device.panel.panel import PanelView
 from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
+from web.pages.settings import SettingsAccess
 from web.pages.wifi import WifiManager
 
 
@@ -44,6 +45,8 @@ class HostInfo:
 
     `wifi_manager` lets the table join a Wi-Fi; it is None if the program does not manage the machine's network.
 
+    `settings` gives access to the settings file; it is None for a table without a settings file, such as the demo.
+
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
     for problem reports. `data_folder` is the folder of the games.
     """
@@ -60,3 +63,4 @@ class HostInfo:
     find_version: Callable[[], str] = str
     data_folder: str = ""
     wifi_manager: WifiManager | None = None
+    settings: SettingsAccess | None = None

@@ -27,6 +27,7 @@ from device.session.messages import CommandRefusedError, Notice, Trouble, format
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import PanelSettings, Settings
+from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.fallback import FallbackStore
 from device.storage.lexicons import NO_LEXICON
@@ -36,7 +37,7 @@ from device.storage.store import GameStore, StoreError
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from device.system.periodic import PeriodicTask
 from device.system.start_record import STABLE_S, StartRecord
-from device.system.systemd import make_page_check, make_worker_feed, notify, wait_with_watchdog
+from device.system.systemd import is_service, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
 from engine.events import GameStarted
@@ -44,12 +45,18 @@ from engine.messages import make_message
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
+from web.pages.settings import SettingsAccess
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
 
 NO_CAMERA_MESSAGE = make_message(
     "camera-left-out", "the camera was left out: its last starts failed. Restart to try it again"
 )
+
+LEXICON_FOLDER = "lexicons"
+"""Folder of the uploaded word lists in the data folder."""
+RESTART_DELAY_S = 1.0
+"""Seconds until a restart that was requested on the page, so that the page gets the response."""
 
 
 class Appliance:
@@ -65,16 +72,19 @@ class Appliance:
         profile: TableProfile | None = None,
         report: Callable[[str], None] = print,
         starts: StartRecord | None = None,
+        settings_file: SettingsFile | None = None,
     ) -> None:
         """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
         `starts` is the record of failed starts; parts that failed in several starts in a row are skipped.
+        `settings_file` can be changed on the page; if it is None, the page has no settings.
         """
         self._settings = settings
         self._reader = reader
         self._profile = profile
         self._report = report
         self._starts = starts or StartRecord(None)
+        self._settings_file = settings_file
         self._first_game, self._lexicon = self._starts.build(
             "word list",
             lambda: prepare_game(settings.game),
@@ -253,10 +263,25 @@ class Appliance:
             find_program_version,
             str(self._data_folder),
             NetworkManager() if self._hotspot else None,
+            self._open_settings(store),
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
+
+    def _open_settings(self, store: GameStore) -> SettingsAccess | None:
+        """Return the access of the page to the settings file. Limits of stored pictures change without a restart."""
+        if self._settings_file is None:
+            return None
+
+        def apply(settings: Settings) -> None:
+            store.picture_limits = settings.data.picture_limits
+
+        def restart() -> None:  # systemd starts the program again
+            threading.Timer(RESTART_DELAY_S, self.ended.set).start()
+
+        editor = SettingsEditor(self._settings_file, self._settings, apply)
+        return SettingsAccess(editor, self._data_folder / LEXICON_FOLDER, restart if is_service() else None)
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
         """Notify systemd that the program is ready, and send pings to its watchdog until the program ends."""

@@ -12,6 +12,7 @@ import argparse
 import os
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -26,8 +27,23 @@ from device.cli.options import (
     make_profiled_reader,
     merge_game_settings,
 )
-from device.settings import Settings
+from device.settings import Settings, find_settings_file, user_settings_file
+from device.settings_editor import SettingPath, SettingsFile
 from device.system.start_record import StartRecord
+
+_GAME_OPTIONS = ("players", "tiles", "lexicon", "layout", "rules", "challenge", "clock", "first")
+OVERRIDABLE_SETTINGS: Mapping[str, SettingPath] = {
+    **{
+        name: ("game", name)
+        for name in ("players", "tiles", "lexicon", "layout", "rules", "challenge", "clock", "first")
+    },
+    "rule": ("game", "more_rules"),
+    "camera": ("camera", "source"),
+    "port": ("page", "port"),
+    "host": ("page", "host"),
+    "data": ("data", "folder"),
+}
+"""The settings that options of the command line replace, by the name of the option."""
 
 HELP = "keep the score of a game at a real table"
 
@@ -55,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     settings = starts.build("settings", lambda: resolve_settings(args), lambda: resolve_settings(args, Settings()))
     folder = ensure_data_folder(settings.data.folder)
     reader, profile = starts.build("profile", lambda: make_profiled_reader(folder), make_profiled_reader)
-    appliance = Appliance(settings, reader, profile, starts=starts)
+    appliance = Appliance(settings, reader, profile, starts=starts, settings_file=make_settings_file(args))
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = {number: signal.signal(number, lambda *_: appliance.ended.set()) for number in signals}
     try:
@@ -72,6 +88,12 @@ def has_game_options(args: argparse.Namespace) -> bool:
     """Return True if the command line has options for a new game."""
     names = ("players", "tiles", "lexicon", "rules", "challenge", "clock", "first", "rule")
     return args.new or any(getattr(args, name) is not None for name in names)
+
+
+def make_settings_file(args: argparse.Namespace) -> SettingsFile:
+    """Return the settings file that the page changes, and the settings that the command line replaces."""
+    given = {path: f"--{name}" for name, path in OVERRIDABLE_SETTINGS.items() if getattr(args, name, None) is not None}
+    return SettingsFile(args.settings or find_settings_file() or user_settings_file(), given)
 
 
 def make_start_record() -> StartRecord:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 import tarfile
 from contextlib import suppress
@@ -49,6 +50,8 @@ _CACHE_FORMAT = b"2"  # part of the cache key: lists of another format are not f
 _CACHE_SUFFIX = ".lexicon"
 _OLD_CACHE_SUFFIXES = (".marisa", ".json")  # format 1: two files for each list, without a checksum
 _CACHE_KEY_DIGITS = 24
+_UPLOAD_SUFFIX = ".txt"
+_MAX_UPLOAD_NAME_LENGTH = 60
 
 
 def open_lexicon(
@@ -138,6 +141,34 @@ def _has_long_line(data: bytes) -> bool:
 def _make_unreadable_error(path: object, reason: object) -> LexiconError:
     text = "{0}: cannot be read ({1}); put a word list into /etc/tilekeeper and name it in the settings, or name none"
     return LexiconError(make_message("list-unreadable", text, path, reason))
+
+
+def find_word_lists(folder: Path, system_dir: Path = SYSTEM_LIST_DIR) -> tuple[Path, ...]:
+    """Return the uploaded word lists in `folder` and the word lists of the operating system."""
+    uploaded = sorted(folder.glob(f"*{_UPLOAD_SUFFIX}"))
+    names = sorted(set(_SYSTEM_LIST_NAMES.values()))
+    return (*uploaded, *(path for name in names if _is_usable(path := system_dir / name)))
+
+
+def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cache_dir: Path | None = None) -> Path:
+    """Save an uploaded word list in `folder` and return its path. Raises `LexiconError`, `OSError`.
+
+    `name` is the name of the file on the user's device. A list of the same name is replaced. Only text is accepted,
+    because an invalid compiled list makes marisa-trie crash.
+    """
+    if is_compiled(data):
+        raise LexiconError(make_message("list-compiled", "this is no text: upload a list with one word on each line"))
+    stem = re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-")[:_MAX_UPLOAD_NAME_LENGTH] or "words"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}{_UPLOAD_SUFFIX}"
+    trial = folder / f"{stem}.new"
+    try:
+        write_file(trial, data)
+        read_lexicon(trial, tiles, cache_dir)
+        trial.replace(path)
+    finally:
+        trial.unlink(missing_ok=True)
+    return path
 
 
 def write_lexicon(lexicon: Lexicon, path: Path) -> None:

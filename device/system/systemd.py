@@ -28,6 +28,11 @@ STACK_DEPTH = 5
 """Number of stack frames of each thread that are logged when a health check fails."""
 
 
+def is_service(environment: Mapping[str, str] = os.environ) -> bool:
+    """Return True if systemd started the program as a service; it starts the program again when it has ended."""
+    return bool(environment.get("NOTIFY_SOCKET"))
+
+
 def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Send states such as `READY=1` or `STATUS=...` to systemd; return False if they could not be sent."""
     path = environment.get("NOTIFY_SOCKET")

@@ -1,0 +1,304 @@
+"""Changes of the settings file from a form: all comments, and all settings that stay the same, are kept.
+
+The fields of the form follow from the declarations in `device.settings` and from the defaults in
+`device/data/settings.toml`. A new setting needs no change here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import stat
+import threading
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from device.settings import Settings, SettingsError, load_settings, parse_settings, read_default_text
+from device.storage.files import write_file
+
+SettingPath = tuple[str, str]
+"""Section and key of a setting."""
+YES, NO = "yes", "no"
+_BYTE_ORDER_MARK = "\ufeff"
+_NEW_FILE_MODE = 0o600  # the file may contain the password of a Wi-Fi or of a camera
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """A settings file, which need not exist, and the command-line option of each setting that it does not decide."""
+
+    path: Path
+    overrides: Mapping[SettingPath, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SettingField:
+    """A setting as a field of a form.
+
+    `default` is the value in the default file, and its type is the type of the setting: bool, int, str or list.
+    `choices` are the only possible values, if there are any; `texts` is the prefix of their keys in the catalogue.
+    `suggestions` are examples of values. `is_live` is True if a change takes effect without a restart.
+    """
+
+    section: str
+    key: str
+    default: Any
+    choices: tuple[str, ...] = ()
+    texts: str = ""
+    suggestions: tuple[str, ...] = ()
+    is_live: bool = False
+
+    @property
+    def path(self) -> SettingPath:
+        """Section and key of the setting."""
+        return self.section, self.key
+
+    @property
+    def name(self) -> str:
+        """The name of the form field: `section.key`."""
+        return f"{self.section}.{self.key}"
+
+    @property
+    def kind(self) -> str:
+        """The kind of form field: `switch`, `number`, `choice`, `lines` (one text in each line) or `text`."""
+        if self.choices:
+            return "choice"
+        if isinstance(self.default, list):
+            return "text" if self._has_numbers else "lines"
+        return {bool: "switch", int: "number"}.get(type(self.default), "text")
+
+    def format(self, value: Any) -> str:
+        """Return a value of the settings file, or of `Settings`, as the text of the form field."""
+        if isinstance(value, list | tuple):
+            return (", " if self._has_numbers else "\n").join(map(self.format, value))
+        if isinstance(value, bool):
+            return YES if value else NO
+        return "" if value is None else str(value)
+
+    def parse(self, text: str) -> Any:
+        """Return the value for the settings file. A text that is no number is kept: `parse_settings` refuses it."""
+        if isinstance(self.default, list):
+            parts = text.split(",") if self._has_numbers else text.splitlines()
+            return [_parse_number(part) if self._has_numbers else part.strip() for part in parts if part.strip()]
+        if isinstance(self.default, bool):
+            return {YES: True, NO: False}.get(text, text)
+        return _parse_number(text) if isinstance(self.default, int) else text.strip()
+
+    @property
+    def _has_numbers(self) -> bool:
+        return bool(self.default) and isinstance(self.default[0], int)
+
+
+@dataclass(frozen=True)
+class SettingsForm:
+    """The settings file as a form: the text of each field, the errors by field, and the version of the file.
+
+    `problem` is an error that belongs to no field: the file cannot be changed here before it is corrected or replaced.
+    """
+
+    texts: Mapping[SettingPath, str]
+    errors: Mapping[SettingPath, str]
+    version: str
+    problem: str = ""
+
+
+class SettingsChangedError(SettingsError):
+    """The settings file was changed after the form was requested."""
+
+
+@cache
+def list_fields() -> tuple[SettingField, ...]:
+    """Return the fields of all settings, in the order of the default file."""
+    sections = get_type_hints(Settings)
+    return tuple(
+        _describe_field(sections[section], section, key, default)
+        for section, table in tomllib.loads(read_default_text()).items()
+        for key, default in table.items()
+    )
+
+
+def _describe_field(kind: type, section: str, key: str, default: object) -> SettingField:
+    """Return the field of one setting, with the description in its annotation (`Meta(extra=...)`)."""
+    annotation = get_type_hints(kind, include_extras=True).get(key)
+    extra = next((meta.extra or {} for meta in getattr(annotation, "__metadata__", ())), {})
+    return SettingField(
+        section,
+        key,
+        default,
+        tuple(map(str, extra.get("choices", ()))),
+        extra.get("texts", ""),
+        extra.get("suggestions", ()),
+        extra.get("live", False),
+    )
+
+
+class SettingsEditor:
+    """Reads the settings file as a form, and writes the changed settings.
+
+    `running` are the settings of the running program. `apply` passes changed settings to the running program, for the
+    fields with `is_live`.
+    """
+
+    def __init__(
+        self, file: SettingsFile, running: Settings, apply: Callable[[Settings], None] = lambda _: None
+    ) -> None:
+        self.path = file.path
+        self.overrides = file.overrides
+        self._running = running
+        self._apply = apply
+        self._lock = threading.Lock()
+
+    def read(self) -> SettingsForm:
+        """Return the settings file as a form. Errors in the file are in the form."""
+        try:
+            data = self.path.read_bytes()
+            text = data.decode("utf-8-sig")
+            document = tomllib.loads(text)
+        except FileNotFoundError:
+            data, text, document = b"", "", {}
+        except (OSError, ValueError, RecursionError):
+            return SettingsForm({}, {}, "", _find_problem(self.path))
+        errors, problem = _find_errors(text, self.path.name)
+        given = {
+            field.path: field.format(_get_value(self._running, field))
+            for field in list_fields()
+            if field.path in self.overrides
+        }
+        return SettingsForm({**_format_document(document), **given}, errors, _make_version(data), problem)
+
+    def save(self, texts: Mapping[SettingPath, str], version: str) -> SettingsForm:
+        """Write the settings that differ from the file, and return the form.
+
+        If a value is invalid, nothing is written, and the form has the errors and the texts of the caller. Raises
+        `SettingsChangedError` if `version` is not the version of the file, and `OSError`.
+        """
+        with self._lock:
+            form = self.read()
+            if form.problem:
+                return form
+            if version != form.version:
+                raise SettingsChangedError("the settings file was changed meanwhile")
+            changes = {
+                field.path: value
+                for field in list_fields()
+                if field.path in texts
+                and field.path not in self.overrides
+                and (value := field.parse(texts[field.path])) != field.parse(form.texts[field.path])
+            }
+            if not changes:
+                return form
+            new_text = self._change_text(changes)
+            errors, problem = _find_errors(new_text.removeprefix(_BYTE_ORDER_MARK), self.path.name)
+            if errors or problem:
+                return SettingsForm({**form.texts, **texts}, errors, version, problem)
+            self._write(new_text)
+        self._apply(load_settings(self.path))
+        return self.read()
+
+    def replace_by_defaults(self) -> None:
+        """Write the default settings. The replaced file is kept beside it, with the suffix `.old`. Raises `OSError`."""
+        with self._lock:
+            if self.path.is_file():
+                old = self.path.with_name(f"{self.path.name}.old")
+                write_file(old, self.path.read_bytes(), _NEW_FILE_MODE)
+            self._write(read_default_text())
+
+    def list_pending(self) -> tuple[SettingField, ...]:
+        """Return the fields whose settings in the file differ from those of the running program."""
+        try:
+            stored = load_settings(self.path if self.path.exists() else None)
+        except SettingsError:
+            return ()
+        return tuple(
+            field
+            for field in list_fields()
+            if field.path not in self.overrides
+            and not field.is_live
+            and _get_value(stored, field) != _get_value(self._running, field)
+        )
+
+    def _change_text(self, changes: Mapping[SettingPath, Any]) -> str:
+        """Return the text of the settings file with changed settings; if there is no file, that of the default file."""
+        text = self.path.read_bytes().decode() if self.path.is_file() else read_default_text()
+        mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+        try:
+            document = tomlkit.parse(text.removeprefix(mark))
+            wanted = tomllib.loads(text.removeprefix(mark))
+            for (section, key), value in changes.items():
+                if section not in document:
+                    document.append(section, tomlkit.table())
+                _set_value(document[section], key, value)
+                wanted.setdefault(section, {})[key] = value
+            new_text = mark + tomlkit.dumps(document)
+            if tomllib.loads(new_text.removeprefix(mark)) != wanted:
+                raise SettingsError(f"{self.path} cannot be changed here: edit it by hand")
+        except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+            raise SettingsError(f"{self.path} cannot be changed here: edit it by hand") from error
+        return new_text
+
+    def _write(self, text: str) -> None:
+        """Write the settings file completely or not at all; its permissions are kept. Raises `OSError`."""
+        path = self.path.resolve()  # a link stays a link
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _NEW_FILE_MODE
+        write_file(path, text.encode(), mode)
+
+
+def _set_value(table: Any, key: str, value: object) -> None:
+    """Set a value in a table of tomlkit. A comment behind the value stays in its column, if there is room."""
+    old = table.item(key) if key in table else None
+    table[key] = value
+    if old is not None and old.trivia.comment:
+        new = table.item(key)
+        width = len(old.as_string()) + len(old.trivia.comment_ws)
+        new.trivia.comment_ws = " " * max(1, width - len(new.as_string()))
+
+
+def _find_problem(path: Path) -> str:
+    """Return the reason why a settings file cannot be read."""
+    try:
+        load_settings(path)
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+def _find_errors(text: str, name: str) -> tuple[dict[SettingPath, str], str]:
+    """Return the error of the first invalid field, and the first error that belongs to no field."""
+    try:
+        parse_settings(text, name)
+    except SettingsError as error:
+        for field in list_fields():
+            if field.path == error.path[:2]:
+                return {field.path: error.reason}, ""
+        return {}, str(error)
+    return {}, ""
+
+
+def _format_document(document: Mapping[str, Any]) -> dict[SettingPath, str]:
+    """Return the texts of all fields, with the defaults for missing settings."""
+    tables = {key: table for key, table in document.items() if isinstance(table, dict)}
+    return {
+        field.path: field.format(tables.get(field.section, {}).get(field.key, field.default)) for field in list_fields()
+    }
+
+
+def _make_version(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _get_value(settings: Settings, field: SettingField) -> object:
+    section = getattr(settings, field.section)
+    return getattr(section, field.key) if hasattr(section, field.key) else getattr(section.pins, field.key)
+
+
+def _parse_number(text: str) -> int | str:
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.removeprefix("-").isdecimal() and len(digits) < 10 else digits

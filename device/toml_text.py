@@ -1,0 +1,23 @@
+"""Positions in the text of a TOML file."""
+
+from __future__ import annotations
+
+import re
+
+
+def find_line(text: str, path: tuple[str, ...]) -> int:
+    """Return the line number of a key, or of its TOML table if the key is not found; 0 if neither is found.
+
+    The text is searched, because TOML parsers do not return line numbers.
+    """
+    section, key = path[0], path[1] if len(path) > 1 else ""
+    inside, found = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
+            inside = header[1]
+            found = number if inside == section else found
+        elif inside == section and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
+            return number
+        elif not inside and re.match(rf"""\s*["']?{re.escape(section)}["']?\s*[.=]""", line):
+            found = number
+    return found

@@ -1,0 +1,156 @@
+"""Page on which the admin changes the settings file of the table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from flask import Blueprint, Response, redirect, request
+from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import FileStorage
+
+from device.settings import SettingsError
+from device.settings_editor import (
+    SettingField,
+    SettingPath,
+    SettingsChangedError,
+    SettingsEditor,
+    SettingsForm,
+    list_fields,
+)
+from device.storage.lexicons import NO_LEXICON, default_cache_dir, find_word_lists, save_uploaded_list
+from engine.lexicon import LexiconError
+from engine.tiles import load_tile_set, playable_tile_set_names
+from web.i18n import texts
+from web.responses import refuse, render_page, require_admin, require_pairing
+from web.security.csrf import LEXICON_PATH
+from web.security.pairing import Pairing
+
+LEXICON: SettingPath = ("game", "lexicon")
+"""The setting for which the page offers the installed and uploaded word lists."""
+TILES: SettingPath = ("game", "tiles")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SettingsAccess:
+    """What the page may change: the settings file, and the word lists in `lexicon_folder`.
+
+    `restart` restarts the program after the response was sent. It is None if the program cannot restart itself.
+    """
+
+    editor: SettingsEditor
+    lexicon_folder: Path
+    restart: Callable[[], None] | None = None
+
+
+def create_blueprint(access: SettingsAccess, pairing: Pairing) -> Blueprint:
+    """Return the routes `/settings` and below, which only the admin may use."""
+    routes = Blueprint("settings", __name__, url_prefix="/settings")
+    require_pairing(routes, pairing)
+    routes.before_request(lambda: require_admin(pairing))
+    routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.changed")))
+    routes.register_error_handler(SettingsError, lambda error: refuse(texts().translate(error)))
+    routes.register_error_handler(OSError, _refuse_write)
+    pages = SettingsPages(access)
+    routes.get("")(pages.show)
+    routes.post("")(pages.save)
+    routes.post("/defaults")(pages.replace_by_defaults)
+    routes.post(LEXICON_PATH.removeprefix("/settings"))(pages.upload_lexicon)
+    routes.post("/restart")(pages.restart)
+    return routes
+
+
+@dataclass(frozen=True)
+class SettingsPages:
+    """The view functions for the settings."""
+
+    access: SettingsAccess
+
+    def show(self) -> Response:
+        """Return the form with all settings."""
+        return self._render(self.access.editor.read())
+
+    def save(self) -> ResponseReturnValue:
+        """Save the changed settings, or return the form with the error beside its field."""
+        fields = [field for field in list_fields() if field.name in request.form]
+        changed = {field.path: request.form.getlist(field.name)[-1] for field in fields}
+        if changed.get(LEXICON, "") not in self._list_lexicons(self.access.editor.read()):
+            return refuse(texts()("settings.unknown_lexicon"))
+        return self._respond(self.access.editor.save(changed, request.form.get("version", "")))
+
+    def upload_lexicon(self) -> ResponseReturnValue:
+        """Save an uploaded word list, and choose this list in the settings."""
+        editor = self.access.editor
+        form = editor.read()
+        tiles = form.texts.get(TILES, "")
+        if LEXICON in editor.overrides or tiles not in playable_tile_set_names():
+            return refuse(texts()("settings.unknown_lexicon"))
+        with closing(request.files.get("file", FileStorage())) as file:
+            try:
+                path = save_uploaded_list(
+                    file.filename or "",
+                    file.read(),
+                    self.access.lexicon_folder,
+                    load_tile_set(tiles),
+                    default_cache_dir(),
+                )
+            except LexiconError as error:
+                return self._render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
+        return self._respond(editor.save({LEXICON: str(path)}, form.version))
+
+    def replace_by_defaults(self) -> ResponseReturnValue:
+        """Replace a settings file that cannot be read by the default file."""
+        if not self.access.editor.read().problem:
+            return refuse(texts()("settings.changed"))
+        self.access.editor.replace_by_defaults()
+        return redirect("/settings?saved", code=303)
+
+    def restart(self) -> ResponseReturnValue:
+        """Restart the program after the response was sent."""
+        if self.access.restart is None:
+            return refuse(texts()("settings.restart_by_hand"))
+        self.access.restart()
+        return render_page("settings.html", restarts=True)
+
+    def _respond(self, form: SettingsForm) -> ResponseReturnValue:
+        return self._render(form, 422) if form.errors or form.problem else redirect("/settings?saved", code=303)
+
+    def _render(self, form: SettingsForm, status: int = 200) -> Response:
+        editor = self.access.editor
+        sections: dict[str, list[SettingField]] = {}
+        for field in list_fields():
+            sections.setdefault(field.section, []).append(field)
+        response = render_page(
+            "settings.html",
+            restarts=False,
+            form=form,
+            sections=sections,
+            overrides=editor.overrides,
+            lexicon=LEXICON,
+            lexicons=self._list_lexicons(form),
+            lexicon_path=LEXICON_PATH,
+            pending=editor.list_pending(),
+            can_restart=self.access.restart is not None,
+            path=editor.path,
+            saved="saved" in request.args,
+        )
+        response.status_code = status
+        return response
+
+    def _list_lexicons(self, form: SettingsForm) -> Mapping[str, str]:
+        """Return the possible values of the word list setting with their names; a request cannot name another file."""
+        t = texts()
+        files = {str(path): path.stem for path in find_word_lists(self.access.lexicon_folder)}
+        current = form.texts.get(LEXICON, "")
+        return {current: current, "": t("new.lexicon_shipped"), **files, NO_LEXICON: t("new.lexicon_none")}
+
+
+def _refuse_write(error: Exception) -> Response:
+    reason = getattr(error, "strerror", None) or error
+    _log.warning("the settings cannot be saved: %s", error)
+    return refuse(texts()("settings.not_written", reason=reason), 500)
