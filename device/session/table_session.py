@@ -236,15 +236,16 @@ class TableSession:
 
     # Taking a turn
 
-    def _take_turn(self) -> None:
-        """Take a picture, read the board and record the turn; if no board is found, show the picture and the reason.
+    def _take_turn(self) -> tuple[str, ...]:
+        """Take a picture, read the board and record the turn; return the problems of the picture.
 
-        If the turn is not read in time, the players are asked; if they choose to wait, the next call continues.
+        If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
+        asked; if they choose to wait, the next call continues.
         """
         controller, worker = self._controller, self._turn_worker
         if controller.game.tiles.by_hand_only:
             controller.notices += (make_notice("by-hand-only", trouble=Trouble.BOARD),)
-            return
+            return ()
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
             camera, now, take_advance = self._board_camera, self._now, self._advance_reader.take
@@ -254,12 +255,12 @@ class TableSession:
         turn = worker.wait(self._queue.run_pings)
         if turn is None:
             controller.open_question = make_late_question(worker.max_s)
-            return
+            return ()
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
             controller.add_notice(join_messages("; ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
-            return
+            return turn.reading.problems
         self._key_frames.set_reference(turn.frame)
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game, make_notice("question-settled"))
@@ -270,6 +271,7 @@ class TableSession:
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
         self._background.add_turn(turn, controller.game)
+        return turn.reading.problems
 
     def _prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light."""

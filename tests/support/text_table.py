@@ -42,6 +42,7 @@ class TextTable:
         self.live = False
         self.board: BoardReading | None = BoardReading.from_rows(EMPTY_ROWS)
         self.then: list[tuple[str, ...]] = []
+        self.problems: tuple[str, ...] = ()
         self.trouble = ""
         self.wait_s = 0.0
         self.pictures = 0
@@ -76,7 +77,7 @@ class TextTable:
         if self.then:
             self.board = BoardReading.from_rows(self.then.pop(0))
         found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
-        problems = () if board else ("no board found: a cat",)
+        problems = self.problems or (() if board else ("no board found: a cat",))
         return PhotoReading(board, found if board else None, problems, ReadingTimes(1, 1, 2))
 
 

@@ -38,7 +38,7 @@ class CommandContext:
     """Context in which a command runs: the controller of the game, and functions and objects that give pictures."""
 
     controller: GameController
-    take_turn: Callable[[], None]
+    take_turn: Callable[[], tuple[str, ...]]
     """Function that takes a picture, reads the board and records the turn."""
     prepare_board: Callable[[], None]
     """Function that prepares the camera for a new game and discards the pictures of the previous game."""

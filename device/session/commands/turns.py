@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Annotated
 
 from msgspec import Meta
@@ -28,6 +29,7 @@ from engine.board import SQUARES, Square
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
+from engine.messages import key_of
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
@@ -60,6 +62,23 @@ class EndTurn(TableCommand, frozen=True):
         context.take_turn()
 
 
+_PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
+    {
+        "board-cut-left": "take-left",
+        "board-cut-top": "take-top",
+        "board-cut-right": "take-right",
+        "board-cut-bottom": "take-bottom",
+        "board-small": "take-closer",
+    }
+)
+"""Problem of a reading, and the message that says how to take a picture without this problem."""
+
+
+def find_picture_advice(problems: Iterable[str]) -> str:
+    """Return the key of the advice for the next picture, or an empty string if the problems have none."""
+    return next((_PICTURE_ADVICE[key] for key in map(key_of, problems) if key in _PICTURE_ADVICE), "")
+
+
 class EndTurnWithPicture(TableCommand, frozen=True):
     """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
@@ -70,15 +89,20 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     picture: Image
 
     def run(self, context: CommandContext) -> None:
-        """Read the picture and record the turn; if it cannot be used, ask for another one with a notice."""
+        """Read the picture and record the turn; if it cannot be used, say how to take another one.
+
+        A question about a board that is not completely in the picture has the advice as well.
+        """
         controller = context.controller
         if context.phone_camera is None:
             raise make_refusal("own-camera")
         before = controller.log.length
         context.phone_camera.receive_picture(self.picture)
-        context.take_turn()
-        if controller.log.length == before and controller.open_question is None:
-            controller.notices += (make_notice("take-another"),)
+        problems = context.take_turn()
+        is_unused = controller.log.length == before and controller.open_question is None
+        advice = find_picture_advice(problems)
+        if is_unused or (advice and controller.open_question is not None):
+            controller.notices += (make_notice(advice or "take-another"),)
 
 
 class PassTurn(TableCommand, frozen=True):

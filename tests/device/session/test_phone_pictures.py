@@ -13,8 +13,10 @@ from device.session.commands.turns import EndTurn, EndTurnWithPicture
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.messages import make_message
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, STARTED, TextTable
+from vision.detection.location import CUT_OFF_MESSAGES
 
 PICTURE = EndTurnWithPicture(np.full((300, 400, 3), 128, np.uint8))
 
@@ -82,3 +84,40 @@ def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
         with pytest.raises(CommandRefusedError) as refusal:
             session.submit(PICTURE).result(5)
     assert refusal.value.key == "own-camera"
+
+
+@pytest.mark.parametrize(
+    ("problem", "advice"),
+    [
+        (
+            CUT_OFF_MESSAGES[0],
+            "The left edge of the board is missing: take another picture with the whole board in it.",
+        ),
+        (
+            CUT_OFF_MESSAGES[3],
+            "The lower edge of the board is missing: take another picture with the whole board in it.",
+        ),
+        (
+            make_message(
+                "board-small", "the board is too small to read: {0} pixels a square, {1} are needed", "5", "8"
+            ),
+            "The board is too small in the picture: move closer, and take another picture.",
+        ),
+        ("another problem", "Take another picture."),
+    ],
+)
+def test_picture_that_cannot_be_used_is_answered_with_what_to_change(
+    session: TableSession, board: TextTable, problem: str, advice: str
+) -> None:
+    board.board, board.problems = None, (problem,)
+    notices = session.submit(PICTURE).result(5).notices
+    assert [notice.text for notice in notices][1:] == [advice]
+
+
+def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    session.submit(PICTURE).result(5)
+    board.lay(("FARMS", 5, 7, False))  # HORN is gone
+    board.problems = (CUT_OFF_MESSAGES[2],)
+    state = session.submit(PICTURE).result(5)
+    assert state.question is not None and "take-right" in [notice.key for notice in state.notices]
