@@ -30,7 +30,8 @@ _MAX_CACHED_SQUARES = 4096
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
 """Keys of the notices about a folder of pictures that works, but has no new picture."""
 
-CHART_WIDTH, CHART_HEIGHT = 400.0, 180.0
+WIDE_CHART, TALL_CHART = (400.0, 180.0), (260.0, 260.0)
+"""Width and height of the two drawings of the score chart, in SVG units; the style sheet shows the one that fits."""
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
@@ -219,16 +220,19 @@ class ScoreChart:
 
     lines: tuple[ChartLine, ...]
     marks: tuple[tuple[int, float], ...]
-    width: float = CHART_WIDTH
-    height: float = CHART_HEIGHT
-    left: float = LEFT_MARGIN
-    right: float = CHART_WIDTH - RIGHT_MARGIN
+    width: float
+    height: float
+    left: float
+    right: float
 
 
-def build_score_chart(state: TableSnapshot) -> ScoreChart | None:
-    """Return the score chart of a game, with each player's total after each turn, or None before the first turn."""
-    if not state.turns:
-        return None
+def build_score_charts(state: TableSnapshot) -> tuple[ScoreChart, ...]:
+    """Return a wide and a tall score chart of a game, or an empty tuple before the first turn."""
+    return tuple(build_score_chart(state, *size) for size in (WIDE_CHART, TALL_CHART)) if state.turns else ()
+
+
+def build_score_chart(state: TableSnapshot, width: float, height: float) -> ScoreChart:
+    """Return the score chart of a game with turns, with each player's total after each turn, in SVG units."""
     totals = [[0] for _ in state.players]
     for turn in state.turns:
         for player, line in enumerate(totals):
@@ -236,37 +240,36 @@ def build_score_chart(state: TableSnapshot) -> ScoreChart | None:
     top = max(1, *(max(line) for line in totals))
     low = min(0, *(min(line) for line in totals))
 
-    def height(total: float) -> float:
-        return round(
-            CHART_HEIGHT - BOTTOM_MARGIN - (total - low) / (top - low) * (CHART_HEIGHT - TOP_MARGIN - BOTTOM_MARGIN), 1
-        )
+    def y_of(total: float) -> float:
+        share = (total - low) / (top - low)
+        return round(height - BOTTOM_MARGIN - share * (height - TOP_MARGIN - BOTTOM_MARGIN), 1)
 
-    def across(turn: int) -> float:
-        return round(LEFT_MARGIN + turn / len(state.turns) * (CHART_WIDTH - LEFT_MARGIN - RIGHT_MARGIN), 1)
+    def x_of(turn: int) -> float:
+        return round(LEFT_MARGIN + turn / len(state.turns) * (width - LEFT_MARGIN - RIGHT_MARGIN), 1)
 
-    labels = _space_labels([height(line[-1]) for line in totals])
+    labels = _space_labels([y_of(line[-1]) for line in totals], height)
     lines = tuple(
         ChartLine(
             player,
-            " ".join(f"{across(turn)},{height(total)}" for turn, total in enumerate(line)),
-            across(len(line) - 1),
-            height(line[-1]),
+            " ".join(f"{x_of(turn)},{y_of(total)}" for turn, total in enumerate(line)),
+            x_of(len(line) - 1),
+            y_of(line[-1]),
             labels[player],
         )
         for player, line in enumerate(totals)
     )
     step = next((step for step in MARK_STEPS_POINTS if (top - low) / step <= 4), MARK_STEPS_POINTS[-1])
-    marks = tuple((total, height(total)) for total in range(-(-low // step) * step, top + 1, step))
-    return ScoreChart(lines, marks)
+    marks = tuple((total, y_of(total)) for total in range(-(-low // step) * step, top + 1, step))
+    return ScoreChart(lines, marks, width, height, LEFT_MARGIN, width - RIGHT_MARGIN)
 
 
-def _space_labels(heights: list[float]) -> list[float]:
+def _space_labels(heights: list[float], chart_height: float) -> list[float]:
     """Return label positions (y) that are at least `MIN_LABEL_GAP` apart and inside the chart."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):
         moved[below] = max(moved[below], moved[above] + MIN_LABEL_GAP)
-    over = max(0.0, max(moved) - (CHART_HEIGHT - BOTTOM_MARGIN / 2)) if moved else 0.0
+    over = max(0.0, max(moved) - (chart_height - BOTTOM_MARGIN / 2)) if moved else 0.0
     return [round(max(TOP_MARGIN / 2, height - over), 1) for height in moved]
 
 

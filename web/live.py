@@ -29,9 +29,10 @@ from jinja2 import Environment
 
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
+from device.system.voice import describe_change
 from engine.errors import TilekeeperError
 from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
-from web.filters import build_score_chart, flags
+from web.filters import build_score_charts, flags
 from web.i18n import Texts, texts
 from web.security.addresses import is_this_machine, make_client_key
 
@@ -233,12 +234,17 @@ class RenderedState:
     parts: dict[str, str]
 
     def build_message(self, since: RenderedState | None) -> str:
-        """Return a JSON message with the parts that differ from the state `since` (None: with all parts)."""
+        """Return a JSON message with the parts that differ from the state `since` (None: with all parts).
+
+        `spoken` describes the change in a few words, for devices that read the game aloud.
+        """
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
         message = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
         message |= {"flags": flags(state), "parts": changed}
+        if since:
+            message["spoken"] = describe_change(since.state, state, self.t.catalogue)
         return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -349,9 +355,9 @@ class LiveUpdates:
         return {name: kept.get(name) or self._render_part(name, state, t) for name in PARTS}
 
     def _render_part(self, name: str, state: TableSnapshot, t: Texts) -> str:
-        course = build_score_chart(state) if name == "chart" else None
+        charts = build_score_charts(state) if name == "chart" else ()
         return self._templates.get_template(f"parts/{name}.html").render(
-            state=state, t=t, course=course, now=time.monotonic()
+            state=state, t=t, charts=charts, now=time.monotonic()
         )
 
 

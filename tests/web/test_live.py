@@ -210,3 +210,12 @@ def test_events_of_many_streams_leave_time_for_requests() -> None:
     asyncio.run(deliver_all())
     streams.close()
     assert max(after - before for before, after in itertools.pairwise(sent_at_steps)) <= 2 * MAX_EVENTS_PER_STEP
+
+
+def test_message_has_the_change_in_words_for_devices_that_read_it_aloud(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.BEFORE)
+    first = client.get("/live/state").json
+    assert "spoken" not in first  # a page that has just been opened has nothing to tell
+    table.show(samples.MIDGAME)
+    spoken = client.get(f"/live/state?since={first['id']}").json["spoken"]
+    assert spoken.startswith("Anna: 14 points. Ben: 9 points.") and spoken.endswith("Ben's turn.")

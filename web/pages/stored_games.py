@@ -14,7 +14,7 @@ from werkzeug.datastructures import FileStorage
 
 from device.storage.statistics import HeadToHead
 from device.storage.store import StoreError
-from web.filters import build_score_chart
+from web.filters import build_score_charts
 from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
 from web.i18n import texts
 from web.responses import A_DAY, refuse, render_page, send_file, send_picture
@@ -85,7 +85,7 @@ class HistoryPages:
             state=state,
             board=replace(state, tile_set=""),  # without a tile set the squares are not rendered as links
             end=replay.state_after(replay.turn_count),
-            course=build_score_chart(state),
+            charts=build_score_charts(state),
             picture=replay.picture_name(turn),
             notices=replay.notices,
         )

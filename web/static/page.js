@@ -31,6 +31,7 @@ function show(news) {
     if (element) replace(element, html);
   }
   refresh();
+  document.dispatchEvent(new CustomEvent("news", { detail: news }));
 }
 
 // A new picture is fetched before the old one leaves, so that nothing flashes.

@@ -69,7 +69,9 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
         phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
         phone.wait_for_timeout(300)
     phone.wait_for_selector("html.offline", timeout=15_000)
-    phone.wait_for_function(r"/^no connection since \d\d:\d\d/.test(document.querySelector('.now').dataset.offline)")
+    phone.wait_for_function(
+        r"() => /^no connection since \d\d:\d\d/.test(document.querySelector('.now').dataset.offline)"
+    )
     table.show(samples.MIDGAME)
     with PageServer(create_app(table), port, "127.0.0.1"):
         phone.wait_for_selector("#last .headline", timeout=15_000)

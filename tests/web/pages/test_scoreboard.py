@@ -223,7 +223,7 @@ def test_scores_are_drawn_as_a_line_for_each_player(table: ShownTable, client: F
     html = page(client)
     assert 'aria-label="Totals after each turn: Anna 39, Ben 9"' in html
     lines = re.findall(r'<polyline points="([^"]+)"', html)
-    assert [len(line.split()) for line in lines] == [4, 4]
+    assert [len(line.split()) for line in lines] == [4] * 4  # two drawings
     heights = [[float(point.split(",")[1]) for point in line.split()] for line in lines]
     assert heights[0][0] == heights[1][0] == heights[1][1] > heights[1][2] > heights[0][1] > heights[0][3]
 
@@ -288,3 +288,10 @@ def test_page_has_the_text_for_the_time_of_a_lost_connection(client: FlaskClient
 )
 def test_pages_have_titles_of_their_own(client: FlaskClient, path: str, title: str) -> None:
     assert f"<title>{title}</title>" in client.get(path, headers={"Sec-Fetch-Dest": "document"}).text
+
+
+def test_chart_is_drawn_wide_and_tall_for_cards_of_both_shapes(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    assert '<svg class="chart" viewBox="0 0 400.0 180.0"' in html
+    assert '<svg class="chart tall" viewBox="0 0 260.0 260.0"' in html
