@@ -194,11 +194,12 @@ put_files() {
     put "$SOURCE/systemd/tilekeeper.watchdog" /etc/systemd/system.conf.d/tilekeeper.conf
     put "$SOURCE/systemd/uninstall.sh" "$BASE/uninstall.sh" 755
     put "$SOURCE/systemd/host-name.sh" "$BASE/host-name.sh" 755
-    install -d -m 755 "$ETC"
+    install -d -m 775 -g "$PROGRAM" "$ETC" # the page writes the settings file, and replaces it in one step
     if [ ! -e "$ETC/settings.toml" ]; then
         "$NEW/bin/python" -I -m device.settings >"$ETC/settings.toml"
         say "settings: $ETC/settings.toml (all defaults, explained)"
     fi
+    chown "$PROGRAM:$PROGRAM" "$ETC/settings.toml"
     install -d -m 750 -o "$PROGRAM" -g "$PROGRAM" "$DATA"
     chown -R "$PROGRAM:$PROGRAM" "$DATA"
 }

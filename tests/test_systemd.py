@@ -71,6 +71,11 @@ def test_devices_that_are_plugged_in_later_are_allowed_from_the_start() -> None:
         assert loaded == {MODULES[name] for name in classes}, key
 
 
+def test_settings_file_can_be_written() -> None:
+    lines = UNIT.read_text(encoding="utf-8").splitlines()
+    assert {"ProtectSystem=strict", "ReadWritePaths=-/etc/tilekeeper"} <= set(lines)
+
+
 def test_machine_that_hangs_starts_again() -> None:
     """Kernels of Raspberry Pi OS refuse more than 15 s, and systemd then uses no watchdog at all."""
     limit = re.search(r"^RuntimeWatchdogSec=(\d+)s$", (UNIT.parent / "tilekeeper.watchdog").read_text(), re.MULTILINE)

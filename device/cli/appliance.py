@@ -263,13 +263,13 @@ class Appliance:
             find_program_version,
             str(self._data_folder),
             NetworkManager() if self._hotspot else None,
-            self._open_settings(store),
+            self.open_settings(store),
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
 
-    def _open_settings(self, store: GameStore) -> SettingsAccess | None:
+    def open_settings(self, store: GameStore) -> SettingsAccess | None:
         """Return the access of the page to the settings file. Limits of stored pictures change without a restart."""
         if self._settings_file is None:
             return None

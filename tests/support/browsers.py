@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from flask import Flask
 
 from web.security.server import PageServer
 
@@ -78,3 +79,10 @@ def pair(page: Page, server: PageServer, code: str) -> None:
     page.get_by_label("Six digits").fill(code)
     page.get_by_role("button", name="Pair", exact=True).click()
     page.wait_for_selector("#panel")
+
+
+def unpair_all(app: Flask) -> None:
+    """Unpair all devices; the next one that is paired is the admin."""
+    pairing = app.extensions["pairing"]
+    for client in pairing.clients:
+        pairing.unpair(client.id)

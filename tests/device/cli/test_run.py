@@ -295,6 +295,36 @@ def test_parts_of_the_appliance_are_built_one_by_one(folder: Path) -> None:
         assert appliance.begin_game(session).startswith("The game of Anna and Ben goes on")
 
 
+def test_settings_of_the_command_line_are_named(folder: Path) -> None:
+    file = run_command.make_settings_file(options(folder, 8080, "--settings", str(folder / "settings.toml")))
+    assert file.path == folder / "settings.toml"
+    assert file.overrides == {
+        ("camera", "source"): "--camera",
+        ("game", "players"): "--players",
+        ("page", "port"): "--port",
+        ("page", "host"): "--host",
+        ("data", "folder"): "--data",
+    }
+
+
+@pytest.mark.parametrize("is_service", [False, True])
+def test_settings_are_changed_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, is_service: bool) -> None:
+    monkeypatch.setattr("device.cli.appliance.RESTART_DELAY_S", 0.0)
+    monkeypatch.setenv("NOTIFY_SOCKET", "/run/none" if is_service else "")
+    args = options(folder, 8080, "--settings", str(folder / "settings.toml"))
+    file = run_command.make_settings_file(args)
+    appliance = Appliance(run_command.resolve_settings(args, Settings()), ReaderInOrder([]), settings_file=file)
+    with appliance.open_store() as store:
+        access = appliance.open_settings(store)
+        assert access is not None and (access.restart is not None) is is_service
+        form = access.editor.read()
+        access.editor.save({**form.texts, ("data", "pictures_days"): "7"}, form.version)
+        assert store.picture_limits.max_age_days == 7 and access.editor.list_pending() == ()
+    if access.restart:
+        access.restart()
+        assert appliance.ended.wait(10) and not appliance.should_power_off.is_set()
+
+
 def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
     data = folder.parent / "data"
     data.mkdir()

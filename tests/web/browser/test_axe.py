@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from device.settings import Settings
+from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support.api_table import House, house
-from tests.support.browsers import MARKS
+from tests.support.browsers import MARKS, unpair_all
+from web.host_info import HostInfo
+from web.pages.settings import SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -19,7 +23,7 @@ PAGES = (
     "/", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones", "/setup",
     "/panel", "/dialogs/more", "/dialogs/exchange", "/dialogs/square?square=H8", "/dialogs/new-game",
     "/dialogs/end-game", "/dialogs/board",
-    "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete", "/data",
+    "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete", "/data", "/settings",
 )  # fmt: skip
 
 pytestmark = MARKS
@@ -27,7 +31,11 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with house(tmp_path_factory.mktemp("axe")) as table:
+    folder = tmp_path_factory.mktemp("axe")
+    settings_file = folder / "settings.toml"
+    settings_file.write_text("[page]\nport = 0\n", encoding="utf-8")  # the page shows an error
+    access = SettingsAccess(SettingsEditor(SettingsFile(settings_file), Settings()), folder / "lexicons")
+    with house(folder, host_info=HostInfo(settings=access)) as table:
         table.play_three_turns()
         yield table
 
@@ -52,6 +60,7 @@ def context(request: pytest.FixtureRequest, browser: Browser, table: House, addr
     page.close()
     yield context
     context.close()
+    unpair_all(table.app)
 
 
 def test_nothing_serious_on_any_page(context: BrowserContext, address: str) -> None:

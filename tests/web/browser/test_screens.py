@@ -18,14 +18,17 @@ from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
 from device.session.setup import SetupView
 from device.session.snapshot import TableSnapshot
+from device.settings import Settings
+from device.settings_editor import SettingsEditor, SettingsFile
 from device.system.hotspot import Hotspot
 from tests.support import samples
-from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, keep, opened, pair, visit
+from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, keep, opened, pair, unpair_all, visit
 from tests.web.conftest import ShownTable
 from vision.geometry import homography, rectify
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
 from web.host_info import HostInfo
+from web.pages.settings import SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -65,6 +68,7 @@ PAGES = {
     "history": ("/history", samples.MIDGAME),
     "data": ("/data", samples.MIDGAME),
     "report": ("/report", samples.MIDGAME),
+    "settings": ("/settings", samples.MIDGAME),
 }
 TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, samples.PHONY, ASKED_WITH_PICTURE, samples.CONFUSED)
 
@@ -111,13 +115,16 @@ def table() -> ShownTable:
 
 
 @pytest.fixture(scope="module")
-def server(table: ShownTable) -> Iterator[PageServer]:
+def server(table: ShownTable, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
     table.show(samples.MIDGAME)
     with Panel(table, PanelActions()) as panel:
         addresses = ("http://tilekeeper.local:8080", "http://192.168.4.1:8080")
         remarks = ("No panel on pins: this machine has none. Its buttons are on the page.",)
         wifi = Hotspot("Tilekeeper", "horn-farm-paste", "192.168.4.1")
-        place = HostInfo(panel, tuple(Pins().buttons), remarks, lambda: addresses, wifi)
+        settings_file = tmp_path_factory.mktemp("screens") / "settings.toml"
+        settings_file.write_text('[camera]\nsource = "webcam"\n', encoding="utf-8")  # the page shows an error
+        access = SettingsAccess(SettingsEditor(SettingsFile(settings_file), Settings()), settings_file.parent)
+        place = HostInfo(panel, tuple(Pins().buttons), remarks, lambda: addresses, wifi, settings=access)
         with PageServer(create_app(table, host_info=place), 0, "127.0.0.1") as server:
             yield server
 
@@ -153,6 +160,7 @@ def test_every_page_fits_its_screen(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
             picture = keep(page, f"{name}-{size}-{scheme}")
             assert picture.stat().st_size > 5_000, "a page is more than its ground"
+    unpair_all(server.app)
 
 
 @pytest.mark.parametrize("size", SIZES)
