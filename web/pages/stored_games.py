@@ -80,6 +80,7 @@ class HistoryPages:
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",
             line=replay.line,
             day=_local_date(replay.line),
+            share_name=f"{_local_date(replay.line)}-game-{number}.png",
             turn=turn,
             turns=replay.turn_count,
             state=state,

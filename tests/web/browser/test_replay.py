@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import cv2
+import numpy as np
+
 from tests.support.api_table import house
-from tests.support.browsers import MARKS, SCREEN, opened, visit
+from tests.support.browsers import MARKS, PHONE, SCREEN, opened, visit
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -31,3 +34,29 @@ def test_arrow_keys_go_through_the_turns(browser: Browser, tmp_path: Path) -> No
             page.keyboard.press(key)
             page.wait_for_function("turn => document.querySelector('[data-slide] input').value === turn", arg=str(turn))
             page.wait_for_function("turn => location.search === `?turn=${turn}`", arg=str(turn))
+
+
+def test_picture_of_the_board_is_saved_where_the_browser_cannot_share(browser: Browser, tmp_path: Path) -> None:
+    with house(tmp_path) as table, PageServer(table.app, 0, "127.0.0.1") as server, opened(browser, PHONE) as page:
+        table.play_three_turns()
+        table.end()
+        page.add_init_script("navigator.canShare = undefined")
+        visit(page, server, "/history/1")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Share this board").click()
+        picture = cv2.imread(str(download.value.path()))
+        assert picture.shape == (1200, 1080, 3) and len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+        page.get_by_text("The picture is saved on this device").wait_for()
+
+
+def test_picture_and_result_go_to_the_app_that_the_user_chooses(browser: Browser, tmp_path: Path) -> None:
+    with house(tmp_path) as table, PageServer(table.app, 0, "127.0.0.1") as server, opened(browser, PHONE) as page:
+        table.play_three_turns()
+        table.end()
+        page.add_init_script(
+            "navigator.canShare = () => true; navigator.share = async (data) => { window.shared = data; }"
+        )
+        visit(page, server, "/history/1")
+        page.get_by_role("button", name="Share this board").click()
+        page.wait_for_function("() => window.shared")
+        assert page.evaluate("[shared.title, shared.files[0].type]") == ["Anna 39 · Ben 9", "image/png"]

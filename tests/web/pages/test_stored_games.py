@@ -193,3 +193,10 @@ def test_game_has_its_date_a_title_and_a_way_back(played: House) -> None:
 
 def test_game_that_has_ended_is_not_called_a_game_at_the_table(played: House) -> None:
     assert "at the table now" not in read(played, "/history") + read(played, "/history/1")
+
+
+def test_game_can_be_shared_as_a_picture(played: House) -> None:
+    page = read(played, "/history/1")
+    assert re.search(r'class="share" data-file="\d{4}-\d\d-\d\d-game-1\.png"', page)
+    assert "/static/share.js" in page and "/static/share.js" not in read(played, "/history")
+    assert '<a class="button" href="/history/1">Look back and share</a>' in read(played, "/")
