@@ -11,6 +11,7 @@ from datetime import date, datetime
 from functools import cached_property
 from itertools import takewhile
 
+from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
@@ -30,6 +31,10 @@ from engine.state import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
 """Largest file to import, in bytes: four times the size of a game with a picture for each turn."""
+
+MAX_COMMENT_CHARS = 2000
+COMMENT_NOTE = "comment"
+"""Name of the note in the store with the players' comment on a game."""
 
 
 class GameNotFoundError(TilekeeperError):
@@ -263,6 +268,19 @@ class GameArchive:
             raise GameInProgressError("This game is at the table now: begin another one first.")
         self._store.delete_game(number)
         self._summary_cache.discard(number)
+
+    def read_comment(self, number: int) -> str:
+        """Return what the players wrote about a game, or an empty string. Raises `StoreError`."""
+        return self._store.read_note(number, COMMENT_NOTE) or ""
+
+    def save_comment(self, number: int, text: str) -> None:
+        """Save what the players write about a game, without control characters; an empty text removes it.
+
+        Raises `GameNotFoundError`, `StoreError`.
+        """
+        self.find_game(number)
+        lines = ("".join(filter(is_displayable, line)).rstrip() for line in text[:MAX_COMMENT_CHARS].splitlines())
+        self._store.save_note(number, COMMENT_NOTE, "\n".join(lines).strip())
 
     def _make_file_name(self, number: int, ending: str) -> str:
         stored = self.find_game(number)

@@ -15,7 +15,14 @@ from werkzeug.datastructures import FileStorage
 from device.storage.statistics import HeadToHead
 from device.storage.store import StoreError
 from web.filters import build_score_charts
-from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
+from web.game_archive import (
+    MAX_COMMENT_CHARS,
+    GameArchive,
+    GameInProgressError,
+    GameLine,
+    GameNotFoundError,
+    ImportFileError,
+)
 from web.i18n import texts
 from web.responses import A_DAY, refuse, render_page, send_file, send_picture
 from web.security.pairing import Pairing, current_client
@@ -37,6 +44,7 @@ def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
     routes.get(f"{game}/game.gcg")(pages.gcg)
     routes.get(f"{game}/game.zip")(pages.zip)
     routes.get(f"{game}/<int:event>.jpg")(pages.picture)
+    routes.post(f"{game}/comment")(pages.comment)
     routes.get(f"{game}/delete")(pages.confirm_delete)
     routes.post(f"{game}/delete")(pages.delete)
     routes.post("/history/import")(pages.import_file)
@@ -89,6 +97,8 @@ class HistoryPages:
             charts=build_score_charts(state),
             picture=replay.picture_name(turn),
             notices=replay.notices,
+            comment=self.archive.read_comment(number),
+            longest=MAX_COMMENT_CHARS,
         )
 
     def gcg(self, number: int) -> Response:
@@ -104,6 +114,11 @@ class HistoryPages:
     def picture(self, number: int, event: int) -> Response:
         """Return the picture of a turn."""
         return send_picture(self.archive.load_picture(number, event), A_DAY)
+
+    def comment(self, number: int) -> ResponseReturnValue:
+        """Save the players' comment on a game and redirect to the page of the game."""
+        self.archive.save_comment(number, request.form.get("comment", ""))
+        return redirect(f"/history/{number}", code=303)
 
     def confirm_delete(self, number: int) -> ResponseReturnValue:
         """Return the form to confirm the deletion of a game."""

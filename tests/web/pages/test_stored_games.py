@@ -200,3 +200,21 @@ def test_game_can_be_shared_as_a_picture(played: House) -> None:
     assert re.search(r'class="share" data-file="\d{4}-\d\d-\d\d-game-1\.png"', page)
     assert "/static/share.js" in page and "/static/share.js" not in read(played, "/history")
     assert '<a class="button" href="/history/1">Look back and share</a>' in read(played, "/")
+
+
+def test_note_on_a_game_is_kept_and_shown_to_everyone(table: House, phone: FlaskClient) -> None:
+    assert "Write a note" in phone.get("/history/1").text and "Write a note" not in read(table, "/history/1")
+    form = {"csrf": token(phone), "comment": " Grandma's birthday\x07 \r\n<b>Cake!</b>\n\n"}
+    assert phone.post("/history/1/comment", data=form).location == "/history/1"
+    assert '<p class="comment">Grandma&#39;s birthday\n&lt;b&gt;Cake!&lt;/b&gt;</p>' in read(table, "/history/1")
+    phone.post("/history/1/comment", data={"csrf": token(phone), "comment": " "})
+    assert 'class="comment"' not in read(table, "/history/1")
+
+
+def test_note_on_a_game_that_does_not_exist_is_refused(phone: FlaskClient) -> None:
+    assert phone.post("/history/9/comment", data={"csrf": token(phone), "comment": "x"}).status_code == 404
+
+
+def test_note_of_an_unpaired_client_is_refused(table: House) -> None:
+    client = table.app.test_client()
+    assert client.post("/history/1/comment", data={"csrf": token(client), "comment": "x"}).status_code == 403
