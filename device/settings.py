@@ -1,6 +1,6 @@
 """The settings file of a table, in TOML; all settings have defaults, and error messages give the line.
 
-`device/data/settings.toml` is a settings file with all defaults and comments; `read_default_text` returns its text.
+`device/data/settings.toml` is a settings file with all defaults and comments. `device.settings_editor` changes a file.
 """
 
 from __future__ import annotations
@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from device.cameras.addresses import hide_credentials
-from device.panel.buttons import Pins, PinsError
+from device.panel.buttons import Pins
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.session.rule_choices import (
     DRAW,
@@ -29,10 +27,19 @@ from device.session.rule_choices import (
     find_large_board,
     make_rules,
 )
+from device.settings_document import (
+    InvalidSettingError,
+    decode_path,
+    explain_error,
+    find_texts,
+    prepare_document,
+    read_default_text,
+)
 from device.storage.picture_limits import PictureLimits
 from device.toml_text import find_line
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
+from engine.messages import make_message
 from engine.rules import PRESETS
 from engine.tiles import playable_tile_set_names, tile_set_names
 
@@ -50,9 +57,6 @@ _CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?):/
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
-_PIN_KEYS = {pin.name for pin in fields(Pins)}
-_EMPTY_IS_DEFAULT = (("game", "lexicon"), ("page", "certificate"), ("page", "key"), ("data", "folder"))
-"""Settings for which an empty text means the default."""
 
 
 class SettingsError(TilekeeperError):
@@ -171,19 +175,6 @@ class Settings(_Section, frozen=True):
     voice: VoiceSettings = VoiceSettings()
 
 
-class _InvalidSettingError(TilekeeperError):
-    """An invalid setting: `path` is its section and key, and the message gives the error or the remedy."""
-
-    def __init__(self, path: tuple[str, ...], text: str) -> None:
-        super().__init__(f"{'.'.join(path)} {text}")
-        self.path, self.text = path, text
-
-
-def read_default_text() -> str:
-    """Return the text of the settings file with all defaults and comments."""
-    return (files("device") / "data" / "settings.toml").read_text(encoding="utf-8")
-
-
 def find_settings_file() -> Path | None:
     """Return the path of the settings file of this user or of this machine, or None if there is neither."""
     return next((path for path in (user_settings_file(), SYSTEM_SETTINGS_FILE) if path.is_file()), None)
@@ -223,177 +214,126 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
         raise SettingsError(f"{name} is nested too deeply: compare it with the default file") from None
     try:
         return _build_settings(document)
-    except _InvalidSettingError as error:
+    except InvalidSettingError as error:
         line = find_line(text, error.path)
         message = f"{name}{f', line {line}' if line else ''}: {error}"
         raise SettingsError(message, error.path, error.text) from None
 
 
 def _build_settings(document: dict[str, Any]) -> Settings:
-    """Return the settings in a parsed TOML document. Raises `_InvalidSettingError`."""
-    for path, text in _find_texts(document):
+    """Return the settings in a parsed TOML document. Raises `InvalidSettingError`."""
+    for path, text in find_texts(document):
         if not all(map(is_displayable, text)):
-            raise _InvalidSettingError(path, "has control characters: leave them out")
+            raise InvalidSettingError(path, make_message("setting-controls", "has control characters: leave them out"))
     try:
-        settings = msgspec.convert(_prepare_document(document), Settings, dec_hook=_decode_path)
+        settings = msgspec.convert(prepare_document(document), Settings, dec_hook=decode_path)
     except msgspec.ValidationError as error:
-        raise _explain_error(error) from None
+        raise explain_error(error) from None
     _check_game(settings.game)
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
-        kinds = '"pi", "phone", "usb:0", "http://...", "rtsp://..." or "folder:/path"'
-        text = f"is {hide_credentials(source)!r}: write {kinds}"
-        raise _InvalidSettingError(("camera", "source"), text)
+        text = 'is {0}: write "pi", "phone", "usb:0", "http://...", "rtsp://..." or "folder:/path"'
+        message = make_message("setting-camera", text, repr(hide_credentials(source)))
+        raise InvalidSettingError(("camera", "source"), message)
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
-        text = f"is {seconds}: choose a number from {MIN_TURN_S} to {MAX_TURN_S}"
-        raise _InvalidSettingError(("camera", "turn_seconds"), text)
+        raise InvalidSettingError(("camera", "turn_seconds"), _describe_range(seconds, MIN_TURN_S, MAX_TURN_S))
     if (frequency := settings.camera.mains_hz) not in (50, 60):
-        raise _InvalidSettingError(("camera", "mains_hz"), f"is {frequency}: choose 50 or 60")
+        message = make_message("setting-mains", "is {0}: choose 50 or 60", frequency)
+        raise InvalidSettingError(("camera", "mains_hz"), message)
     _check_page(settings.page)
     _check_data(settings.data)
     displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
         text = 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
-        raise _InvalidSettingError(("panel", "displays"), text)
+        raise InvalidSettingError(("panel", "displays"), make_message("setting-displays", text))
     return settings
 
 
-def _find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each text in a TOML document with its path (the keys from the root to the text)."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield (*path, key), key
-            yield from _find_texts(inner, (*path, key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _find_texts(inner, path)
-
-
-def _prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document in the structure of `Settings`.
-
-    The pins are moved from `panel` to a table `panel.pins`, where the pin number 0 becomes None (not wired). Empty
-    texts that mean the default are removed.
-    """
-    prepared = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}
-    for section, key in _EMPTY_IS_DEFAULT:
-        if isinstance(table := prepared.get(section), dict) and table.get(key) == "":
-            del table[key]
-    if isinstance(panel := prepared.get("panel"), dict):
-        if "pins" in panel:
-            raise _InvalidSettingError(("panel", "pins"), "is not known: name each pin by itself")
-        pins = {key: panel.pop(key) for key in _PIN_KEYS & panel.keys()}
-        panel["pins"] = {key: None if type(value) is int and value == 0 else value for key, value in pins.items()}
-    if isinstance(game := prepared.get("game"), dict) and isinstance(game.get("players"), list):
-        game["players"] = [name.strip() if isinstance(name, str) else name for name in game["players"]]
-    return prepared
-
-
-def _decode_path(kind: type, value: object) -> Path:
-    """Convert the text of a setting to a path with `~` expanded; a hook for msgspec.
-
-    msgspec adds the path of the setting to the message of a `ValueError`.
-    """
-    if kind is not Path or not isinstance(value, str):
-        raise ValueError("Expected `str`")
-    try:
-        return Path(value).expanduser()
-    except RuntimeError:
-        raise ValueError(f"names the home of an unknown user: {value}") from None
-
-
-def _explain_error(error: msgspec.ValidationError) -> _InvalidSettingError:
-    """Convert an error of msgspec, such as "Expected `int`, got `str` - at `$.page.port`", to a message for users."""
-    if isinstance(pins := error.__cause__, PinsError):
-        return _InvalidSettingError(("panel", pins.key), pins.text)
-    what, _, where = str(error).partition(" - at `$")
-    path = tuple(key for key in re.findall(r"\.(\w+)", where) if key != "pins")
-    defaults = tomllib.loads(read_default_text())
-    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
-        known = (
-            f"[{path[0]}] has {', '.join(defaults[path[0]])}" if path else f"the tables are [{'], ['.join(defaults)}]"
-        )
-        return _InvalidSettingError((*path, unknown[1]), f"is not known: {known}")
-    if not what.startswith("Expected"):
-        return _InvalidSettingError(path, what)
-    if len(path) == 1:
-        return _InvalidSettingError(path, f"must be a table: write [{path[0]}] on a line of its own")
-    default = defaults[path[0]][path[1]]
-    if isinstance(default, list):
-        numbers = default and isinstance(default[0], int)
-        kind = "a list of whole numbers: [5, 6]" if numbers else 'a list of texts: ["a", "b"]'
-    else:
-        kind = {bool: "true or false", int: "a whole number", str: 'text in "quotes"'}[type(default)]
-    return _InvalidSettingError(path, f"must be {kind}")
+def _describe_range(value: int, least: int, most: int) -> str:
+    """Return the message about a number that is out of range."""
+    return make_message("setting-range", "is {0}: choose a number from {1} to {2}", value, least, most)
 
 
 def _check_game(game: GameSettings) -> None:
-    """Raise `_InvalidSettingError` for invalid players, rules, word list or tile set."""
+    """Raise `InvalidSettingError` for invalid players, rules, word list or tile set."""
     names = game.players
     if not 2 <= len(names) <= 4 or len({*names} - {""}) < len(names):
-        raise _InvalidSettingError(("game", "players"), "must be 2 to 4 different names")
+        raise InvalidSettingError(
+            ("game", "players"), make_message("setting-players", "must be 2 to 4 different names")
+        )
     if any(len(name) > MAX_PLAYER_NAME_LENGTH for name in names):
-        raise _InvalidSettingError(("game", "players"), f"must be names of up to {MAX_PLAYER_NAME_LENGTH} letters")
+        message = make_message("setting-long-names", "must be names of up to {0} letters", MAX_PLAYER_NAME_LENGTH)
+        raise InvalidSettingError(("game", "players"), message)
     if game.lexicon:
         try:
             Path(game.lexicon).expanduser()
         except RuntimeError:
-            text = f"names the home of an unknown user: {game.lexicon}"
-            raise _InvalidSettingError(("game", "lexicon"), text) from None
+            message = make_message("setting-home", "names the home of an unknown user: {0}", game.lexicon)
+            raise InvalidSettingError(("game", "lexicon"), message) from None
     _check_rules(game)
     if game.tiles not in tile_set_names():
-        text = f"is {game.tiles!r}: choose one of {', '.join(playable_tile_set_names())}"
-        raise _InvalidSettingError(("game", "tiles"), text)
+        raise InvalidSettingError(("game", "tiles"), _describe_choices(game.tiles, playable_tile_set_names()))
     if squares := find_large_board(game.tiles):
-        raise _InvalidSettingError(("game", "tiles"), f"is {game.tiles!r}, which needs a board of {squares} squares")
+        text = "is {0}, which needs a board of {1} squares"
+        raise InvalidSettingError(("game", "tiles"), make_message("setting-board", text, repr(game.tiles), squares))
     if game.layout not in layout_names():
-        text = f"is {game.layout!r}: choose one of {', '.join(layout_names())}"
-        raise _InvalidSettingError(("game", "layout"), text)
+        raise InvalidSettingError(("game", "layout"), _describe_choices(game.layout, layout_names()))
+
+
+def _describe_choices(value: str, choices: Iterable[str]) -> str:
+    """Return the message about a value that is not one of the choices."""
+    return make_message("setting-choice", "is {0}: choose one of {1}", repr(value), ", ".join(choices))
 
 
 def _check_rules(game: GameSettings) -> None:
-    """Raise `_InvalidSettingError` if the rules are not offered, or if `first` is not one of the players."""
+    """Raise `InvalidSettingError` if the rules are not offered, or if `first` is not one of the players."""
     try:
         rules = make_rules(RuleChoice.parse(game.rule_options))
         rules.finish_lines(len(game.players))
     except NewGameError as error:
         key = {"preset": "rules", "challenge": "challenge", "minutes": "clock"}.get(error.field, "more_rules")
-        raise _InvalidSettingError(("game", key), f"has {describe_choice(error)}") from None
+        raise InvalidSettingError(
+            ("game", key), make_message("setting-rule", "has {0}", describe_choice(error))
+        ) from None
     except RulesError as error:
-        raise _InvalidSettingError(("game", "more_rules"), f"names {error}") from None
+        raise InvalidSettingError(("game", "more_rules"), make_message("setting-rules", "names {0}", error)) from None
     if game.first and game.first not in (DRAW, *game.players):
-        text = f"is {game.first!r}: choose {DRAW} or one of {', '.join(game.players)}"
-        raise _InvalidSettingError(("game", "first"), text)
+        text = "is {0}: choose {1} or one of {2}"
+        message = make_message("setting-first", text, repr(game.first), DRAW, ", ".join(game.players))
+        raise InvalidSettingError(("game", "first"), message)
 
 
 def _check_page(page: PageSettings) -> None:
-    """Raise `_InvalidSettingError` for an invalid address, port, certificate or Wi-Fi."""
+    """Raise `InvalidSettingError` for an invalid address, port, certificate or Wi-Fi."""
     for key, number in (("port", page.port), ("secure_port", page.secure_port)):
         if not 1 <= number <= 65535:
-            raise _InvalidSettingError(("page", key), f"is {number}: choose a number from 1 to 65535")
+            raise InvalidSettingError(("page", key), _describe_range(number, 1, 65535))
     if not _HOST_PATTERN.fullmatch(page.host):
-        raise _InvalidSettingError(("page", "host"), f"is {page.host!r}: write an address or a name of this machine")
+        text = "is {0}: write an address or a name of this machine"
+        raise InvalidSettingError(("page", "host"), make_message("setting-host", text, repr(page.host)))
     if bool(page.certificate) != bool(page.key):
         missing = "key" if page.certificate else "certificate"
-        raise _InvalidSettingError(("page", missing), "is missing: https needs a certificate and its key")
+        text = "is missing: https needs a certificate and its key"
+        raise InvalidSettingError(("page", missing), make_message("setting-https", text))
     if page.certificate and page.port == page.secure_port:
-        raise _InvalidSettingError(("page", "secure_port"), "is the port of http: choose another one")
+        message = make_message("setting-same-port", "is the port of http: choose another one")
+        raise InvalidSettingError(("page", "secure_port"), message)
     if not page.wifi and page.wifi_password:
-        raise _InvalidSettingError(("page", "wifi"), "is missing: name the Wi-Fi of this password")
+        message = make_message("setting-wifi", "is missing: name the Wi-Fi of this password")
+        raise InvalidSettingError(("page", "wifi"), message)
     if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
-        text = f"has up to {MAX_WIFI_NAME_BYTES} bytes, wifi_password up to {MAX_WIFI_PASSWORD_BYTES}"
-        raise _InvalidSettingError(("page", "wifi"), text)
+        text = "has up to {0} bytes, wifi_password up to {1}"
+        message = make_message("setting-long-wifi", text, MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES)
+        raise InvalidSettingError(("page", "wifi"), message)
 
 
 def _check_data(data: DataSettings) -> None:
-    """Raise `_InvalidSettingError` for limits of the stored pictures that are out of range."""
+    """Raise `InvalidSettingError` for limits of the stored pictures that are out of range."""
     for key, number, most in (
         ("pictures_mb", data.pictures_mb, MAX_PICTURES_MB),
         ("pictures_days", data.pictures_days, MAX_PICTURES_DAYS),
     ):
         if not 0 <= number <= most:
-            raise _InvalidSettingError(("data", key), f"is {number}: choose a number from 0 to {most}")
+            raise InvalidSettingError(("data", key), _describe_range(number, 0, most))
 
 
 if __name__ == "__main__":  # python -m device.settings > ~/.config/tilekeeper/settings.toml

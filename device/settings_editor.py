@@ -20,7 +20,8 @@ from typing import Any, get_type_hints
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from device.settings import Settings, SettingsError, load_settings, parse_settings, read_default_text
+from device.settings import Settings, SettingsError, load_settings, parse_settings
+from device.settings_document import read_default_text
 from device.storage.files import write_file
 
 SettingPath = tuple[str, str]

@@ -14,6 +14,7 @@ from enum import StrEnum
 from math import inf
 
 from engine.errors import TilekeeperError
+from engine.messages import make_message
 
 MAX_PLAYERS = 4
 """Largest number of players for which the panel has buttons and lights."""
@@ -83,21 +84,44 @@ class Pins:
     def __post_init__(self) -> None:
         if len(self.end_turn) > MAX_PLAYERS:
             raise PinsError(
-                "end_turn", f"names {len(self.end_turn)} pins: one for a shared button, or up to {MAX_PLAYERS}"
+                "end_turn",
+                make_message(
+                    "pins-many",
+                    "names {0} pins: one for a shared button, or up to {1}",
+                    len(self.end_turn),
+                    MAX_PLAYERS,
+                ),
             )
         if len(self.player_lights) > MAX_PLAYERS:
-            raise PinsError("player_lights", f"names {len(self.player_lights)} pins: up to {MAX_PLAYERS}, one a player")
+            raise PinsError(
+                "player_lights",
+                make_message(
+                    "pins-lights", "names {0} pins: up to {1}, one a player", len(self.player_lights), MAX_PLAYERS
+                ),
+            )
         if len(self.status_light) not in (0, 3):
-            raise PinsError("status_light", f"names {len(self.status_light)} pins: red, green and blue, or none: []")
+            raise PinsError(
+                "status_light",
+                make_message(
+                    "pins-colours", "names {0} pins: red, green and blue, or none: []", len(self.status_light)
+                ),
+            )
         named = self.list_wired_pins()
         for key, pin in named:
             if not FIRST_PIN <= pin <= LAST_PIN:
-                raise PinsError(key, f"is GPIO {pin}, which cannot be used: choose {FIRST_PIN} to {LAST_PIN}")
+                raise PinsError(
+                    key,
+                    make_message(
+                        "pins-range", "is GPIO {0}, which cannot be used: choose {1} to {2}", pin, FIRST_PIN, LAST_PIN
+                    ),
+                )
         times = Counter(pin for _, pin in named)
         for index, (key, pin) in enumerate(named):
             if times[pin] > 1 and pin in {earlier for _, earlier in named[:index]}:
                 first = next(name for name, used in named if used == pin)
-                raise PinsError(key, f"is GPIO {pin}, which {first} has already: choose another")
+                raise PinsError(
+                    key, make_message("pins-twice", "is GPIO {0}, which {1} has already: choose another", pin, first)
+                )
 
     @property
     def buttons(self) -> dict[Button, int]:

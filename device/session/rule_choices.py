@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from engine.errors import TilekeeperError
+from engine.messages import make_message
 from engine.reading import BOARD_SIZE
 from engine.rules import PRESETS, VARIATIONS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
@@ -69,8 +70,10 @@ def describe_choice(error: NewGameError) -> str:
     >>> describe_choice(NewGameError("new.wrong.choice", field="exchange", offered=("any", "seven"), choice="x"))
     "exchange 'x': choose one of any, seven"
     """
-    choose = "choose one of" if len(error.offered) > 1 else "choose"
-    return f"{error.field} {error.values['choice']!r}: {choose} {', '.join(error.offered)}"
+    values = error.field, repr(error.values["choice"]), ", ".join(error.offered)
+    if len(error.offered) > 1:
+        return make_message("choice-one-of", "{0} {1}: choose one of {2}", *values)
+    return make_message("choice-only", "{0} {1}: choose {2}", *values)
 
 
 def find_large_board(tiles: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from device.cameras import Image
 from device.doctor.system import GpioLine, System
-from device.settings import read_default_text
+from device.settings_document import read_default_text
 from device.storage.store import GameStore
 
 SERVICE = Path(__file__).parents[2] / "systemd" / "tilekeeper.service"

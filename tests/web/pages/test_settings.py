@@ -92,6 +92,19 @@ def test_invalid_value_is_marked_and_not_saved(admin: FlaskClient, path: Path) -
     assert 'value="&lt;b&gt;&#34;webcam&#34;"' in answer.text
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("camera.turn_seconds", "1", "Ungültig: 1: bitte eine Zahl von 2 bis 120 wählen."),
+        ("panel.buzzer", "5", "Ungültig: GPIO 5 gehört schon zu end_turn: bitte einen anderen wählen."),
+        ("panel.pause", "x", "Ungültig: muss eine ganze Zahl sein."),
+    ],
+)
+def test_error_is_in_the_language_of_the_page(admin: FlaskClient, name: str, value: str, reason: str) -> None:
+    answer = admin.post("/settings?lang=de", data=read_form(admin) | {name: value})
+    assert answer.status_code == 422 and reason in unescape(answer.text)
+
+
 def test_setting_of_the_command_line_is_disabled(admin: FlaskClient, path: Path) -> None:
     page = admin.get("/settings").text
     assert re.search(r'name="page.port"[^>]* disabled', page) and "--port" in page

@@ -1,0 +1,110 @@
+"""The document of a settings file before it becomes `Settings`: its structure, and errors in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from device.panel.buttons import Pins, PinsError
+from engine.errors import TilekeeperError
+from engine.messages import make_message
+
+_PIN_KEYS = {pin.name for pin in fields(Pins)}
+_EMPTY_IS_DEFAULT = (("game", "lexicon"), ("page", "certificate"), ("page", "key"), ("data", "folder"))
+"""Settings for which an empty text means the default."""
+
+
+class InvalidSettingError(TilekeeperError):
+    """An invalid setting: `path` is its section and key, and the message gives the error or the remedy."""
+
+    def __init__(self, path: tuple[str, ...], text: str) -> None:
+        super().__init__(f"{'.'.join(path)} {text}")
+        self.path, self.text = path, text
+
+
+def read_default_text() -> str:
+    """Return the text of the settings file with all defaults and comments."""
+    return (files("device") / "data" / "settings.toml").read_text(encoding="utf-8")
+
+
+def find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each text in a TOML document with its path (the keys from the root to the text)."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield (*path, key), key
+            yield from find_texts(inner, (*path, key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from find_texts(inner, path)
+
+
+def prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document in the structure of `Settings`.
+
+    The pins are moved from `panel` to a table `panel.pins`, where the pin number 0 becomes None (not wired). Empty
+    texts that mean the default are removed.
+    """
+    prepared = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}
+    for section, key in _EMPTY_IS_DEFAULT:
+        if isinstance(table := prepared.get(section), dict) and table.get(key) == "":
+            del table[key]
+    if isinstance(panel := prepared.get("panel"), dict):
+        if "pins" in panel:
+            raise InvalidSettingError(
+                ("panel", "pins"), make_message("setting-pins", "is not known: name each pin by itself")
+            )
+        pins = {key: panel.pop(key) for key in _PIN_KEYS & panel.keys()}
+        panel["pins"] = {key: None if type(value) is int and value == 0 else value for key, value in pins.items()}
+    if isinstance(game := prepared.get("game"), dict) and isinstance(game.get("players"), list):
+        game["players"] = [name.strip() if isinstance(name, str) else name for name in game["players"]]
+    return prepared
+
+
+def decode_path(kind: type, value: object) -> Path:
+    """Convert the text of a setting to a path with `~` expanded; a hook for msgspec.
+
+    msgspec adds the path of the setting to the message of a `ValueError`.
+    """
+    if kind is not Path or not isinstance(value, str):
+        raise ValueError("Expected `str`")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError(f"names the home of an unknown user: {value}") from None
+
+
+def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:
+    """Convert an error of msgspec, such as "Expected `int`, got `str` - at `$.page.port`", to a message for users."""
+    if isinstance(pins := error.__cause__, PinsError):
+        return InvalidSettingError(("panel", pins.key), pins.text)
+    what, _, where = str(error).partition(" - at `$")
+    path = tuple(key for key in re.findall(r"\.(\w+)", where) if key != "pins")
+    defaults = tomllib.loads(read_default_text())
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+        known = (
+            f"[{path[0]}] has {', '.join(defaults[path[0]])}" if path else f"the tables are [{'], ['.join(defaults)}]"
+        )
+        return InvalidSettingError((*path, unknown[1]), f"is not known: {known}")
+    if not what.startswith("Expected"):
+        return InvalidSettingError(path, what)
+    if len(path) == 1:
+        return InvalidSettingError(path, f"must be a table: write [{path[0]}] on a line of its own")
+    default = defaults[path[0]][path[1]]
+    if isinstance(default, list):
+        if default and isinstance(default[0], int):
+            return InvalidSettingError(path, make_message("setting-numbers", "must be a list of whole numbers: [5, 6]"))
+        return InvalidSettingError(path, make_message("setting-texts", 'must be a list of texts: ["a", "b"]'))
+    if isinstance(default, bool):
+        return InvalidSettingError(path, make_message("setting-switch", "must be true or false"))
+    if isinstance(default, int):
+        return InvalidSettingError(path, make_message("setting-number", "must be a whole number"))
+    return InvalidSettingError(path, make_message("setting-text", 'must be text in "quotes"'))
