@@ -65,7 +65,7 @@ def create_app(
     app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
-    app.register_blueprint(stored_games.create_blueprint(archive, pairing))
+    app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))
     app.register_blueprint(stored_data.create_blueprint(archive, pairing, host_info))
     if host_info.wifi_manager is not None:
         routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))

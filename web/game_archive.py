@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
@@ -18,14 +18,14 @@ from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
 from device.storage.archive import export_gcg, export_zip, make_file_name
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
-from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory
+from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog
 from device.storage.picture_limits import PictureLimits, PictureSummary
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
-from device.storage.store import EventBody, GameStore, StoredGame
+from device.storage.store import EventBody, GameStore, StoredGame, StoreError
 from device.storage.summary_cache import SummaryCache
 from engine.corrections import Ledger
 from engine.errors import TilekeeperError
-from engine.events import Redone, from_json
+from engine.events import PlayerRenamed, Redone, from_json
 from engine.game import Game
 from engine.state import Turn
 
@@ -47,6 +47,10 @@ class ImportFileError(TilekeeperError):
 
 class GameInProgressError(TilekeeperError):
     """An attempt to delete the game in progress. The game can be deleted after a new game has started."""
+
+
+class PlayersMetError(TilekeeperError):
+    """An attempt to make one player of two who played against each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +272,24 @@ class GameArchive:
             raise GameInProgressError("This game is at the table now: begin another one first.")
         self._store.delete_game(number)
         self._summary_cache.discard(number)
+
+    def rename_player(self, before: str, after: str) -> None:
+        """Rename a player in all stored games but the game at the table, and in the list of players.
+
+        A player with the name `after` becomes the same player. Games that cannot be read keep the name. Raises
+        `StoreError`, and `PlayersMetError` without renaming if both names are in one game.
+        """
+        games = self.find_games(before)
+        if any(after in self._summary_cache.list_players(stored) for stored in games):
+            raise PlayersMetError(f"{before} and {after} played against each other.")
+        for stored in games:
+            if stored.damage or stored.id == self._get_current_game():
+                continue
+            with suppress(*UNREADABLE_GAME_ERRORS):
+                log = GameLog(self._store, stored.id, [event.body for event in self._store.events(stored.id)])
+                if why := log.append([PlayerRenamed(log.game.players.index(before), after)]):
+                    raise StoreError(why)
+        self._store.rename_player(before, after)
 
     def read_comment(self, number: int) -> str:
         """Return what the players wrote about a game, or an empty string. Raises `StoreError`."""

@@ -292,6 +292,12 @@ class GameStore:
             db.execute(_UPSERT_PLAYER, (name, played))
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
+    def rename_player(self, before: str, after: str) -> None:
+        """Rename a player in the list of players; if `after` is in the list, its colour is kept."""
+        with self._database.transaction() as db:
+            db.execute("UPDATE OR IGNORE player SET name = ? WHERE name = ?", (after, before))
+            db.execute("DELETE FROM player WHERE name = ?", (before,))
+
     # Backup
 
     def backup(self, path: Path, *, pictures: bool = True) -> None:

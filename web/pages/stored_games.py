@@ -7,11 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import groupby
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
+from device.session.commands.base import MAX_NAME_LETTERS, clean_name
+from device.session.commands.corrections import RenamePlayer
+from device.session.messages import CommandRefusedError
+from device.session.table_session import TableSession
 from device.storage.statistics import HeadToHead
 from device.storage.store import StoreError
 from web.filters import build_score_charts
@@ -22,6 +27,7 @@ from web.game_archive import (
     GameLine,
     GameNotFoundError,
     ImportFileError,
+    PlayersMetError,
 )
 from web.i18n import texts
 from web.responses import A_DAY, refuse, render_page, send_file, send_picture
@@ -29,16 +35,19 @@ from web.security.pairing import Pairing, current_client
 
 GAMES_PER_PAGE = 30
 """Games on one page of the list."""
+RENAME_TIMEOUT_S = 10.0
+"""Seconds to wait for the session to rename a player of the game at the table."""
 
 
-def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
-    """Return the routes `/history`, `/history/NUMBER` and below, `/history/import` and `/records`."""
+def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSession) -> Blueprint:
+    """Return the routes `/history`, `/history/NUMBER` and below, `/history/import`, `/records`, `/records/rename`."""
     routes = Blueprint("history", __name__)
     routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
+    routes.register_error_handler(PlayersMetError, lambda _: refuse(texts()("records.met")))
     routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
     routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 503))
-    pages, game = HistoryPages(archive, pairing), "/history/<int:number>"
+    pages, game = HistoryPages(archive, pairing, session), "/history/<int:number>"
     routes.get("/history")(pages.games)
     routes.get(game)(pages.game)
     routes.get(f"{game}/game.gcg")(pages.gcg)
@@ -49,6 +58,7 @@ def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
     routes.post(f"{game}/delete")(pages.delete)
     routes.post("/history/import")(pages.import_file)
     routes.get("/records")(pages.records)
+    routes.post("/records/rename")(pages.rename)
     return routes
 
 
@@ -58,6 +68,7 @@ class HistoryPages:
 
     archive: GameArchive
     pairing: Pairing
+    session: TableSession
 
     def games(self) -> Response:
         """Return the page with the list of games. The query may contain a player and a range of days."""
@@ -144,7 +155,31 @@ class HistoryPages:
         players, pairs = self.archive.compute_records(self.archive.find_games())
         own = next((one for one in players if one.name == player), None)
         met = [_put_player_first(player, pair) for pair in pairs if player in pair.names] if own else list(pairs)
-        return self._render("records", players=players, own=own, pairs=met)
+        return self._render("records", players=players, own=own, pairs=met, longest=MAX_NAME_LETTERS)
+
+    def rename(self) -> ResponseReturnValue:
+        """Rename a player in all games and redirect to the player's records; `merge` allows the name of another player.
+
+        The game at the table is renamed by its session, as any other correction.
+        """
+        before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
+        names = [name for name, _ in self.archive.list_players()]
+        seats = [seat for seat, player in enumerate(self.session.state.players) if player.name == before]
+        if (before not in names and not seats) or not after or len(after) > MAX_NAME_LETTERS:
+            return refuse(texts()("wrong.form"), 400)
+        if after in names and after != before and "merge" not in request.form:
+            return refuse(texts()("records.merge_first", name=after))
+        if after != before:
+            self.archive.rename_player(before, after)
+            for seat in seats:
+                try:
+                    order = RenamePlayer(seat, after)
+                    self.session.submit(order, self.session.state.moment).result(RENAME_TIMEOUT_S)
+                except CommandRefusedError as refusal:
+                    return refuse(texts().translate(refusal))
+                except TimeoutError:
+                    return refuse(texts()("setup.slow"))
+        return redirect(f"/records?{urlencode({'player': after})}", code=303)
 
     def _render(self, template: str, **values: object) -> Response:
         return render_page(f"history/{template}.html", paired=current_client(self.pairing), **values)
