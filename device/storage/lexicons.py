@@ -87,13 +87,21 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
     data = _read_list(path)
     if is_compiled(data):
         return Lexicon.from_bytes(path.stem, data)
+    return _parse_list(path.stem, str(path), data, tiles, cache_dir)
+
+
+def _parse_list(name: str, source: str, data: bytes, tiles: TileSet | None, cache_dir: Path | None) -> Lexicon:
+    """Return the word list `name` in a text, from the cache if it is there. `source` names the text in errors."""
+    if _has_long_line(data):
+        text = "{0}: has a line of more than {1} bytes; put one word on each line"
+        raise LexiconError(make_message("list-long-line", text, source, MAX_LEXICON_LINE_BYTES))
     cached = cache_dir / f"{_make_cache_key(data, tiles)}{_CACHE_SUFFIX}" if cache_dir else None
-    if cached and (found := _load_cached(path.stem, cached)):
+    if cached and (found := _load_cached(name, cached)):
         return found
-    lexicon = Lexicon.from_words(path.stem, parse_entries(str(path), data), tiles)
+    lexicon = Lexicon.from_words(name, parse_entries(source, data), tiles)
     if not len(lexicon):
         text = "{0}: holds no word of {1} to {2} letters; put one on each line"
-        raise LexiconError(make_message("list-empty", text, path, MIN_WORD_TILES, MAX_WORD_TILES))
+        raise LexiconError(make_message("list-empty", text, source, MIN_WORD_TILES, MAX_WORD_TILES))
     if cached:
         with suppress(OSError):  # on a read-only card the list is compiled each time
             _save_cached(lexicon, cached)
@@ -121,9 +129,6 @@ def _read_list(path: Path) -> bytes:
     if len(data) > MAX_LEXICON_BYTES:
         text = "{0}: is larger than {1} MB; give a word list with one word on each line"
         raise LexiconError(make_message("list-large", text, path, MAX_LEXICON_BYTES // 1_000_000))
-    if not is_compiled(data) and _has_long_line(data):
-        text = "{0}: has a line of more than {1} bytes; put one word on each line"
-        raise LexiconError(make_message("list-long-line", text, path, MAX_LEXICON_LINE_BYTES))
     return data
 
 
@@ -159,15 +164,10 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
     if is_compiled(data):
         raise LexiconError(make_message("list-compiled", "this is no text: upload a list with one word on each line"))
     stem = re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-")[:_MAX_UPLOAD_NAME_LENGTH] or "words"
+    _parse_list(stem, stem, data, tiles, cache_dir)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}{_UPLOAD_SUFFIX}"
-    trial = folder / f"{stem}.new"
-    try:
-        write_file(trial, data)
-        read_lexicon(trial, tiles, cache_dir)
-        trial.replace(path)
-    finally:
-        trial.unlink(missing_ok=True)
+    write_file(path, data)
     return path
 
 

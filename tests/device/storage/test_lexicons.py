@@ -10,9 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.lexicons import MAX_CACHED_LISTS, open_lexicon, read_lexicon, write_lexicon
+from device.storage.lexicons import (
+    MAX_CACHED_LISTS,
+    find_word_lists,
+    open_lexicon,
+    read_lexicon,
+    save_uploaded_list,
+    write_lexicon,
+)
 from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon
 from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
+from engine.tiles import load_tile_set
 
 WORDS = "\n".join(f"{a}{b}{c}{d}" for a in "bcdfghk" for b in "aeiou" for c in "lmnrst" for d in "aeo")
 
@@ -225,3 +233,24 @@ def test_list_of_long_lines_within_the_limit_is_read_in_little_time(tmp_path: Pa
     began = time.process_time()
     assert set(read_lexicon(path)) == {"WORD"}
     assert time.process_time() - began < 3  # 25 s if the length of a line is counted at each of its characters
+
+
+def test_uploaded_list_has_the_name_of_its_file(tmp_path: Path) -> None:
+    folder = tmp_path / "lexicons"
+    path = save_uploaded_list("../../Our words (2).txt", b"horn\n", folder, load_tile_set("en"))
+    assert path == folder / "Our-words-2.txt" and path.read_bytes() == b"horn\n"
+    assert find_word_lists(folder, tmp_path) == (path,)
+
+
+@pytest.mark.parametrize("data", [b"", b"1\n2\n", Lexicon.from_words("x", ["HORN"]).to_bytes()])
+def test_upload_without_words_leaves_the_former_list(tmp_path: Path, data: bytes) -> None:
+    path = save_uploaded_list("words.txt", b"horn\n", tmp_path, load_tile_set("en"))
+    with pytest.raises(LexiconError):
+        save_uploaded_list("words.txt", data, tmp_path, load_tile_set("en"))
+    assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"horn\n"
+
+
+def test_lists_of_the_system_are_found(tmp_path: Path) -> None:
+    for name in ("ngerman", "words", "README"):
+        (tmp_path / name).write_text("horn\n", encoding="utf-8")
+    assert find_word_lists(tmp_path / "none", tmp_path) == (tmp_path / "ngerman",)

@@ -128,7 +128,7 @@ def test_file_that_is_no_word_list_is_refused(
 ) -> None:
     answer = admin.post("/settings/lexicon", data={"csrf": token(admin), "file": (io.BytesIO(data), "words.txt")})
     assert answer.status_code == 422 and 'id="game.lexicon-wrong"' in answer.text and reason in answer.text
-    assert path.read_text(encoding="utf-8") == WRITTEN and not list((tmp_path / "lexicons").iterdir())
+    assert path.read_text(encoding="utf-8") == WRITTEN and not (tmp_path / "lexicons").exists()
 
 
 def test_word_list_that_is_too_large_is_refused(
