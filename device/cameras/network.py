@@ -8,7 +8,7 @@ from functools import partial
 import cv2
 
 from device.cameras.addresses import hide_credentials
-from device.cameras.stream import StreamCamera
+from device.cameras.stream import StreamCamera, silence_opencv
 from engine.messages import make_message
 
 OPEN_TIMEOUT_MS = 5000
@@ -32,7 +32,7 @@ class NetworkCamera(StreamCamera):
 
 def _open_stream(address: str) -> cv2.VideoCapture | None:
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = _QUIET
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)  # its warnings contain the address as well
+    silence_opencv()  # its warnings contain the address as well
     timeouts = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, OPEN_TIMEOUT_MS, cv2.CAP_PROP_READ_TIMEOUT_MSEC, READ_TIMEOUT_MS]
     capture = cv2.VideoCapture(address, cv2.CAP_FFMPEG, timeouts)
     return capture if capture.isOpened() else None

@@ -153,6 +153,11 @@ class StreamCamera:
         return True
 
 
+def silence_opencv() -> None:
+    """Switch OpenCV's own warnings off: a camera that cannot be opened is reported by a `CameraError`."""
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+
+
 def _is_jpeg(data: Image) -> bool:
     return data.ndim == 2 and len(data) == 1
 

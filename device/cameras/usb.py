@@ -9,7 +9,7 @@ from functools import partial
 import cv2
 
 from device.cameras.base import DEFAULT_MAINS_HZ, Frame, has_light_changed, measure_brightness
-from device.cameras.stream import StreamCamera
+from device.cameras.stream import StreamCamera, silence_opencv
 from device.cameras.v4l2_controls import V4l2Controls
 from engine.messages import make_message
 
@@ -37,7 +37,7 @@ class UsbCamera(StreamCamera):
         controls: V4l2Controls | None = None,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
+        text = "no camera at usb:{0}: plug it in, or see tilekeeper cameras"
         missing = make_message("camera-no-usb", text, device)
         self._controls = controls or V4l2Controls(f"/dev/video{device}" if device.isdecimal() else device)
         self._mains_hz = mains_hz
@@ -76,6 +76,7 @@ class UsbCamera(StreamCamera):
 
 
 def _open_device(device: str) -> cv2.VideoCapture | None:
+    silence_opencv()
     try:
         capture = cv2.VideoCapture(int(device) if device.isdecimal() else device, cv2.CAP_V4L2)
     except cv2.error:  # raised if the device number is too large

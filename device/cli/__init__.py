@@ -27,7 +27,20 @@ os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "2")
 # Shared libraries that OpenCV needs and that may be missing on a system without a desktop -> Debian packages.
 _DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
-COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor", "replay-report")
+COMMANDS = (
+    "read",
+    "replay",
+    "score",
+    "demo",
+    "run",
+    "cameras",
+    "export",
+    "import",
+    "backup",
+    "bench",
+    "doctor",
+    "replay-report",
+)
 _MODULES = {"import": "import_", "replay-report": "replay_report"}
 """Module names of commands whose name cannot be a module's name."""
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
+from device.cameras.reconnecting import ReconnectingCamera
 from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
@@ -151,6 +152,8 @@ class Appliance:
             ),
             lambda: AbsentCamera(NO_CAMERA_MESSAGE),
         )
+        if isinstance(camera, ReconnectingCamera) and camera.trouble:
+            self._report(format_sentence(camera.trouble))
         session = TableSession(
             camera,
             self._reader,

@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="phone, usb:0, http://..., rtsp://..., folder:DIR, pi or pi:1 (default pi)",
+        help="phone, usb:0, http://..., rtsp://..., folder:DIR, pi or pi:1 (default pi); tilekeeper cameras lists them",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)

@@ -130,7 +130,7 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     ("spec", "said"),
     [
         ("folder:/nowhere/at/all", "make it"),
-        ("usb:77", "plugged in"),
+        ("usb:77", "plug it in, or see tilekeeper cameras"),
         ("film", "use phone, usb:0, folder:DIR"),
         ("folder:", "use phone, usb:0, folder:DIR"),
     ],

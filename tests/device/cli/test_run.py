@@ -565,3 +565,11 @@ def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixt
 def test_demo_does_not_go_backwards(capsys: pytest.CaptureFixture[str], speed: str) -> None:
     assert main(["demo", "--speed", speed]) == 2
     assert "must be more than 0" in capsys.readouterr().err
+
+
+def test_missing_camera_is_reported_in_one_line_at_the_start(folder: Path) -> None:
+    lines: list[str] = []
+    arguments = options(folder, 8080, "--camera", "usb:77")
+    appliance = Appliance(run_command.resolve_settings(arguments), ReaderInOrder([]), report=lines.append)
+    with appliance.open_store() as store, appliance.open_session(store):
+        assert lines == ["No camera at usb:77: plug it in, or see tilekeeper cameras."]

@@ -1,0 +1,84 @@
+"""List of the cameras that can be chosen on this machine."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_log = logging.getLogger(__name__)
+
+ListModules = Callable[[], Sequence[str]]
+"""A function that returns the names of the sensors of the camera modules, by the number of the module."""
+_MODULE_BUS = "/base/"
+"""Beginning of the id of a camera module in libcamera; other ids belong to USB cameras."""
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableCamera:
+    """A camera: the value of `camera.source` that selects it, and its description for people."""
+
+    source: str
+    description: str
+
+
+def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None) -> tuple[AvailableCamera, ...]:
+    """Return the cameras of this machine: camera modules, USB cameras, then `phone` and `folder:DIR`.
+
+    `root` is the folder with `sys` and `dev`. `list_modules` finds the camera modules (default: with picamera2).
+    """
+    sensors = (list_modules or list_camera_modules)()
+    modules = (
+        AvailableCamera(f"pi:{number}" if number else "pi", f"camera module {sensor}")
+        for number, sensor in enumerate(sensors)
+    )
+    return (
+        *modules,
+        *list_usb_cameras(root),
+        AvailableCamera("phone", "a paired phone takes one picture after each turn"),
+        AvailableCamera("folder:DIR", "the next picture in the folder DIR after each turn"),
+    )
+
+
+def list_usb_cameras(root: Path = Path("/")) -> tuple[AvailableCamera, ...]:
+    """Return the USB cameras in the order of their numbers, with the names that their drivers report.
+
+    A USB camera is a V4L2 device on a USB interface. A second device of the same camera, which has an `index` above 0,
+    returns metadata instead of pictures. See https://docs.kernel.org/driver-api/media/v4l2-dev.html.
+    """
+    found = []
+    for folder in (root / "sys/class/video4linux").glob("video*"):
+        number = folder.name.removeprefix("video")
+        if number.isdecimal() and _is_on_usb(folder) and _read_text(folder / "index") in ("", "0"):
+            found.append((int(number), _read_text(folder / "name") or "USB camera"))
+    return tuple(AvailableCamera(f"usb:{number}", name) for number, name in sorted(found))
+
+
+def list_camera_modules() -> tuple[str, ...]:
+    """Return the sensors of the camera modules that picamera2 finds; none if picamera2 is not installed."""
+    try:
+        picamera2: Any = importlib.import_module("picamera2")
+        found = picamera2.Picamera2.global_camera_info()
+    except ModuleNotFoundError:
+        return ()
+    except Exception as error:  # libcamera raises various errors if its devices are missing or closed
+        _log.warning("the camera modules cannot be listed: %s", error)
+        return ()
+    return tuple(str(one["Model"]) for one in found if str(one.get("Id", _MODULE_BUS)).startswith(_MODULE_BUS))
+
+
+def _is_on_usb(folder: Path) -> bool:
+    """Return True if the device of a V4L2 folder is on a USB bus; the codecs of a Raspberry Pi are not."""
+    subsystem = folder / "device" / "subsystem"
+    return subsystem.exists() and subsystem.resolve().name == "usb"
+
+
+def _read_text(path: Path) -> str:
+    """Return the text of a file on one line, or an empty text if the file cannot be read."""
+    try:
+        return " ".join(path.read_text(encoding="utf-8", errors="replace").split())
+    except OSError:
+        return ""
