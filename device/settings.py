@@ -208,16 +208,22 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
     """Return the settings in a TOML text; `name` is the file name for error messages. Raises `SettingsError`."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also for a number with more digits than Python converts
         raise SettingsError(f"{name} is not written as TOML: {error}; compare it with the default file") from error
     except RecursionError:
-        raise SettingsError(f"{name} is nested too deeply: compare it with the default file") from None
+        raise _make_depth_error(name) from None
     try:
         return _build_settings(document)
+    except RecursionError:  # a dotted key can be nested more deeply than any brackets that can be parsed
+        raise _make_depth_error(name) from None
     except InvalidSettingError as error:
         line = find_line(text, error.path)
         message = f"{name}{f', line {line}' if line else ''}: {error}"
         raise SettingsError(message, error.path, error.text) from None
+
+
+def _make_depth_error(name: str) -> SettingsError:
+    return SettingsError(f"{name} is nested too deeply: compare it with the default file")
 
 
 def _build_settings(document: dict[str, Any]) -> Settings:

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
             if args.game is None:
                 _list_games(store)
             else:
-                print(_export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
+                print(export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
     except (ArchiveError, StoreError) as error:
         raise UserError(str(error)) from None
     return 0
@@ -51,16 +51,24 @@ def _list_games(store: GameStore) -> None:
         print(f"{game.id:4}  {day}  {', '.join(summaries.list_players(game))}")
 
 
-def _export_game(store: GameStore, number: int, path: Path) -> str:
+def export_game(store: GameStore, number: int, path: Path) -> str:
+    """Write a game to a new file and return a sentence for the console.
+
+    Raises `UserError`, `StoreError`, and `OSError` if the disk is full; then there is no file.
+    """
     from device.storage.archive import export_gcg, export_zip
 
     if path.suffix.lower() not in (".gcg", ".zip"):
         raise UserError(f"{path} says no form: name a file that ends in .gcg or .zip")
     parts = export_zip(store, number) if path.suffix.lower() == ".zip" else [export_gcg(store, number).encode()]
     try:
-        with path.open("xb") as file:
-            for part in parts:
-                file.write(part)
+        file = path.open("xb")
     except FileExistsError:
         raise UserError(f"{path} exists already: name another file") from None
+    try:
+        with file:
+            file.writelines(parts)
+    except BaseException:
+        path.unlink(missing_ok=True)  # an incomplete file would be taken for an export
+        raise
     return f"game {number} is in {path}"

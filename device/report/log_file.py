@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from device.storage.files import read_small_file
+
 LOG_FILE_NAME = "tilekeeper.log"
+_MAX_READ_BYTES = 16_000_000
+"""Maximum size of a log file that is read; the last message may be long."""
 MAX_LOG_BYTES = 200_000
 """Size at which the log file is renamed to `tilekeeper.log.1`, which replaces the file before."""
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -20,6 +26,13 @@ class _LogFileHandler(RotatingFileHandler):
 
     The same message is on the console, and a traceback for each message would hide it there.
     """
+
+    def _open(self) -> TextIOWrapper:
+        """Open the log file. Raises `OSError`, also for a FIFO, where opening would wait for a reader."""
+        path = Path(self.baseFilename)
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "no file", str(path))
+        return super()._open()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002
         self.close()
@@ -49,7 +62,7 @@ def read_log(folder: Path) -> str:
     parts = []
     for name in (f"{LOG_FILE_NAME}.1", LOG_FILE_NAME):
         try:
-            parts.append((folder / name).read_bytes()[-MAX_LOG_BYTES:].decode(errors="replace"))
+            parts.append(read_small_file(folder / name, _MAX_READ_BYTES)[-MAX_LOG_BYTES:].decode(errors="replace"))
         except OSError:
             continue
     return "".join(parts)

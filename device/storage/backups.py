@@ -43,11 +43,20 @@ def make_backup(store: GameStore, folder: Path) -> Path:
 
 
 def delete_from_backups(game: int, folder: Path) -> None:
-    """Delete a game from all backups in a folder. Raises `StoreError` if a backup cannot be changed."""
+    """Delete a game from all backups in a folder.
+
+    Raises `StoreError` if a backup cannot be changed; the game is deleted from all other backups even then.
+    """
+    failure: StoreError | None = None
     for path in list_backups(folder):
-        with GameStore(path, is_owner=False) as backup:
-            if any(stored.id == game for stored in backup.games()):
-                backup.delete_game(game)
+        try:
+            with GameStore(path, is_owner=False) as backup:
+                if any(stored.id == game for stored in backup.games()):
+                    backup.delete_game(game)
+        except StoreError as error:
+            failure = error
+    if failure:
+        raise failure
 
 
 class BackupTask:

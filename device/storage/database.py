@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ class Database:
         try:
             if path.exists():
                 raise StoreError(make_message("file-exists", "{0} exists already: name another file", path))
-            part.unlink(missing_ok=True)
+            _remove_database(part)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
                     self.connection.backup(copy, pages=256, sleep=0.01)  # including concurrent writes
@@ -132,8 +132,11 @@ class Database:
             part.replace(path)
             sync_folder(path.parent)
         except (sqlite3.Error, OSError) as error:
-            part.unlink(missing_ok=True)
+            _remove_database(part)
             raise to_store_error(error, str(path)) from error
+        except StoreError:
+            _remove_database(part)
+            raise
 
     def _copy_log(self, path: Path) -> None:
         """Copy all tables except the pictures, which are ten times as large as all other tables together."""
@@ -217,6 +220,13 @@ def _lock_beside(path: str) -> int:
         os.close(handle)
         raise make_locked_error(path) from None
     return handle
+
+
+def _remove_database(path: Path) -> None:
+    """Remove an incomplete copy with the files of SQLite beside it; errors are ignored."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            Path(f"{path}{suffix}").unlink()
 
 
 def _identify_file(path: str) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from device.storage.files import write_file
+from device.storage.files import read_small_file, write_file
 from engine.lexicon import (
     MAX_WORD_TILES,
     MIN_WORD_TILES,
@@ -198,7 +198,7 @@ def _load_cached(name: str, path: Path) -> Lexicon | None:
     or gives wrong answers.
     """
     try:
-        checksum, content = path.read_bytes().split(b"\n", 1)
+        checksum, content = read_small_file(path, 2 * MAX_LEXICON_BYTES).split(b"\n", 1)
         if checksum != _compute_checksum(content):
             return None
         excluded_counts, compiled = content.split(b"\n", 1)

@@ -72,7 +72,7 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
         return None
     except OSError as error:
         raise HotspotError(make_message("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also for a number of 5,000 digits
         raise HotspotError(make_message("wifi-no-toml", "{0} is not written as TOML: {1}", path, error)) from error
     values = [table.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):

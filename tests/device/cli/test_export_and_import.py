@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from device.cli import main
+from device.cli.export import export_game
 from device.demo.demo_table import load_demo_games
 from device.storage.store import GameStore
 from engine.events import to_json
 from engine.gcg import build_game, format_gcg
+from tests.support.full_disk import file_size_limit
 
 RECORD = load_demo_games()["kitchen-table"]
 
@@ -148,3 +150,11 @@ def test_imported_turn_that_the_rules_do_not_allow_is_noted(tmp_path: Path, caps
     printed = capsys.readouterr().out
     assert "8A HORN: the first word does not cover the centre." in printed
     assert "1A AM: the tiles do not touch the words on the board." in printed
+
+
+@pytest.mark.parametrize("suffix", ["gcg", "zip"])
+def test_export_to_a_full_disk_leaves_no_file(data: Path, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"game.{suffix}"
+    with GameStore(data / "games.db") as store, file_size_limit(100), pytest.raises(OSError, match="too large"):
+        export_game(store, 1, path)
+    assert not path.exists()

@@ -456,6 +456,14 @@ def test_the_own_wifi_is_read(tmp_path: Path) -> None:
     assert made.qr_text == "WIFI:T:WPA;S:Tilekeeper-k3fa;P:h7wq2mzrda;;"
 
 
+@pytest.mark.parametrize("text", [f"name = {'9' * 5000}", f"name = {'[' * 3000}"])
+def test_hotspot_file_with_a_huge_number_or_deep_nesting_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "hotspot.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(HotspotError, match="not written as TOML"):
+        read_hotspot(path)
+
+
 def test_the_own_wifi_is_open_while_its_address_is_the_machines(tmp_path: Path) -> None:
     routes = tmp_path / "fib_trie"
     made = Hotspot("a", "b", "10.42.0.1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -36,4 +37,12 @@ def test_log_that_cannot_be_written_ends_quietly(tmp_path: Path, capsys: pytest.
     with keep_log(tmp_path):
         _log.warning("the lens is dusty")
     assert "Traceback" not in capsys.readouterr().err
+    assert read_log(tmp_path) == ""
+
+
+def test_log_that_is_a_fifo_does_not_block(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / LOG_FILE_NAME)
+    with keep_log(tmp_path):
+        _log.warning("the lens is dusty")
+    assert "the lens is dusty" in capsys.readouterr().err
     assert read_log(tmp_path) == ""

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.backups import MAX_BACKUPS, BackupTask, list_backups, make_backup
+from device.storage.backups import MAX_BACKUPS, BackupTask, delete_from_backups, list_backups, make_backup
+from device.storage.errors import StoreError
 from device.storage.store import GameStore
 from engine.events import GameStarted, Passed, to_json
+from tests.support.full_disk import file_size_limit
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 
@@ -65,3 +67,30 @@ def test_deleted_game_is_deleted_from_backups(tmp_path: Path) -> None:
             with GameStore(path) as backup:
                 assert 1 not in {game.id for game in backup.games()}
     assert b'"Xaver"' not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def test_damaged_backup_keeps_no_game_in_the_others(tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    with GameStore(tmp_path / "games.db") as store:
+        store.begin_game(STARTED)
+        damaged, other = make_backup(store, folder), make_backup(store, folder)
+    damaged.write_bytes(b"no store" * 1000)
+    with pytest.raises(StoreError, match="damaged"):
+        delete_from_backups(1, folder)
+    with GameStore(other) as backup:
+        assert backup.games() == ()
+
+
+@pytest.mark.parametrize("max_bytes", [20_000, 100_000])
+@pytest.mark.parametrize("pictures", [False, True])
+def test_full_disk_leaves_no_part_of_a_backup(tmp_path: Path, max_bytes: int, pictures: bool) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    with GameStore(tmp_path / "games.db") as store:
+        number = store.begin_game(STARTED)
+        for _ in range(10):
+            store.append(number, [{"kind": "pass", "player": 0, "text": "x" * 30_000}])
+        with file_size_limit(max_bytes), pytest.raises(StoreError):
+            store.backup(folder / "games-000001.db", pictures=pictures)
+        assert list(folder.iterdir()) == []
+        assert make_backup(store, folder) == folder / "games-000001.db"

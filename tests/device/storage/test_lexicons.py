@@ -164,6 +164,16 @@ def test_a_file_serves_any_language(tmp_path: Path) -> None:
     assert "TAP" in lexicon
 
 
+def test_cached_list_that_is_a_fifo_is_compiled_again(tmp_path: Path) -> None:
+    path, cache = write(tmp_path, "horn\n"), tmp_path / "cache"
+    read_lexicon(path, cache_dir=cache)
+    [file] = cache.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    assert "HORN" in read_lexicon(path, cache_dir=cache)
+    assert file.is_file()
+
+
 def test_cached_list_torn_by_a_power_cut_is_compiled_again(tmp_path: Path) -> None:
     path, cache = write(tmp_path, WORDS), tmp_path / "cache"
     whole = set(read_lexicon(path, cache_dir=cache))
