@@ -56,6 +56,7 @@ MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 _CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
+_TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 
 
@@ -164,6 +165,20 @@ class VoiceSettings(_Section, frozen=True):
     use: bool = False
 
 
+class HallSettings(_Section, frozen=True):
+    """The MQTT broker of the hall, to which the table `table` publishes its games; if `host` is empty, it does not.
+
+    With the file `ca` of certificates, the connection uses TLS. `password_file` contains the password of `user`.
+    """
+
+    host: str = ""
+    port: int = 1883
+    ca: Path | None = None
+    user: str = ""
+    password_file: Path | None = None
+    table: str = ""
+
+
 class Settings(_Section, frozen=True):
     """All settings of one table, by section."""
 
@@ -173,6 +188,7 @@ class Settings(_Section, frozen=True):
     data: DataSettings = DataSettings()
     panel: PanelSettings = msgspec.field(default_factory=PanelSettings)
     voice: VoiceSettings = VoiceSettings()
+    hall: HallSettings = HallSettings()
 
 
 def find_settings_file() -> Path | None:
@@ -247,6 +263,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         raise InvalidSettingError(("camera", "mains_hz"), message)
     _check_page(settings.page)
     _check_data(settings.data)
+    _check_hall(settings.hall)
     displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
         text = 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
@@ -340,6 +357,15 @@ def _check_data(data: DataSettings) -> None:
     ):
         if not 0 <= number <= most:
             raise InvalidSettingError(("data", key), _describe_range(number, 0, most))
+
+
+def _check_hall(hall: HallSettings) -> None:
+    """Raise `InvalidSettingError` for an invalid port of the broker or an invalid name of the table."""
+    if not 1 <= hall.port <= 65535:
+        raise InvalidSettingError(("hall", "port"), _describe_range(hall.port, 1, 65535))
+    if (hall.host or hall.table) and not _TABLE_PATTERN.fullmatch(hall.table):
+        text = "is {0}: write up to 40 letters, digits, spaces, dots, - or _"
+        raise InvalidSettingError(("hall", "table"), make_message("setting-table", text, repr(hall.table)))
 
 
 if __name__ == "__main__":  # python -m device.settings > ~/.config/tilekeeper/settings.toml

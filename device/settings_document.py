@@ -17,7 +17,14 @@ from engine.errors import TilekeeperError
 from engine.messages import make_message
 
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
-_EMPTY_IS_DEFAULT = (("game", "lexicon"), ("page", "certificate"), ("page", "key"), ("data", "folder"))
+_EMPTY_IS_DEFAULT = (
+    ("game", "lexicon"),
+    ("page", "certificate"),
+    ("page", "key"),
+    ("data", "folder"),
+    ("hall", "ca"),
+    ("hall", "password_file"),
+)
 """Settings for which an empty text means the default."""
 
 

@@ -19,6 +19,7 @@ from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
+from device.hall.publisher import open_hall
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
@@ -122,6 +123,7 @@ class Appliance:
                     lambda: stack.enter_context(self.open_panel(session, pairing, use=False)),
                 )
                 self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
+                self._starts.build("hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None)
                 app = self.build_page(session, store, panel, pairing)
                 server, status = stack.enter_context(open_page(app, self._settings.page, self._report))
                 if self._hotspot:
@@ -249,6 +251,16 @@ class Appliance:
             session.notify(Notice(text))
 
         return Voice(session, make_espeak_speaker(), report_problem) if self._settings.voice.use else nullcontext()
+
+    def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[object]:
+        """Open the connection to the hall, if a broker is named in the settings."""
+        hall = self._settings.hall
+
+        def report_problem(text: str) -> None:
+            self._report(text)
+            session.notify(Notice(text))
+
+        return open_hall(session, store, hall, report_problem) if hall.host else nullcontext()
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application; messages of the panel about refused presses are also shown on the page."""

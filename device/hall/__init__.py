@@ -1,0 +1,1 @@
+"""What a table publishes over MQTT for the hall: messages, and the thread that sends them to the broker."""

@@ -1,0 +1,150 @@
+"""One connection to an MQTT 5 broker, driven by the thread that calls `wait`.
+
+MQTT 5, because a broker of version 3.1.1 acknowledges messages that its rules discard.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from typing import NoReturn, cast
+
+from paho.mqtt import client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
+from paho.mqtt.reasoncodes import ReasonCode
+
+from device.hall.messages import Publication, publish_status
+from device.settings import HallSettings
+from engine.errors import TilekeeperError
+
+KEEPALIVE_S = 20
+CONNECT_TIMEOUT_S = 5.0
+QOS = 1
+"""Delivered at least once."""
+
+
+class BrokerLostError(TilekeeperError):
+    """The broker cannot be reached, or the connection has ended."""
+
+
+class BrokerRefusedError(TilekeeperError):
+    """The broker refuses the table, or its certificate is not accepted; a further attempt will hardly succeed."""
+
+
+class BrokerConnection:
+    """A connection with the last will that the table is offline.
+
+    Each attempt to connect makes a new connection, so that no message waits anywhere but in the store.
+    """
+
+    def __init__(self, settings: HallSettings, wake_up: socket.socket) -> None:
+        """Connect and log in; `wake_up` is a socket that ends `wait` when it can be read.
+
+        Raises `BrokerLostError`, `BrokerRefusedError`.
+        """
+        self._wake_up = wake_up
+        self._unacknowledged: set[int] = set()
+        self._refusal = ""
+        self._is_ready = False
+        self._client = mqtt.Client(
+            CallbackAPIVersion.VERSION2,
+            f"tilekeeper-{settings.table}",
+            protocol=mqtt.MQTTv5,
+            reconnect_on_failure=False,
+        )
+        self._client.connect_timeout = CONNECT_TIMEOUT_S
+        self._client.on_connect = lambda _client, _data, _flags, reason, _properties: self._handle_reply(reason)
+        self._client.on_disconnect = lambda _client, _data, _flags, reason, _properties: self._handle_end(reason)
+        self._client.on_publish = lambda _client, _data, mid, reason, _properties: self._handle_ack(mid, reason)
+        will = publish_status(settings.table, online=False)
+        self._client.will_set(will.topic, will.payload, QOS, retain=True)
+        try:
+            if settings.ca:
+                self._client.tls_set(str(settings.ca))
+            if settings.user:
+                file = settings.password_file
+                password = file.read_text(encoding="utf-8").strip() if file else None
+                self._client.username_pw_set(settings.user, password)
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise BrokerRefusedError(str(error)) from error
+        self._open(settings)
+
+    def _open(self, settings: HallSettings) -> None:
+        try:
+            self._client.connect(settings.host, settings.port, KEEPALIVE_S, clean_start=True)
+        except ssl.SSLCertVerificationError as error:
+            raise BrokerRefusedError(error.verify_message) from error
+        except (OSError, ValueError) as error:
+            raise BrokerLostError(str(error)) from error
+        due = time.monotonic() + CONNECT_TIMEOUT_S
+        try:
+            while not self._is_ready:
+                if time.monotonic() >= due:
+                    raise BrokerLostError("the broker does not answer")
+                self.wait(0.5)
+        except TilekeeperError:
+            self.close()
+            raise
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """True if the broker has acknowledged all messages."""
+        return not self._unacknowledged
+
+    def publish(self, publications: Sequence[Publication]) -> None:
+        """Send messages in order. Raises `BrokerLostError`."""
+        for one in publications:
+            info = self._client.publish(one.topic, one.payload, QOS, one.retain)
+            if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
+                raise BrokerLostError(mqtt.error_string(info.rc))
+            self._unacknowledged.add(info.mid)
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait for the network or for `wake_up`, and handle what has arrived.
+
+        Raises `BrokerLostError`, `BrokerRefusedError`.
+        """
+        sock = cast("socket.socket | None", self._client.socket())
+        if sock is None:
+            self._raise_end("the connection is closed")
+        readable, writable, _ = select.select(
+            [sock, self._wake_up], [sock] if self._client.want_write() else [], [], timeout_s
+        )
+        if self._wake_up in readable:
+            self._wake_up.recv(4096)
+        if sock in readable:
+            self._client.loop_read()
+            while isinstance(sock, ssl.SSLSocket) and sock.pending():
+                self._client.loop_read()  # decrypted data that select does not report
+        if sock in writable:
+            self._client.loop_write()
+        self._client.loop_misc()
+        if self._refusal or self._client.socket() is None:
+            self._raise_end("the connection is lost")
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.disconnect()
+
+    def _raise_end(self, text: str) -> NoReturn:
+        if self._refusal:
+            raise BrokerRefusedError(self._refusal)
+        raise BrokerLostError(text)
+
+    def _handle_reply(self, reason: ReasonCode) -> None:
+        self._is_ready = not reason.is_failure
+        if reason.is_failure:
+            self._refusal = str(reason)
+
+    def _handle_ack(self, mid: int, reason: ReasonCode) -> None:
+        if reason.is_failure:
+            self._refusal = str(reason)
+        else:
+            self._unacknowledged.discard(mid)
+
+    def _handle_end(self, reason: ReasonCode) -> None:
+        if reason.getName() == "Session taken over":
+            self._refusal = "another table has this name"

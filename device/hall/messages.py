@@ -1,0 +1,137 @@
+"""The messages of a table, version 1, and the messages that follow from a snapshot or from stored events.
+
+Nothing here depends on the network. No message has a field about the validity of a word. `docs/hall.md` describes the
+topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from device.session.snapshot import TableSnapshot
+from device.storage.store import StoredEvent
+
+SCHEMA_VERSION = 1
+TOPIC_ROOT = f"tilekeeper/v{SCHEMA_VERSION}"
+
+
+class HallMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Base class of the messages: the version of the schema and the name of the table."""
+
+    table: str
+    v: int = SCHEMA_VERSION
+
+
+class TableStatus(HallMessage, frozen=True, kw_only=True):
+    """The connection of a table; the broker sends `online` False as the last will."""
+
+    online: bool
+
+
+class TableEvent(HallMessage, frozen=True, kw_only=True):
+    """An event of a game's log. A receiver applies each triple of `store`, `game` and `number` once, in order.
+
+    `store` identifies the store of the table, `number` counts the events of the game from 0, and `time` is in seconds
+    since 1970. `event` has the format of `engine.events.to_json`; an undo is an event of its own.
+    """
+
+    store: str
+    game: int
+    number: int
+    time: float
+    event: Mapping[str, Any]
+
+
+class PlayerTotal(msgspec.Struct, frozen=True):
+    """A player's name and total in points."""
+
+    name: str
+    total: int
+
+
+class TableClock(msgspec.Struct, frozen=True):
+    """The chess clocks: seconds used by each player when the message was made, and the player whose clock runs."""
+
+    limit: float
+    used: tuple[float, ...]
+    running: int | None
+    paused: bool
+
+
+class TableState(HallMessage, frozen=True, kw_only=True):
+    """The state of a table: `events` is the number of events in the log of the game.
+
+    `phase` is a phase of the session, `turn_of` the index of the player whose turn it is, and `in_bag` the number of
+    tiles in the bag. `trouble` names the subjects of the present faults: `board`, `camera`, `store`.
+    """
+
+    game: int
+    events: int
+    phase: str
+    players: tuple[PlayerTotal, ...]
+    turn_of: int | None
+    in_bag: int | None
+    winners: tuple[int, ...]
+    clock: TableClock | None
+    trouble: tuple[str, ...]
+    time: float
+
+
+class Publication(msgspec.Struct, frozen=True):
+    """A message with its topic; the broker keeps the newest retained message of a topic for new subscribers."""
+
+    topic: str
+    message: HallMessage
+    retain: bool
+
+    @property
+    def payload(self) -> bytes:
+        """The message as JSON in UTF-8."""
+        return msgspec.json.encode(self.message)
+
+
+def publish_status(table: str, *, online: bool) -> Publication:
+    """Return the status of a table.
+
+    >>> publish_status("7", online=False).payload
+    b'{"table":"7","v":1,"online":false}'
+    """
+    return Publication(f"{TOPIC_ROOT}/{table}/status", TableStatus(table=table, online=online), retain=True)
+
+
+def publish_state(table: str, state: TableSnapshot, now: float, time: float) -> Publication:
+    """Return the state of a table, at time `now` of the clock of the session and `time` in seconds since 1970."""
+    clock = None
+    if state.clock:
+        used = tuple(round(state.clock.used_by(player, now), 1) for player in range(len(state.clock.used)))
+        clock = TableClock(state.clock.limit, used, state.clock.running, state.clock.paused)
+    message = TableState(
+        table=table,
+        game=state.game,
+        events=state.events,
+        phase=str(state.phase),
+        players=tuple(PlayerTotal(player.name, player.total) for player in state.players),
+        turn_of=state.turn_of,
+        in_bag=state.in_bag,
+        winners=state.winners,
+        clock=clock,
+        trouble=tuple(sorted({str(notice.trouble) for notice in state.notices} - {"none"})),
+        time=time,
+    )
+    return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
+
+
+def publish_events(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> list[Publication]:
+    """Return the events of a game's log as messages, in the same order."""
+    topic = f"{TOPIC_ROOT}/{table}/events"
+    return [
+        Publication(
+            topic,
+            TableEvent(table=table, store=store, game=game, number=one.number, time=one.time, event=one.body),
+            retain=False,
+        )
+        for one in events
+    ]
