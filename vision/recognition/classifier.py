@@ -266,16 +266,36 @@ class SquareClassifier:
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
 
-        Without tiles, the orientation is no rotation.
+        The first tiles are turned only as they seem to be turned; all four rotations are compared if they are then
+        not certainly upright. Without tiles, the orientation is no rotation.
         """
         config = self._config
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= config.min_voter_p]
+        crops = cut_square_crops(found.tops, voters[: config.first_voter_count])
+        predictions = self._letter_net.predict(crops)
+        turns = estimate_orientation(predictions.turns).quarter_turns
+        if turns:
+            predictions = self._letter_net.predict(_turn_crops(crops, turns))
+        rest = estimate_orientation(predictions.turns)
+        if not rest.quarter_turns and rest.confidence >= config.certain_orientation_p:
+            return replace(rest, quarter_turns=turns), predictions
+        return self._compare_rotations(found, voters)
+
+    def _compare_rotations(
+        self, found: SquarePredictions, voters: Sequence[Cell]
+    ) -> tuple[Orientation, TilePredictions]:
+        """Estimate the orientation from predictions for all four rotations of the tiles on the squares `voters`.
+
+        Also return the predictions for the upright crops.
+        """
+        config = self._config
         first, last = config.first_voter_count, config.first_voter_count + config.extra_voter_count
         by_turn = [self._letter_net.predict(cut_square_crops(found.tops, []))] * 4
         for some in (voters[:first], voters[first:last]):
             crops = cut_square_crops(found.tops, some)
-            turned = (np.ascontiguousarray(np.rot90(crops, turn, axes=(1, 2))) for turn in range(4))
-            by_turn = [before + self._letter_net.predict(crop) for before, crop in zip(by_turn, turned, strict=True)]
+            by_turn = [
+                before + self._letter_net.predict(_turn_crops(crops, turn)) for turn, before in enumerate(by_turn)
+            ]
             orientation = estimate_orientation(combine_views([predictions.turns for predictions in by_turn]))
             if orientation.confidence >= config.certain_orientation_p:
                 break
@@ -313,6 +333,11 @@ class SquareClassifier:
         foreign = measure_foreign_nats(table.letters_logp, alphabet)
         weights = self._letter_net.similarity_weights
         return refine_by_similarity(letters_p, table.tile_p, table.features, foreign, weights)
+
+
+def _turn_crops(crops: Image, quarter_turns: int) -> Image:
+    """Return the crops `(n, 36, 36)` rotated anticlockwise by `quarter_turns` quarter turns."""
+    return np.ascontiguousarray(np.rot90(crops, quarter_turns, axes=(1, 2)))
 
 
 def _rotate_cell(cell: Cell, quarter_turns: int) -> Cell:

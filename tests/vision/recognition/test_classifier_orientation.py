@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.recognition.classifier import combine_views, estimate_orientation
+from engine.tiles import load_tile_set
+from vision.geometry import Image
+from vision.recognition.classifier import SquareClassifier, SquareNet, combine_views, estimate_orientation
+from vision.recognition.letters import LetterNet, TilePredictions
+from vision.rendering.simulated_table import SimulatedTable
 
 
 def votes(*chances: tuple[float, float, float, float]) -> NDArray[np.float32]:
@@ -66,3 +70,46 @@ def test_without_tiles_the_view_stays_as_it_is() -> None:
     assert decided.quarter_turns == 0
     assert decided.vote_count == 0
     assert decided.confidence == 0.25
+
+
+class CountingLetterNet(LetterNet):
+    """A letter network that notes the number of crops of each prediction."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.crop_counts: list[int] = []
+
+    def predict(self, cut: Image) -> TilePredictions:
+        self.crop_counts.append(len(cut))
+        return super().predict(cut)
+
+
+def classify_rendered(word: str, quarter_turns: int) -> tuple[int, list[int]]:
+    """Return the estimated quarter turns of a rendered board with one word, and the crops of each prediction."""
+    table = SimulatedTable(seed=5, tilt=5.0, turn=0.0, values=load_tile_set("en").values)
+    table.lay_tiles({(7, 4 + i): letter for i, letter in enumerate(word)})
+    scene, letters = table.photograph(), CountingLetterNet()
+    found = SquareClassifier(SquareNet(), letters).classify(
+        scene.image, np.roll(scene.corners, quarter_turns, axis=0), load_tile_set("en").letters
+    )
+    return found.orientation.quarter_turns, letters.crop_counts
+
+
+def test_upright_tiles_are_not_predicted_in_other_rotations() -> None:
+    turns, crop_counts = classify_rendered("QUARTERSHOP", 0)
+    assert turns == 0
+    assert crop_counts[0] == 6
+    assert crop_counts[1] != 6  # the other squares
+
+
+@pytest.mark.parametrize("turned", [1, 2, 3])
+def test_turned_tiles_are_predicted_once_more_upright(turned: int) -> None:
+    turns, crop_counts = classify_rendered("QUARTERS", turned)
+    assert turns == turned
+    assert crop_counts[:2] == [6, 6]
+    assert crop_counts[2] != 6  # the other squares
+
+
+def test_few_tiles_are_predicted_in_all_rotations() -> None:
+    _, crop_counts = classify_rendered("NOON", 0)
+    assert crop_counts.count(4) >= 5
