@@ -33,10 +33,7 @@ from device.system.start_record import StartRecord
 
 _GAME_OPTIONS = ("players", "tiles", "lexicon", "layout", "rules", "challenge", "clock", "first")
 OVERRIDABLE_SETTINGS: Mapping[str, SettingPath] = {
-    **{
-        name: ("game", name)
-        for name in ("players", "tiles", "lexicon", "layout", "rules", "challenge", "clock", "first")
-    },
+    **{name: ("game", name) for name in _GAME_OPTIONS},
     "rule": ("game", "more_rules"),
     "camera": ("camera", "source"),
     "port": ("page", "port"),
