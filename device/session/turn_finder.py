@@ -1,0 +1,152 @@
+"""Find the turns of a game from readings of the board at rest, without a button.
+
+There is no I/O here: readings and times go in, turns come out. Times are seconds of any clock that only goes forward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from device.session.decision import Decision, TurnContext, decide, filter_plays
+from engine.events import Event, PlayMade, PlayWithdrawn
+from engine.game import Game
+from engine.inference.explain import infer_play
+from engine.inference.history import ReadingHistory
+from engine.reading import BoardReading
+from engine.validation.findings import push_events
+
+DEFAULT_WAIT_S = 4.0
+"""Seconds for which a play must be still before the turn counts as ended."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundTurn:
+    """A turn that was found: the decision about its play, and the time (s) at which the play appeared.
+
+    `history` is the evidence of the reading, for the context of the next turn.
+    """
+
+    decision: Decision
+    history: ReadingHistory
+    time: float
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the turn."""
+        return self.decision.events
+
+    @property
+    def question(self) -> str:
+        """The question about the turn, or an empty string."""
+        return self.decision.open_question.question.text if self.decision.open_question else ""
+
+
+class TurnFinder:
+    """Finder of turns: readings of the board at rest go in, turns come out.
+
+    The decision rule:
+
+    - A turn is found when the board shows a play that is accepted without a question,
+      and nothing has moved for `wait_s` seconds since. Every movement starts this time again.
+    - The play is always inferred from the board of the last recorded turn. While the wait lasts, a play may grow: tiles
+      that form one legal play with those before belong to the same turn, so that a player who places `HORN` and then
+      the `S` is not split into two turns. After the wait, more tiles in the same line are the next player's play.
+    - If the board changes within the wait, and the new board is not one play, but one play after the play that was
+      pending, the next player was quick: the pending play is a turn.
+    - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. A
+      play about which only the first answer is open is kept, and becomes a turn if a later reading shows
+      the next play.
+    - If the tiles are taken off before the wait is over, the play never counted.
+
+    Passes, exchanges and failed challenges do not change the board and are not found.
+
+        finder = TurnFinder()
+        while (turn := finder.add_reading(game, reading, context, now)) is not None:
+            game = push_events(game, turn.events)   # the reading is added again: it shows the next play
+        turn = finder.check(now + 5)
+    """
+
+    def __init__(self, wait_s: float = DEFAULT_WAIT_S) -> None:
+        self._wait_s = wait_s
+        self._pending: FoundTurn | None = None
+        self._still_since: float | None = None
+
+    @property
+    def pending(self) -> FoundTurn | None:
+        """The play on the board that is not a turn yet, or None."""
+        return self._pending
+
+    def add_motion(self) -> None:
+        """Note that something moves: no turn is found before the next rest."""
+        self._still_since = None
+
+    def add_rest(self, time: float) -> None:
+        """Note that the board has been at rest since `time` (s), and looks as in the last reading."""
+        if self._still_since is None and self._pending is not None and self._pending.decision.open_question is None:
+            self._still_since = time
+
+    def add_reading(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
+        """Add a reading of the board, which has been at rest since `time` (s).
+
+        `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn: record
+        it, then add the reading again with the new game.
+        """
+        found = _find_play(game, reading, context, time)
+        if found is not None and found.decision.open_question is None:
+            self._keep(found)
+            return None
+        self._still_since = None
+        before = self._pending
+        if before is not None and _shows_next_play(game, before, reading, context, time):
+            self._pending = None
+            return before
+        if found is not None and (before is None or before.decision.open_question is not None):
+            self._pending = found
+        elif not _has_new_tiles(game, reading, context):
+            self._pending = None
+        return None
+
+    def check(self, time: float) -> FoundTurn | None:
+        """Return the pending play if it has been still for long enough at `time` (s), and forget it; otherwise None."""
+        if self._still_since is None or time - self._still_since < self._wait_s:
+            return None
+        return self.take()
+
+    def take(self) -> FoundTurn | None:
+        """Return the pending play as it is, and forget it; for the end of a video, or a turn that a user entered."""
+        found, self._pending, self._still_since = self._pending, None, None
+        return found
+
+    def _keep(self, found: FoundTurn) -> None:
+        """Keep a clear play; the wait begins again if the play is new or something has moved."""
+        before = self._pending
+        if before is not None and before.events == found.events:
+            found = replace(found, time=before.time)
+        else:
+            self._still_since = None
+        self._still_since = found.time if self._still_since is None else self._still_since
+        self._pending = found
+
+
+def _find_play(game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
+    """Return the play in a reading, or None if the reading shows no play, more than one, or one that does not count."""
+    inference = infer_play(game, reading, context.earlier)
+    decision = decide(game, inference, reading, context)
+    if decision.warning or not decision.events or len(filter_plays(decision.events)) > 1:
+        return None
+    if not all(isinstance(event, PlayMade | PlayWithdrawn) for event in decision.events):
+        return None
+    return FoundTurn(decision, inference.history, time)
+
+
+def _shows_next_play(game: Game, before: FoundTurn, reading: BoardReading, context: TurnContext, time: float) -> bool:
+    """Return True if the reading shows one clear play more than the pending play `before`."""
+    earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
+    after = _find_play(push_events(game, before.events), reading, earlier, time)
+    return after is not None and after.decision.open_question is None and len(filter_plays(after.events)) == 1
+
+
+def _has_new_tiles(game: Game, reading: BoardReading, context: TurnContext) -> bool:
+    """Return False if the reading clearly shows the board of the last turn."""
+    decision = decide(game, infer_play(game, reading, context.earlier), reading, context)
+    return bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)
