@@ -20,10 +20,11 @@ from web.security.pairing import Pairing, current_client
 
 
 def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `/`, `/big`, `/join`, `/pictures/NAME.jpg` and `/editions.css`."""
+    """Return the routes `/`, `/watch`, `/big`, `/join`, `/pictures/NAME.jpg` and `/editions.css`."""
     routes = Blueprint("pages", __name__)
     pages = ScoreboardPages(page, session, pairing, host)
     routes.get("/")(pages.scoreboard)
+    routes.get("/watch")(pages.watch)
     routes.get("/big")(pages.big)
     routes.get("/join")(pages.join)
     routes.get("/editions.css")(send_editions_css)
@@ -44,6 +45,10 @@ class ScoreboardPages:
         """Return the page with the scoreboard."""
         return self._render("scoreboard.html")
 
+    def watch(self) -> Response:
+        """Return the scoreboard for guests, without any button of the table."""
+        return self._render("scoreboard.html", watch=True)
+
     def big(self) -> Response:
         """Return the scoreboard for a large screen. `?overlay` makes the background transparent, for broadcasts."""
         code = self.find_shown_code()
@@ -53,6 +58,9 @@ class ScoreboardPages:
         """Return the page with the QR codes for joining the Wi-Fi and opening the scoreboard."""
         code, addresses = self.find_shown_code(), self.host.addresses()
         join = self.make_invitation(code)
+        if code:  # the other codes let a phone control the game
+            address, purpose = self.find_address(), texts()("join.watch")
+            join.append((render_qr_svg(f"{address}/watch", purpose), purpose, address.partition("//")[2]))
         return self._render("join.html", code=code, join=join, addresses=addresses, secure=request.is_secure)
 
     def picture(self, name: str) -> Response:
@@ -66,10 +74,14 @@ class ScoreboardPages:
         """
         return self.pairing.code if current_client(self.pairing) else ""
 
+    def find_address(self) -> str:
+        """Return the address of the page that other phones can open."""
+        return next(reversed(self.host.addresses()), request.host_url.rstrip("/"))
+
     def make_invitation(self, code: str) -> list[tuple[Markup, str, str]]:
         """Return QR codes for joining as (image, purpose, text). Passwords and secrets require a `code`."""
         t, host = texts(), self.host
-        address = next(reversed(host.addresses()), request.host_url.rstrip("/"))
+        address = self.find_address()
         wifi = host.wifi
         if wifi is None and host.hotspot is not None and host.hotspot.is_active():
             wifi = host.hotspot.name, host.hotspot.password
@@ -88,7 +100,7 @@ class ScoreboardPages:
             drawing=drawing,
             parts=self.page.refresh_parts(drawing),
             now=time.monotonic(),
-            paired=current_client(self.pairing),
+            paired=None if values.get("watch") else current_client(self.pairing),
             phone_camera=self.session.uses_phone_camera,
             languages=languages().values(),
             **values,

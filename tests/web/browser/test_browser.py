@@ -148,7 +148,7 @@ def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
     table.show(samples.MIDGAME)
     pair(phone, server)
     phone.locator("#E8").tap()
-    phone.get_by_role("dialog").get_by_text("What lies on E8?").wait_for(timeout=10_000)
+    phone.get_by_role("dialog").get_by_text("What is on E8?").wait_for(timeout=10_000)
     table.refusal = "There is no such tile left."
     phone.get_by_label("It is a blank").check()
     phone.get_by_role("button", name="N", exact=True).tap()
@@ -171,7 +171,7 @@ def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServ
     phone.wait_for_selector("html[data-events='5']")
     assert phone.evaluate("document.activeElement.id") == "J8"
     phone.keyboard.press("Enter")
-    phone.get_by_role("dialog").get_by_text("What lies on J8?").wait_for(timeout=10_000)
+    phone.get_by_role("dialog").get_by_text("What is on J8?").wait_for(timeout=10_000)
     phone.keyboard.press("Escape")
     phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
 

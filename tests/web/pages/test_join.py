@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from tests.web.test_qr import drawn, read
 from web import create_app
@@ -56,7 +57,8 @@ def test_paired_phone_lets_others_scan_the_secret_and_the_wifi(app: Flask, stran
     pairing = app.extensions["pairing"]
     code = pairing.code
     page = stranger.get(path).text
-    assert scanned(page) == ["WIFI:T:WPA;S:Club;P:secret word;;", f"{ADDRESSES[-1]}/pair/{pairing.secret}"]
+    codes = ["WIFI:T:WPA;S:Club;P:secret word;;", f"{ADDRESSES[-1]}/pair/{pairing.secret}"]
+    assert scanned(page) == (codes if path == "/big" else [*codes, f"{ADDRESSES[-1]}/watch"])
     assert f"{code[:3]} {code[3:]}" in page and "secret word" in page
 
 
@@ -84,3 +86,13 @@ def test_without_addresses_the_one_that_was_asked_for_is_shown(table: ShownTable
 def test_page_says_what_plain_http_does_not_give(stranger: FlaskClient) -> None:
     assert "docs/https.md" in stranger.get("/join").text
     assert "came over https" in stranger.get("/join", base_url="https://localhost").text
+
+
+def test_guests_see_the_game_without_any_button(table: ShownTable, stranger: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert 'href="/pair"' in stranger.get("/").text
+    pair(stranger)
+    for client in (stranger, stranger.application.test_client()):
+        page = client.get("/watch").text
+        assert 'id="scores"' in page and 'href="/pair"' not in page
+        assert 'id="panel"' not in page and "data-paired" not in page

@@ -135,7 +135,7 @@ def test_game_is_brought_back_from_its_files(table: House, phone: FlaskClient) -
     phone.post("/history/1/delete", data={"csrf": token(phone)})
     status, where = bring(phone, packed)
     assert status == 303
-    assert read(table, where).count('<g class="t') == 12 and "brought from elsewhere" in read(table, "/history")
+    assert read(table, where).count('<g class="t') == 12 and "imported" in read(table, "/history")
     assert bring(phone, gcg)[0] == 303
 
 
