@@ -148,7 +148,8 @@ def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
     if max(size) > longest and opened.format == "JPEG":
         # A JPEG can be scaled down by powers of two during decoding, in a fraction of the time and memory.
         share = longest / max(size)
-        opened.draft("RGB", (round(opened.size[0] * share), round(opened.size[1] * share)))
+        width, height = (max(1, round(side * share)) for side in opened.size)  # a picture may be one pixel wide
+        opened.draft("RGB", (width, height))
     opened.load()
     orientation = opened.getexif().get(_ORIENTATION_TAG)  # read after load() (a PNG may end with it), before reduce()
     if orientation in _SIDEWAYS_ORIENTATIONS:

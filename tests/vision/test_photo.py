@@ -68,6 +68,12 @@ def test_deep_grey_is_scaled_not_clipped(tmp_path: Path) -> None:
     assert 120 < image[5, 0, 0] < 135
 
 
+def test_a_jpeg_that_is_one_pixel_wide_and_very_high_opens(tmp_path: Path) -> None:
+    path = tmp_path / "thin.jpg"
+    Pictures.new("RGB", (1, 65_500)).save(path)
+    assert load_photo(path).image.shape[1] == 1
+
+
 def test_a_picture_of_one_pixel_opens(tmp_path: Path) -> None:
     Pictures.new("RGB", (1, 1)).save(tmp_path / "a.png")
     assert load_photo(tmp_path / "a.png").image.shape == (1, 1, 3)
