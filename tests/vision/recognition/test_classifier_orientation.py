@@ -7,9 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.tiles import load_tile_set
-from vision.geometry import Image
+from tests.support.counting_letter_net import CountingLetterNet
 from vision.recognition.classifier import SquareClassifier, SquareNet, combine_views, estimate_orientation
-from vision.recognition.letters import LetterNet, TilePredictions
 from vision.rendering.simulated_table import SimulatedTable
 
 
@@ -70,18 +69,6 @@ def test_without_tiles_the_view_stays_as_it_is() -> None:
     assert decided.quarter_turns == 0
     assert decided.vote_count == 0
     assert decided.confidence == 0.25
-
-
-class CountingLetterNet(LetterNet):
-    """A letter network that notes the number of crops of each prediction."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.crop_counts: list[int] = []
-
-    def predict(self, cut: Image) -> TilePredictions:
-        self.crop_counts.append(len(cut))
-        return super().predict(cut)
 
 
 def classify_rendered(word: str, quarter_turns: int) -> tuple[int, list[int]]:
