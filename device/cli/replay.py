@@ -1,5 +1,7 @@
-"""Score a game from photographs of the board: one photograph after each turn, in order.
+"""Score a game from photographs of the board, one after each turn, in order; or from a video.
 
+In a video, or in a folder with its frames as pictures, a turn is a legal play that was still for four seconds. Passes
+and exchanges are not visible: --turns names a file with one on each line, such as "2:31 pass" or "5:02 exchange 3".
 With --json, one object: turns (each with its photo, player, kind, where, words and scores), totals, problems.
 """
 
@@ -22,25 +24,34 @@ if TYPE_CHECKING:
     from engine.events import GameStarted
     from vision.recognition.reader import PhotoReader
 
-HELP = "score a game from photographs, one for each turn"
+HELP = "score a game from photographs, one for each turn, or from a video"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
+    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO", help="photographs, or one video")
+    parser.add_argument("--turns", type=Path, metavar="FILE", help="the passes and exchanges of a video")
     add_game_options(parser, players_needed=True)
     parser.add_argument("--json", action="store_true", help="one JSON object for the game")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay the photographs through a table session and print the game."""
-    missing = next((path for path in args.photos if not path.is_file()), None)
+    """Replay the photographs through a table session, or a video through a turn finder, and print the game."""
+    from device.capture.video_frames import is_video
+
+    is_one_video = len(args.photos) == 1 and is_video(args.photos[0])
+    missing = next((path for path in args.photos if not path.exists() or (path.is_dir() and not is_one_video)), None)
     if missing is not None:
         why = "this is a folder; name the photographs in it" if missing.is_dir() else "there is no such file"
         raise UserError(f"{missing}: {why}")
+    if args.turns is not None and not is_one_video:
+        raise UserError("--turns is for a video: after photographs, players answer who passed")
     started, words = prepare_game(merge_game_settings(args))
     reader, knowledge = make_profiled_reader()
-    state, photo_of, problems = replay_photos(args.photos, reader, started, words, knowledge)
+    if is_one_video:
+        state, photo_of, problems = replay_one_video(args.photos[0], reader, started, words, args.turns)
+    else:
+        state, photo_of, problems = replay_photos(args.photos, reader, started, words, knowledge)
     if args.json:
         print(json.dumps(as_json(state, photo_of, problems), ensure_ascii=False))
     else:
@@ -81,6 +92,25 @@ def replay_photos(
                 texts.append(state.question.text)
             problems += [_format_problem(photo, text) for text in texts]
     return state, tuple(photo_of), tuple(problems)
+
+
+def replay_one_video(
+    video: Path, reader: PhotoReader, started: GameStarted, lexicon: WordList | None, turn_list: Path | None
+) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
+    """Replay a video; return the last snapshot, the video with the time of each turn, and a list of problems."""
+    from device.capture.video_frames import VideoError, read_frames
+    from device.session.video_replay import TurnListError, format_time, parse_turn_list, replay_video
+
+    try:
+        entered = parse_turn_list(turn_list.read_text(encoding="utf-8")) if turn_list else ()
+    except (OSError, UnicodeDecodeError, TurnListError) as error:
+        raise UserError(f"{turn_list}: {error}") from None
+    try:
+        result = replay_video(read_frames(video), reader, started, lexicon, entered)
+    except VideoError as error:
+        raise UserError(str(error)) from None
+    places = tuple(f"{video} {format_time(time)}" for time in result.times)
+    return result.state, places, result.problems
 
 
 def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:

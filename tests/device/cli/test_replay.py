@@ -181,9 +181,34 @@ def test_missing_photograph_is_said_before_anything_is_read(capsys: pytest.Captu
     assert "nowhere.jpg" in capsys.readouterr().err
 
 
-def test_folder_is_no_photograph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["replay", str(tmp_path), "--players", "Anna,Ben"]) == 2
+def test_folder_among_photographs_is_refused(
+    photos: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", photos[0], str(tmp_path), "--players", "Anna,Ben"]) == 2
     assert capsys.readouterr().err == f"tilekeeper: {tmp_path}: this is a folder; name the photographs in it\n"
+
+
+def test_folder_of_frames_is_replayed_as_a_video(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for n in range(20):
+        assert cv2.imwrite(str(tmp_path / f"{n:02}.png"), np.full((60, 60, 3), 90, np.uint8))
+    answer = replay(monkeypatch, capsys, [str(tmp_path)], [rows(HORN)])
+    assert answer["totals"] == {"Anna": 14, "Ben": 0}
+    assert [turn["photo"] for turn in answer["turns"]] == [f"{tmp_path} 0:00"]
+
+
+def test_turn_list_with_a_mistake_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cv2.imwrite(str(tmp_path / "1.png"), np.full((60, 60, 3), 90, np.uint8))
+    turns = tmp_path / "turns.txt"
+    turns.write_text("pass at 2:31")
+    assert main(["replay", str(tmp_path), "--players", "Anna,Ben", "--turns", str(turns)]) == 2
+    assert "line 1: write a time and a turn" in capsys.readouterr().err
+
+
+def test_turn_list_for_photographs_is_refused(photos: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--turns", photos[0]]) == 2
+    assert "--turns is for a video" in capsys.readouterr().err
 
 
 @pytest.mark.slow

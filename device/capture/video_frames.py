@@ -1,0 +1,78 @@
+"""The frames of a video file, or of a folder that has them as pictures, with their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from device.cameras.base import Image
+from device.cameras.folder import IMAGE_SUFFIXES
+from device.cameras.stream import silence_opencv
+from engine.errors import TilekeeperError
+from vision.photo import PhotoError, load_photo
+
+VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
+MIN_FRAME_INTERVAL_S = 0.09
+"""Shortest time between two frames that are decoded: ten a second are enough to see a hand move."""
+DEFAULT_FRAMES_PER_S = 10.0
+"""Frames a second of a folder of pictures."""
+
+
+class VideoError(TilekeeperError):
+    """A video that cannot be read; the message gives the reason and the remedy on one line."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VideoFrame:
+    """One frame: the seconds since the first frame, and the picture `(H, W, 3) uint8 BGR`."""
+
+    time: float
+    image: Image
+
+
+def is_video(path: Path) -> bool:
+    """Return True for a folder, and for a file whose name ends like that of a video."""
+    return path.is_dir() or path.suffix.lower() in VIDEO_SUFFIXES
+
+
+def read_frames(path: Path, frames_per_s: float = DEFAULT_FRAMES_PER_S) -> Iterator[VideoFrame]:
+    """Yield the frames of a video, about ten a second, or all pictures of a folder in the order of their names.
+
+    `frames_per_s` is the number of pictures a second in a folder. Raises `VideoError` if there is no frame, and for a
+    picture that cannot be read.
+    """
+    return _read_folder(path, frames_per_s) if path.is_dir() else _read_video(path)
+
+
+def _read_folder(folder: Path, frames_per_s: float) -> Iterator[VideoFrame]:
+    pictures = sorted(file for file in folder.iterdir() if file.suffix.lower() in IMAGE_SUFFIXES)
+    if not pictures:
+        raise VideoError(f"{folder}: this folder has no pictures")
+    for number, picture in enumerate(pictures):
+        try:
+            yield VideoFrame(number / frames_per_s, load_photo(picture).image)
+        except PhotoError as error:
+            raise VideoError(f"the picture {error}") from error
+
+
+def _read_video(path: Path) -> Iterator[VideoFrame]:
+    silence_opencv()
+    video = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
+    last = -1.0
+    try:
+        while video.grab():
+            time = video.get(cv2.CAP_PROP_POS_MSEC) / 1e3
+            if last >= 0 and time < last + MIN_FRAME_INTERVAL_S:
+                continue  # a frame that is not looked at is not decoded
+            done, image = video.retrieve()
+            if done:
+                last = time
+                yield VideoFrame(time, np.asarray(image, np.uint8))
+    finally:
+        video.release()
+    if last < 0:
+        raise VideoError(f"{path}: cannot be read as a video; convert it to MP4 (H.264)")
