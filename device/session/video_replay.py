@@ -103,7 +103,7 @@ class _VideoReplay:
         self._finder = TurnFinder()
         self._game = Game.from_events((started,))
         self._words = words
-        self._context = TurnContext(words if self._game.rules.open_dictionary else None)
+        self._context = TurnContext(words)
         self._entered = list(entered)
         self._readings: list[BoardReading] = []
         self._next_reading = 0.0

@@ -18,11 +18,9 @@ from device.session.video_replay import (
 )
 from engine.events import GameStarted
 from engine.reading import BoardReading
-from engine.tiles import load_tile_set
 from tests.support.text_table import FARM, HORN, PASTE, rows
 from vision.geometry import Floats, Image
-from vision.recognition.reader import BoardReader, PhotoReading, ReadingTimes
-from vision.rendering.simulated_table import Hands, SimulatedTable
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
 Rows = tuple[str, ...]
 STARTED = GameStarted(("Anna", "Ben"))
@@ -96,25 +94,3 @@ def test_turn_list_is_in_the_order_of_time() -> None:
 
 def test_time_has_hours_only_if_needed() -> None:
     assert [format_time(5.9), format_time(605), format_time(3600)] == ["0:05", "10:05", "1:00:00"]
-
-
-def rendered_frames(table: SimulatedTable) -> Iterator[VideoFrame]:
-    """Yield frames of a rendered game: before each play a hand is over the board; then the board is at rest."""
-    time, values = 0.0, load_tile_set("en").values
-    assert values
-    noise = np.random.default_rng(7)
-    for state in STATES:
-        board = {(r, c): letter for r, row in enumerate(state) for c, letter in enumerate(row) if letter != "."}
-        covered = [table.photograph(Hands(((x, 7.0),))).image for x in (4.0, 8.0)]
-        table.lay_tiles(board)
-        for image in (*covered, *covered, *[table.photograph().image] * 60):
-            grain = noise.integers(-4, 5, image.shape, np.int16)
-            yield VideoFrame(time, np.clip(image + grain, 0, 255).astype(np.uint8))
-            time += STEP_S
-
-
-@pytest.mark.slow
-def test_rendered_game_with_hands_has_the_right_totals() -> None:
-    table = SimulatedTable(seed=11, size=(960, 720), values=load_tile_set("en").values)
-    result = replay_video(rendered_frames(table), BoardReader(), STARTED, None)
-    assert [player.total for player in result.state.players] == [39, 9], result.problems
