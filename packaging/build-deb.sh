@@ -24,8 +24,8 @@ make_environment() {
     [ "$CODENAME" != bookworm ] || constraint='numpy<2'
     /usr/bin/python3 -m venv --system-site-packages --without-pip "$VENV"
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore /usr/bin/python3 -m pip --python "$VENV/bin/python" \
-        install -q --no-compile --ignore-installed "$copy" 'gpiozero>=2.0.1' 'luma.oled>=3.13' 'luma.led-matrix>=1.7' \
-        ${constraint:+"$constraint"}
+        install -q --no-compile --ignore-installed "$copy" 'gpiozero>=2.0.1' 'paho-mqtt>=2.0' \
+        'luma.oled>=3.13' 'luma.led-matrix>=1.7' ${constraint:+"$constraint"}
     find "$VENV" -name __pycache__ -prune -exec rm -rf {} +
     find "$VENV" -name '*.so*' -type f -exec chmod 644 {} +
     mkdir -p "$STAGE/opt/tilekeeper"

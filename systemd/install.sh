@@ -156,13 +156,13 @@ build_version() {
     cp -r "$SOURCE"/{pyproject.toml,setup.py,README.md,LICENSE,engine,vision,calibration,device,web} "$copy"
     find "$copy" -name __pycache__ -prune -exec rm -rf {} +
 
-    # Buttons and displays are extras: a table without them has the buttons on its page.
-    local extras=('gpiozero>=2.0.1') constraint=''
+    # Buttons, displays and the hall are extras: a table without them has the buttons on its page.
+    local extras=('gpiozero>=2.0.1' 'paho-mqtt>=2.0') constraint=''
     ! "$NEW/bin/python" -c 'import spidev' 2>/dev/null || extras+=('luma.oled>=3.13' 'luma.led-matrix>=1.7')
     # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
     ! "$NEW/bin/python" -c 'import numpy; assert numpy.__version__ < "2"' 2>/dev/null || constraint='numpy<2'
     pip_into "$copy" "${extras[@]}" ${constraint:+"$constraint"} ||
-        { say "once more without buttons and displays"; pip_into "$copy" ${constraint:+"$constraint"}; }
+        { say "once more without buttons, displays and hall"; pip_into "$copy" ${constraint:+"$constraint"}; }
     "$NEW/bin/python" -c 'import lgpio' 2>/dev/null || pip_into 'lgpio>=0.2.2' ||
         say "without lgpio, so without buttons on pins: Raspberry Pi OS has it, this system does not"
     rm -rf "$copy"

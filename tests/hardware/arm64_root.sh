@@ -76,7 +76,7 @@ make_root() {
     "$python" - "$tree/pyproject.toml" >"$wanted.new" <<'PY'
 import sys, tomllib
 print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"], sep="\n")
-print("gpiozero>=2.0.1\nluma.oled>=3.13\nluma.led-matrix>=1.7\nsetuptools>=77\nwheel\npytest\npytest-xdist\nhypothesis")
+print("gpiozero>=2.0.1\npaho-mqtt>=2.0\nluma.oled>=3.13\nluma.led-matrix>=1.7\nsetuptools>=77\nwheel\npytest\npytest-xdist\nhypothesis")
 PY
     if ! cmp -s "$wanted.new" "$wanted"; then
         step wheels

@@ -61,8 +61,8 @@ sed -i '/^def run(/a\
 echo '# another unit' >>"$m/root/dying/systemd/tilekeeper.service"
 python3 -c 'import sys, tomllib; print(*tomllib.load(sys.stdin.buffer)["project"]["dependencies"], sep="\n")' \
     <"$m/root/first/pyproject.toml" >"$m/root/wanted.txt"
-inside python3 -m pip download -q -d /root/wheels -r /root/wanted.txt 'gpiozero>=2.0.1' 'luma.oled>=3.13' \
-    'luma.led-matrix>=1.7' 'setuptools>=77' wheel
+inside python3 -m pip download -q -d /root/wheels -r /root/wanted.txt 'gpiozero>=2.0.1' 'paho-mqtt>=2.0' \
+    'luma.oled>=3.13' 'luma.led-matrix>=1.7' 'setuptools>=77' wheel
 
 umount "$m/proc" "$m"
 "$here/container_boot.sh" "$root" "$scratch" /usr/bin/env PYTHONPATH=/root/first PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 \
