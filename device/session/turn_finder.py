@@ -13,6 +13,7 @@ from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
+from engine.validation import Reason
 from engine.validation.findings import push_events
 
 DEFAULT_WAIT_S = 4.0
@@ -36,6 +37,12 @@ class FoundTurn:
         return self.decision.events
 
     @property
+    def is_certain(self) -> bool:
+        """True if the tiles and points of the turn are certain; only the letter of a blank may be open."""
+        question = self.decision.open_question
+        return question is None or (question.finding is not None and question.finding.reason is Reason.BLANK_UNNAMED)
+
+    @property
     def question(self) -> str:
         """The question about the turn, or an empty string."""
         return self.decision.open_question.question.text if self.decision.open_question else ""
@@ -55,7 +62,7 @@ class TurnFinder:
       pending, the next player was quick: the pending play is a turn.
     - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. A
       play about which only the first answer is open is kept, and becomes a turn if a later reading shows
-      the next play.
+      the next play. The question about the letter of a blank does not matter, because tiles and points are certain.
     - If the tiles are taken off before the wait is over, the play never counted.
 
     Passes, exchanges and failed challenges do not change the board and are not found.
@@ -82,7 +89,7 @@ class TurnFinder:
 
     def add_rest(self, time: float) -> None:
         """Note that the board has been at rest since `time` (s), and looks as in the last reading."""
-        if self._still_since is None and self._pending is not None and self._pending.decision.open_question is None:
+        if self._still_since is None and self._pending is not None and self._pending.is_certain:
             self._still_since = time
 
     def add_reading(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
@@ -92,7 +99,7 @@ class TurnFinder:
         it, then add the reading again with the new game.
         """
         found = _find_play(game, reading, context, time)
-        if found is not None and found.decision.open_question is None:
+        if found is not None and found.is_certain:
             self._keep(found)
             return None
         self._still_since = None
@@ -100,7 +107,7 @@ class TurnFinder:
         if before is not None and _shows_next_play(game, before, reading, context, time):
             self._pending = None
             return before
-        if found is not None and (before is None or before.decision.open_question is not None):
+        if found is not None and (before is None or not before.is_certain):
             self._pending = found
         elif not _has_new_tiles(game, reading, context):
             self._pending = None
@@ -143,7 +150,7 @@ def _shows_next_play(game: Game, before: FoundTurn, reading: BoardReading, conte
     """Return True if the reading shows one clear play more than the pending play `before`."""
     earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
     after = _find_play(push_events(game, before.events), reading, earlier, time)
-    return after is not None and after.decision.open_question is None and len(filter_plays(after.events)) == 1
+    return after is not None and after.is_certain and len(filter_plays(after.events)) == 1
 
 
 def _has_new_tiles(game: Game, reading: BoardReading, context: TurnContext) -> bool:

@@ -139,9 +139,9 @@ class _VideoReplay:
 
     def _needs_reading(self) -> bool:
         pending = self._finder.pending
-        is_clear = pending is not None and pending.decision.open_question is None
+        is_certain = pending is not None and pending.is_certain
         is_due = self._now >= self._next_reading
-        return is_due and (not self._readings or (not is_clear and len(self._readings) < MAX_READINGS))
+        return is_due and (not self._readings or (not is_certain and len(self._readings) < MAX_READINGS))
 
     def _read(self, frame: VideoFrame, since: float) -> None:
         """Read the board in a frame, together with the earlier readings of the same rest."""

@@ -86,3 +86,12 @@ def test_play_that_is_gone_after_its_turn_is_kept_with_its_question() -> None:
     assert finder.check(60.0) is None
     turn = finder.take()
     assert turn is not None and turn.events == (PlayWithdrawn(1),) and turn.question
+
+
+def test_blank_without_a_letter_keeps_no_play_from_being_a_turn() -> None:
+    finder = TurnFinder(4.0)
+    with_blank = play(START, "8F HOrN")
+    reading = seen(with_blank.board, {"H8": {"?": 1.0}})
+    finder.add_reading(START, reading, CONTEXT, 10.0)
+    turn = finder.check(14.0)
+    assert turn is not None and turn.is_certain and "blank on H8" in turn.question
