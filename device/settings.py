@@ -57,6 +57,7 @@ _CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?):/
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
+_MAINS_HZ = (50, 60)
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 
 
@@ -91,9 +92,7 @@ class GameSettings(_Section, frozen=True):
     lexicon: str | None = None
     layout: Annotated[str, Meta(extra={"choices": layout_names(), "texts": "new.layouts"})] = "standard"
     rules: Annotated[str, Meta(extra={"choices": ("", *PRESETS), "texts": "new.presets"})] = ""
-    challenge: Annotated[
-        str, Meta(extra={"choices": ("", *RULE_CHOICES["challenge"][1]), "texts": "new.challenges"})
-    ] = ""
+    challenge: Annotated[str, Meta(extra={"choices": _CHALLENGES, "texts": "new.challenges"})] = ""
     clock: int | str = ""
     first: str = ""
     more_rules: tuple[str, ...] = ()
@@ -114,7 +113,7 @@ class CameraSettings(_Section, frozen=True):
 
     source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone")})] = "pi"
     turn_seconds: int = 10
-    mains_hz: Annotated[int, Meta(extra={"choices": (50, 60)})] = 50
+    mains_hz: Annotated[int, Meta(extra={"choices": _MAINS_HZ})] = 50
 
 
 class PageSettings(_Section, frozen=True):
@@ -258,7 +257,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         raise InvalidSettingError(("camera", "source"), message)
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
         raise InvalidSettingError(("camera", "turn_seconds"), _describe_range(seconds, MIN_TURN_S, MAX_TURN_S))
-    if (frequency := settings.camera.mains_hz) not in (50, 60):
+    if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
         message = make_message("setting-mains", "is {0}: choose 50 or 60", frequency)
         raise InvalidSettingError(("camera", "mains_hz"), message)
     _check_page(settings.page)

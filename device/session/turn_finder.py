@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from device.session.decision import Decision, TurnContext, decide, filter_plays
 from engine.events import Event, PlayMade, PlayWithdrawn
 from engine.game import Game
-from engine.inference.explain import infer_play
+from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
 from engine.validation import Reason
@@ -98,7 +98,8 @@ class TurnFinder:
         `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn: record
         it, then add the reading again with the new game.
         """
-        found = _find_play(game, reading, context, time)
+        inference, decision = _decide(game, reading, context)
+        found = _make_turn(inference, decision, time)
         if found is not None and found.is_certain:
             self._keep(found)
             return None
@@ -109,7 +110,7 @@ class TurnFinder:
             return before
         if found is not None and (before is None or not before.is_certain):
             self._pending = found
-        elif not _has_new_tiles(game, reading, context):
+        elif not _has_new_tiles(decision):
             self._pending = None
         return None
 
@@ -135,10 +136,14 @@ class TurnFinder:
         self._pending = found
 
 
-def _find_play(game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
-    """Return the play in a reading, or None if the reading shows no play, more than one, or one that does not count."""
+def _decide(game: Game, reading: BoardReading, context: TurnContext) -> tuple[Inference, Decision]:
+    """Return what is inferred from a reading, and the decision about it."""
     inference = infer_play(game, reading, context.earlier)
-    decision = decide(game, inference, reading, context)
+    return inference, decide(game, inference, reading, context)
+
+
+def _make_turn(inference: Inference, decision: Decision, time: float) -> FoundTurn | None:
+    """Return the play of a decision, or None if there is no play, more than one, or one that does not count."""
     if decision.warning or not decision.events or len(filter_plays(decision.events)) > 1:
         return None
     if not all(isinstance(event, PlayMade | PlayWithdrawn) for event in decision.events):
@@ -149,11 +154,10 @@ def _find_play(game: Game, reading: BoardReading, context: TurnContext, time: fl
 def _shows_next_play(game: Game, before: FoundTurn, reading: BoardReading, context: TurnContext, time: float) -> bool:
     """Return True if the reading shows one clear play more than the pending play `before`."""
     earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
-    after = _find_play(push_events(game, before.events), reading, earlier, time)
+    after = _make_turn(*_decide(push_events(game, before.events), reading, earlier), time)
     return after is not None and after.is_certain and len(filter_plays(after.events)) == 1
 
 
-def _has_new_tiles(game: Game, reading: BoardReading, context: TurnContext) -> bool:
-    """Return False if the reading clearly shows the board of the last turn."""
-    decision = decide(game, infer_play(game, reading, context.earlier), reading, context)
+def _has_new_tiles(decision: Decision) -> bool:
+    """Return False if the reading of a decision clearly shows the board of the last turn."""
     return bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)

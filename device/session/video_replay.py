@@ -156,7 +156,7 @@ class _VideoReplay:
             self._record(found)
 
     def _record(self, found: FoundTurn) -> None:
-        """Record a turn that was found; a question about it becomes a problem, because nobody answers it."""
+        """Record a turn that was found. A question about it is reported as a problem, because no player answers it."""
         if not self._push(found.events, found.time):
             return
         self._context = replace(self._context, earlier=found.history, question_history=found.decision.question_history)

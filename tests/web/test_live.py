@@ -215,7 +215,7 @@ def test_events_of_many_streams_leave_time_for_requests() -> None:
 def test_message_has_the_change_in_words_for_devices_that_read_it_aloud(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.BEFORE)
     first = client.get("/live/state").json
-    assert "spoken" not in first  # a page that has just been opened has nothing to tell
+    assert "spoken" not in first  # the first message has no change to read aloud
     table.show(samples.MIDGAME)
     spoken = client.get(f"/live/state?since={first['id']}").json["spoken"]
     assert spoken.startswith("Anna: 14 points. Ben: 9 points.") and spoken.endswith("Ben's turn.")
