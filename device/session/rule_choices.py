@@ -158,6 +158,23 @@ def make_rules(choice: RuleChoice) -> Rules:
     return replace(rules, **settings)
 
 
+def list_preset_choices(preset: str) -> dict[str, str]:
+    """Return the choice that a preset makes for each field that has a choice of this value.
+
+    >>> list_preset_choices("tournament")["exchange"], list_preset_choices("nine-tile")["minutes"]
+    ('seven', '0')
+    """
+    rules = PRESETS[preset]
+    chosen = {
+        field: choice
+        for field, (name, values) in RULE_CHOICES.items()
+        for choice, value in values.items()
+        if value == getattr(rules, name)
+    }
+    numbers = {field: str(getattr(rules, name) // factor) for field, (name, factor, _) in NUMBER_CHOICES.items()}
+    return chosen | numbers
+
+
 def _parse_levels(levels: Sequence[str]) -> tuple[FinishLineLevel, ...]:
     try:
         return tuple(map(FinishLineLevel, levels))

@@ -13,13 +13,14 @@ from flask import Blueprint, Response, render_template, request
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
-from device.session.rule_choices import NUMBER_CHOICES
+from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from engine.board import Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE
+from engine.rules import PRESETS
 from engine.tiles import Tile, load_tile_set
 from web.filters import has_camera_fault, list_rows
 from web.i18n import texts
@@ -159,7 +160,16 @@ class Dialogs:
             most=MAX_PLAYERS,
             longest=MAX_NAME_LETTERS,
             numbers={field: most for field, (_, _, most) in NUMBER_CHOICES.items()},
+            preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
+            first=_find_next_first_player(self.session.state),
         )
+
+
+def _find_next_first_player(state: TableSnapshot) -> int:
+    """Return the player who begins the next game: after a game, the one after the player who began it."""
+    if state.phase is not Phase.ENDED or not state.turns:
+        return 0
+    return (state.turns[0].player + 1) % len(state.players)
 
 
 def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dict[int, str]:

@@ -83,6 +83,12 @@ talk?.addEventListener("click", (event) => {
   hideDismissed();
 });
 
+// The rules of the game are one tap away.
+document.addEventListener("click", (event) => {
+  const rules = event.target.closest(".to-rules") && document.querySelector("#rules details");
+  if (rules) rules.open = true;
+});
+
 // On phones the camera's picture and the tiles not seen yet are folded at first.
 function foldOnPhones() {
   const isPhone = matchMedia("(max-width: 699px)").matches;

@@ -72,6 +72,7 @@ document.addEventListener("change", (event) => {
   if (seat && field.name === "players") chooseColour(seat, field);
   if (seat && field.name === "colours") showColour(seat);
   if (field.id === "turn-kind") showFields(field);
+  if (field.name === "preset") showPreset(field.form);
 });
 
 // A player whom the table knows has a colour already.
@@ -88,6 +89,22 @@ function showColour(seat) {
   swatch.className = `swatch c-${swatch.querySelector("select").value}`;
 }
 
+// How the chosen rules differ from the standard, and what they say where nothing else is chosen.
+function showPreset(form) {
+  for (const about of form.querySelectorAll("[data-preset]")) {
+    about.hidden = about.dataset.preset !== form.elements.preset.value;
+    if (about.hidden) continue;
+    for (const [name, choice] of Object.entries(JSON.parse(about.dataset.choices))) {
+      const field = form.elements[name];
+      const options = [...(field.options ?? [])];
+      const value = options.find((option) => option.value === choice)?.text ?? choice;
+      const text = form.dataset.asPreset.replace("{value}", value);
+      if (options[0]?.value === "") options[0].text = text;
+      else if (field.placeholder) field.placeholder = text;
+    }
+  }
+}
+
 function showFields(kind) {
   const chosen = kind.selectedOptions[0].dataset.kind;
   for (const part of kind.form.querySelectorAll(".only-play")) part.hidden = chosen !== "play";
@@ -100,6 +117,8 @@ function prepare(container) {
   for (const part of container.querySelectorAll("[data-plain]")) part.hidden = true;
   const kind = container.querySelector("#turn-kind");
   if (kind) showFields(kind);
+  const newGame = container.querySelector(".new-game");
+  if (newGame) showPreset(newGame);
 }
 
 document.addEventListener("click", (event) => {

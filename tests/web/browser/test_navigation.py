@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.session.messages import Notice, Trouble
+from engine.rules import STANDARD_RULES
 from tests.support import samples
 from tests.support.browsers import MARKS, PHONE, SCREEN, opened, pair, visit
 from tests.web.conftest import ShownTable
@@ -84,3 +85,23 @@ def test_camera_and_unseen_tiles_are_folded_on_phones_only(
         visit(page, server)
         page.wait_for_load_state("load")
         assert page.locator("#camera").is_visible() is page.locator("#unseen").is_visible() is is_open
+
+
+def test_rules_of_the_game_are_one_tap_away(browser: Browser, server: PageServer, table: ShownTable) -> None:
+    table.show(replace(samples.MIDGAME, rules=STANDARD_RULES))
+    with opened(browser, has_touch=True) as phone:
+        visit(phone, server)
+        phone.get_by_role("link", name="Rules").tap()
+        phone.locator("dl.rules").wait_for()
+
+
+def test_form_of_a_new_game_names_the_values_of_the_chosen_rules(browser: Browser, server: PageServer) -> None:
+    with opened(browser) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        phone.get_by_role("link", name="More").click()
+        phone.get_by_role("link", name="New game").click()
+        phone.get_by_label("Rules", exact=True).select_option("tournament")
+        phone.get_by_text("Six turns in a row without points").wait_for()
+        assert phone.get_by_label("Minutes on each clock").get_attribute("placeholder") == "as the rules say: 25"
+        exchange = phone.locator("#exchange option").first
+        assert exchange.text_content() == "as the rules say: Exchange only with seven tiles in the bag"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from device.session.rule_choices import CHOICE_FIELDS
+from engine.rules import PRESETS
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
@@ -64,3 +67,18 @@ def test_form_starts_a_game_with_the_rules_of_a_club(table: ShownTable, paired: 
     rules = request.started.rules
     assert rules.finish_lines(2) == (200, 70) and rules.finish_round and rules.challenger_pays
     assert (rules.scoreless_turns, rules.overtime_points, rules.list_decides) == (6, 5, False)
+
+
+def test_form_says_how_each_preset_differs_and_what_it_chooses(paired: FlaskClient) -> None:
+    html = paired.get("/dialogs/new-game").text
+    found = dict(re.findall(r'data-preset="([^"]+)" data-choices="([^"]+)"', html))
+    chosen = {preset: json.loads(unescape(choices)) for preset, choices in found.items()}
+    assert set(chosen) == set(PRESETS)
+    assert (chosen["tournament"]["unplayed"], chosen["tournament"]["minutes"]) == ("twice", "25")
+    assert (chosen["classic-2008"]["unplayed"], chosen["travel-case"]["exchange"]) == ("both", "seven")
+
+
+def test_next_game_is_begun_by_the_next_player(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.FINISHED)
+    html = paired.get("/dialogs/new-game").text
+    assert re.findall(r'name="first" value="(\w+)" checked', html) == ["1"]

@@ -187,7 +187,6 @@ def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: Flas
         "/",
         "/static/page.css",
         "/static/table.css",
-        "/static/big.css",
         "/editions.css",
         "/static/page.js",
         "/static/table.js",
