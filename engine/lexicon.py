@@ -33,7 +33,7 @@ MIN_WORD_TILES, MAX_WORD_TILES = 2, 15
 """Minimum and maximum length of a word, in tiles, on a board of 15 x 15 squares."""
 
 _SHIPPED_LIST_DIR = files("engine") / "data" / "lexicon"
-_MARISA_MAGIC = b"We love Marisa."  # first bytes of every trie written by marisa-trie
+_MARISA_MAGIC = b"We love Marisa."  # first bytes of every trie; no word has a space, so they are nowhere else
 _CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
 _END_OF_WORD = re.compile(r"[\s,;=]")
 _APOSTROPHES = "'’ʼ`´"
@@ -42,6 +42,7 @@ _MIDDLE_DOT = "·"  # Catalan L·L is one tile
 _BLOCK_BYTES = 1 << 20
 _BLOCK_CHARS = 1 << 16
 _BATCH_ENTRIES = 1 << 12
+_MAX_TRIE_WORDS = 1_000_000  # marisa-trie takes about 100 bytes of memory for each word while it builds a trie
 
 
 class WordList(Protocol):
@@ -70,18 +71,19 @@ class Lexicon:
     """
 
     name: str
-    _words: Any = field(repr=False)  # marisa_trie.Trie, which has no type annotations
+    _tries: tuple[Any, ...] = field(repr=False)  # of marisa_trie.Trie, which has no type annotations
     excluded_counts: Mapping[str, int] = field(default_factory=dict, compare=False)
     is_authoritative: bool = True
 
     def __contains__(self, word: str) -> bool:
-        return word in self._words
+        return any(word in trie for trie in self._tries)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._words)
+        return itertools.chain.from_iterable(self._tries)
 
     def __len__(self) -> int:
-        return len(self._words)
+        """Return the number of words. In a list of more than a million words, a repeated word may count twice."""
+        return sum(map(len, self._tries))
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes, excluded_counts: Mapping[str, int] = MappingProxyType({})) -> Lexicon:
@@ -95,16 +97,16 @@ class Lexicon:
                 make_message("list-not-compiled", "{0}: not a compiled word list ({1})", name, "wrong header")
             )
         try:
-            return cls(name, marisa_trie.Trie().frombytes(data), excluded_counts)
+            tries = tuple(marisa_trie.Trie().frombytes(_MARISA_MAGIC + part) for part in data.split(_MARISA_MAGIC)[1:])
+            return cls(name, tries, excluded_counts)
         except RuntimeError as error:
             raise LexiconError(
                 make_message("list-not-compiled", "{0}: not a compiled word list ({1})", name, error)
             ) from None
 
     def to_bytes(self) -> bytes:
-        """Return the word list as bytes, in compiled form. The same entries always give the same bytes."""
-        data: bytes = self._words.tobytes()
-        return data
+        """Return the word list as bytes, in compiled form. The same entries give the same bytes."""
+        return b"".join(trie.tobytes() for trie in self._tries)
 
     @classmethod
     def from_words(cls, name: str, entries: Collection[str] | Entries, tiles: TileSet | None = None) -> Lexicon:
@@ -116,15 +118,20 @@ class Lexicon:
         `tiles` (French É is played as E). The entries are iterated twice.
         """
         small = large = 0
-        for batch in _split_batches(entries):
-            small += sum([entry[:1].islower() for entry in batch])
+        for batch in _read_batches(entries):
+            small += sum(map(str.islower, batch))
             large += sum(map(str.isupper, batch))
         has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
         excluded: Counter[str] = Counter()
-        batches = _split_batches(entries)
-        words = (word for batch in batches for word in _find_words(batch, tiles, has_capital_names, excluded))
-        trie = marisa_trie.Trie(words)
-        return cls(name, trie, MappingProxyType(dict((+excluded).most_common())))
+        batches = _read_batches(entries)
+        words = itertools.chain.from_iterable(
+            _find_words(batch, tiles, has_capital_names, excluded) for batch in batches
+        )
+        tries = []
+        for first in words:
+            part = itertools.chain([first], itertools.islice(words, _MAX_TRIE_WORDS - 1))
+            tries.append(marisa_trie.Trie(part))
+        return cls(name, tuple(tries), MappingProxyType(dict((+excluded).most_common())))
 
 
 def is_compiled(data: bytes) -> bool:
@@ -159,10 +166,10 @@ class Entries:
         self._encoding = encoding
 
     def __iter__(self) -> Iterator[str]:
-        return itertools.chain.from_iterable(self._parse_blocks())
+        return itertools.chain.from_iterable(self.read_batches())
 
-    def _parse_blocks(self) -> Iterator[list[str]]:
-        """Yield the entries of about `_BLOCK_CHARS` characters at a time."""
+    def read_batches(self) -> Iterator[list[str]]:
+        """Yield the entries in about `_BLOCK_CHARS` characters at a time. Raises `LexiconError`."""
         line_count = 0
         with io.TextIOWrapper(io.BytesIO(self._data), self._encoding, newline=None) as text:
             while block := text.read(_BLOCK_CHARS):
@@ -222,8 +229,11 @@ def _split_blocks(data: bytes) -> Iterator[bytes]:
         yield data[start : start + _BLOCK_BYTES]
 
 
-def _split_batches(entries: Iterable[str]) -> Iterator[list[str]]:
+def _read_batches(entries: Iterable[str]) -> Iterator[list[str]]:
     """Yield the entries in lists, which functions of the standard library process faster than single entries."""
+    if isinstance(entries, Entries):
+        yield from entries.read_batches()
+        return
     remaining = iter(entries)
     while batch := list(itertools.islice(remaining, _BATCH_ENTRIES)):
         yield batch
@@ -246,7 +256,13 @@ def _find_words(
     excluded["capital letter"] += len(spelled) - len(words)
     text = "\n".join(words)  # one call for all words, because calls for single words take five times as long
     capitals = (tiles.fold(text) if tiles else text.upper()).split("\n") if words else []
-    fitting = [word for word in capitals if MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES]
+    most_letters = MAX_WORD_TILES * max(map(len, tiles.counts)) if tiles else MAX_WORD_TILES
+    fitting = [
+        word
+        for word in capitals
+        if MIN_WORD_TILES <= (length := len(word)) <= most_letters
+        and (length <= MAX_WORD_TILES or _fits_board(word, tiles))
+    ]
     excluded[f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"] += len(capitals) - len(fitting)
     return fitting
 
@@ -268,15 +284,9 @@ def _find_fault(entry: str, has_apostrophe: bool) -> str:
     return "not only letters"
 
 
-def _count_tiles(word: str, tiles: TileSet | None) -> int:
-    """Return the number of tiles that a word needs.
-
-    For a word of at most `MAX_WORD_TILES` letters, return the number of letters: this saves time, and such a word fits
-    the board in any case.
-    """
-    if tiles is None or len(word) <= MAX_WORD_TILES or len(word) > MAX_WORD_TILES * max(map(len, tiles.counts)):
-        return len(word)
+def _fits_board(word: str, tiles: TileSet | None) -> bool:
+    """Return True if a word of more letters than squares fits the board, because tiles have several letters."""
     try:
-        return len(tiles.split(word))
+        return tiles is not None and len(tiles.split(word)) <= MAX_WORD_TILES
     except NotationError:
-        return len(word)
+        return False

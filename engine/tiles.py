@@ -7,6 +7,7 @@ board is a `Tile`, which also has the letter that a blank stands for.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -93,6 +94,7 @@ class TileSet:
     _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
     _max_text_length: int = field(init=False, repr=False, compare=False)
     _characters: frozenset[str] = field(init=False, repr=False, compare=False)
+    _needs_folding: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms: dict[str, Tile] = {BLANK: Tile.unnamed()}
@@ -103,6 +105,8 @@ class TileSet:
         object.__setattr__(self, "_tile_by_text", MappingProxyType(forms))
         object.__setattr__(self, "_max_text_length", max(map(len, forms)))
         object.__setattr__(self, "_characters", frozenset("".join(forms)))
+        plain = "".join(c for c in (*self._characters, *" \n") if self._fold_character(c) == c.upper())
+        object.__setattr__(self, "_needs_folding", re.compile(f"[^{re.escape(plain)}]"))
 
     @classmethod
     def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
@@ -211,10 +215,9 @@ class TileSet:
 
         The result depends on single characters only, so that all words of a list can be folded in one call.
         """
-        folded = {character: self._fold_character(character) for character in set(text)}
-        if all(capital == character.upper() for character, capital in folded.items()):
+        if not self._needs_folding.search(text):
             return text.upper()
-        return text.translate({ord(character): capital for character, capital in folded.items()})
+        return text.translate({ord(character): self._fold_character(character) for character in set(text)})
 
     def _fold_character(self, character: str) -> str:
         capitals = self.upper(character.translate(_SPELLINGS))

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 MAX_BACKUPS = 10
 BACKUP_FOLDER = "backups"
 """Name of the folder of the backups, in the folder of the store."""
-_NAME = re.compile(r"games-(\d{6})\.db")
+_NAME = re.compile(r"games-(\d{6,})\.db")
 
 
 def list_backups(folder: Path) -> list[Path]:
@@ -24,7 +24,7 @@ def list_backups(folder: Path) -> list[Path]:
 
     The file names contain numbers instead of dates, because the clock of a table may be wrong.
     """
-    return sorted(path for path in folder.glob("games-*.db") if _NAME.fullmatch(path.name))
+    return sorted((path for path in folder.glob("games-*.db") if _NAME.fullmatch(path.name)), key=_read_number)
 
 
 def make_backup(store: GameStore, folder: Path) -> Path:
@@ -32,7 +32,7 @@ def make_backup(store: GameStore, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         earlier = list_backups(folder)
-        number = int(earlier[-1].stem.removeprefix("games-")) + 1 if earlier else 1
+        number = _read_number(earlier[-1]) + 1 if earlier else 1
         path = folder / f"games-{number:06}.db"
         store.backup(path, pictures=False)
         for old in earlier[: -(MAX_BACKUPS - 1)]:
@@ -40,6 +40,10 @@ def make_backup(store: GameStore, folder: Path) -> Path:
     except OSError as error:
         raise to_store_error(error, str(folder)) from error
     return path
+
+
+def _read_number(backup: Path) -> int:
+    return int(backup.stem.removeprefix("games-"))
 
 
 def delete_from_backups(game: int, folder: Path) -> None:

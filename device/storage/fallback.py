@@ -128,11 +128,16 @@ class FallbackStore(GameStore):
 def _open_read_only(path: Path) -> sqlite3.Connection:
     """Open a file that cannot be written. Raises `sqlite3.Error`.
 
-    Without its write-ahead log, the file can be read only as a file that does not change (`immutable`), because SQLite
-    cannot create the log in a folder that cannot be written.
+    In a folder that cannot be written, SQLite cannot create the index of the write-ahead log. A file with an empty log
+    is opened as a file that does not change (`immutable`). A log without an index is read without locks, with an index
+    in memory: a program that wrote to the file would have an index.
     """
-    log = path.with_name(f"{path.name}-wal")
+    log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
     is_complete = not log.exists() or log.stat().st_size == 0
-    db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if is_complete else ''}", uri=True)
+    has_index = is_complete or index.exists()
+    option = "&immutable=1" if is_complete else "" if has_index else "&vfs=unix-none"
+    db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{option}", uri=True)
     db.text_factory = decode_text
+    if not has_index:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
     return db

@@ -52,6 +52,9 @@ class StartRecord:
 
         If `path` is None, failures are not counted and no part is skipped.
         """
+        if path and any(file.exists() and not file.is_file() for file in (path, path.with_suffix(".crash"))):
+            _log.warning("%s is no file: failed starts are not counted", path)  # a FIFO would wait for its reader
+            path = None
         self._path = path
         self._failures: dict[str, int] = {}
         self._left_out: list[str] = []

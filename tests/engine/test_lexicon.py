@@ -185,6 +185,17 @@ def test_racks_and_plays_are_spelled_with_tiles() -> None:
     assert [str(tile) for tile in load_tile_set("hr").parse("ǇUBAV")] == ["LJ", "U", "B", "A", "V"]
 
 
+def test_long_list_is_compiled_in_parts_and_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.lexicon._MAX_TRIE_WORDS", 2)
+    words = ["HORN", "FARM", "PASTE", "MOB", "BIT"]
+    club = Lexicon.from_words("club", words)
+    again = Lexicon.from_bytes("club", club.to_bytes())
+    assert club.to_bytes().count(b"We love Marisa.") == 3
+    for lexicon in (club, again):
+        assert sorted(lexicon) == sorted(words) and len(lexicon) == len(words)
+        assert all(word in lexicon for word in words) and "HORNS" not in lexicon
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r", "\x0b", "\u2028"])
 def test_list_with_too_many_lines_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch, line_end: str) -> None:
     monkeypatch.setattr("engine.lexicon.MAX_LEXICON_LINES", 4)

@@ -46,6 +46,17 @@ def test_last_ten_backups_are_kept_in_order(tmp_path: Path) -> None:
         assert len(newest.games()) == 12
 
 
+def test_backup_after_the_last_number_of_six_digits_gets_the_next_number(tmp_path: Path) -> None:
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / "games-999999.db").write_bytes(b"a copy of somebody's own")
+    with GameStore(tmp_path / "games.db") as store:
+        for _ in range(2):
+            make_backup(store, tmp_path / "backups")
+    assert [path.name for path in list_backups(tmp_path / "backups")] == [
+        f"games-{number}.db" for number in (999_999, 1_000_000, 1_000_001)
+    ]
+
+
 def test_failed_backup_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "backups").write_bytes(b"a file is in the way")
     with GameStore(tmp_path / "games.db") as store, BackupTask(store, tmp_path / "backups") as task:

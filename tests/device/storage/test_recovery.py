@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -175,6 +176,20 @@ def test_folder_that_cannot_be_written(there: bool) -> None:
         folder.chmod(0o555)
         said = _said_by_nobody(folder / "games.db")
         assert said.startswith(":memory: 1 ") and "cannot be written" in said and "in memory" in said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can become nobody")
+def test_games_in_a_log_without_index_are_read_in_a_folder_that_cannot_be_written(path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="readonly-") as name:
+        folder = Path(name)
+        with GameStore(path) as store:
+            store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            store.begin_game({"n": 0})
+            for written in (path, path.with_name(f"{path.name}-wal")):  # as after a power cut
+                shutil.copy(written, folder)
+        folder.chmod(0o555)
+        said = _said_by_nobody(folder / path.name)
+        assert said.startswith(":memory: 2 ") and "cannot be written" in said
 
 
 def _said_by_nobody(path: Path) -> str:

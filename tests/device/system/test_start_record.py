@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,15 @@ def test_damaged_record_counts_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "starts.json"
     path.write_bytes(content)
     assert StartRecord(path).build("camera", lambda: "camera", lambda: "without") == "camera"
+
+
+@pytest.mark.parametrize("name", ["starts.json", "starts.crash"])
+def test_fifo_in_place_of_the_record_does_not_hold_up_the_start(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    record = StartRecord(tmp_path / "starts.json")
+    assert record.build("camera", lambda: "camera", lambda: "without") == "camera"
+    record.complete()
+    record.close()
 
 
 CRASH_REPORT = """Fatal Python error: Segmentation fault
