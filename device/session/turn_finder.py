@@ -128,12 +128,10 @@ class TurnFinder:
     def _keep(self, found: FoundTurn) -> None:
         """Keep a clear play; the wait begins again if the play is new or something has moved."""
         before = self._pending
-        if before is not None and before.events == found.events:
-            found = replace(found, time=before.time)
-        else:
-            self._still_since = None
-        self._still_since = found.time if self._still_since is None else self._still_since
-        self._pending = found
+        is_known = before is not None and before.events == found.events
+        if not is_known or self._still_since is None:
+            self._still_since = found.time
+        self._pending = replace(found, time=before.time) if before is not None and is_known else found
 
 
 def _decide(game: Game, reading: BoardReading, context: TurnContext) -> tuple[Inference, Decision]:

@@ -54,6 +54,16 @@ def test_movement_starts_the_wait_again() -> None:
     assert finder.check(19.9) is None and finder.check(20.0) is not None
 
 
+def test_same_reading_after_a_movement_starts_the_wait_again() -> None:
+    finder = TurnFinder(4.0)
+    add(finder, START, HORN, 10.0)
+    finder.add_motion()
+    add(finder, START, HORN, 13.5)
+    assert finder.check(17.4) is None
+    turn = finder.check(17.5)
+    assert turn is not None and turn.time == 10.0
+
+
 def test_next_play_during_the_wait_ends_the_turn() -> None:
     finder = TurnFinder(4.0)
     add(finder, START, HORN, 10.0)
