@@ -17,6 +17,7 @@ from engine.events import (
     GameEnded,
     Passed,
     PlayMade,
+    PositionEntered,
     ScoreCorrected,
     SquareCorrected,
     StateEvent,
@@ -26,7 +27,7 @@ from engine.events import (
 )
 from engine.messages import make_message
 from engine.plays import Play
-from engine.state import CLOSING_KINDS, Turn
+from engine.state import CLOSING_KINDS, Turn, TurnKind
 from engine.tiles import Tile
 
 
@@ -52,16 +53,16 @@ def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -
         case SquareCorrected(square, tile, turn):
             return _correct_square(ledger, turns, square, tile, turn)
         case ScoreCorrected(turn, score):
-            at = _find_ledger_index(turns, turn)
-            return _replace_event(ledger, at, replace(ledger[at], score=score))
+            return _correct_score(ledger, turns, turn, score)
         case TurnCorrected(turn, None):
-            at = _find_ledger_index(turns, turn)
+            at = _find_turn_index(ledger, turns, turn)
             return ledger[:at] + ledger[at + 1 :]
         case TurnCorrected(turn, other):
-            return _replace_event(ledger, _find_ledger_index(turns, turn), CorrectedEvent(_require_state_event(other)))
+            at = _find_turn_index(ledger, turns, turn)
+            return _replace_event(ledger, at, CorrectedEvent(_require_state_event(other)))
         case TurnInserted(turn, other):
             played = [line for line in turns if line.kind not in CLOSING_KINDS]
-            at = _find_ledger_index(turns, turn) if turn < len(played) else _find_end_index(ledger)
+            at = _find_turn_index(ledger, turns, turn) if turn < len(played) else _find_end_index(ledger)
             return (*ledger[:at], CorrectedEvent(_require_state_event(other)), *ledger[at:])
 
 
@@ -80,6 +81,26 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     return turns[number].ledger_index
 
 
+def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
+    """Return the ledger index of a turn. Raises `RulesError` for a line of a position, which is no turn."""
+    at = _find_ledger_index(turns, number)
+    if isinstance(ledger[at].event, PositionEntered):
+        text = "the game starts from a position, which is no turn: correct its points or its squares, or undo it"
+        raise RulesError(make_message("position-no-turn", text))
+    return at
+
+
+def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: int) -> Ledger:
+    """Return the ledger with the score of a turn, or with the points of a player in a position."""
+    at = _find_ledger_index(turns, number)
+    entry = ledger[at]
+    if not isinstance(entry.event, PositionEntered):
+        return _replace_event(ledger, at, replace(entry, score=score))
+    player, totals = turns[number].player, entry.event.totals
+    event = replace(entry.event, totals=(*totals[:player], score, *totals[player + 1 :]))
+    return _replace_event(ledger, at, replace(entry, event=event))
+
+
 def _find_end_index(ledger: Ledger) -> int:
     """Return the index of the `GameEnded` event. If the game is not over, return the length of the ledger."""
     return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
@@ -94,6 +115,8 @@ def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
     for at in range(len(ledger) - 1, -1, -1):
         event = ledger[at].event
         if isinstance(event, TileRecycled) and event.square == square:
+            return at
+        if isinstance(event, PositionEntered) and any(square == s for s, _ in event.board):
             return at
         if isinstance(event, PlayMade) and any(square == s for s, _ in event.play.tiles + event.play.rearranged):
             return at
@@ -111,12 +134,16 @@ def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile
         if tile is None:
             return ledger[:at] + ledger[at + 1 :]
         return _replace_event(ledger, at, replace(ledger[at], event=replace(event, tile=tile)))
+    if isinstance(event, PositionEntered):
+        board = [(s, change(t) if s == square else t) for s, t in event.board]
+        changed = replace(event, board=tuple((s, t) for s, t in board if t))
+        return _replace_event(ledger, at, replace(ledger[at], event=changed))
     assert isinstance(event, PlayMade)
     tiles = [(s, change(t) if s == square else t) for s, t in event.play.tiles]
     moved = [(s, change(t) if s == square else t) for s, t in event.play.rearranged]
     play = Play(tuple((s, t) for s, t in tiles if t), tuple((s, t) for s, t in moved if t))
-    changed: StateEvent = PlayMade(event.player, play) if play.tiles else Passed(event.player)
-    return _replace_event(ledger, at, CorrectedEvent(changed, ledger[at].score if play.tiles else None))
+    made: StateEvent = PlayMade(event.player, play) if play.tiles else Passed(event.player)
+    return _replace_event(ledger, at, CorrectedEvent(made, ledger[at].score if play.tiles else None))
 
 
 def _name_blank(ledger: Ledger, square: Square, letter: str) -> Ledger:
@@ -144,13 +171,16 @@ def _correct_square(
         return _change_tile(ledger, at, square, lambda _: tile)
     if tile is None:
         raise RulesError(make_message("nothing-to-take", "there is no tile on {0} to take away", square_name(square)))
-    plays = [t.number for t in turns if t.play and t.stands]
+    plays = [t.number for t in turns if (t.play and t.stands) or t.kind is TurnKind.POSITION]
     if turn is None and not plays:
         raise RulesError(
             make_message("no-play-for", "no play to which the tile on {0} could belong", square_name(square))
         )
     at = _find_ledger_index(turns, plays[-1] if turn is None else turn)
     event = ledger[at].event
+    if isinstance(event, PositionEntered):
+        longer = replace(event, board=tuple(sorted({**dict(event.board), square: tile}.items())))
+        return _replace_event(ledger, at, replace(ledger[at], event=longer))
     if not isinstance(event, PlayMade):
         text = "turn {0} laid no tiles to which the one on {1} could belong"
         raise RulesError(make_message("turn-laid-none", text, turn, square_name(square)))

@@ -96,11 +96,13 @@ def _is_finish_line_reached(state: State) -> bool:
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     """Return the letters on each player's rack at the end of the game, or None for a rack that is not known.
 
-    A rack is known if the player revealed the letters or if the rack is empty. If the bag is empty and only one rack
-    is unknown, this rack holds all unseen tiles.
+    A rack is known if the player revealed the letters, if the letters in a position and those played since are known,
+    or if the rack is empty. If the bag is empty and only one rack is unknown, this rack holds all unseen tiles.
     """
     known: list[tuple[str, ...] | None] = [
-        state.revealed_racks.get(player, () if count == 0 and state.bag_count == 0 else None)
+        state.revealed_racks.get(
+            player, () if count == 0 and state.bag_count == 0 else _find_position_rack(state, player)
+        )
         for player, count in enumerate(state.rack_counts)
     ]
     unknown = [player for player, tiles in enumerate(known) if tiles is None]
@@ -108,6 +110,16 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
         left = state.unseen() - Counter(tile for tiles in known if tiles for tile in tiles)
         known[unknown[0]] = tuple(sorted(left.elements()))
     return tuple(known)
+
+
+def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:
+    """Return the letters that are left of a player's rack in the position from which the game started, or None."""
+    own = [turn for turn in state.turns if turn.player == player]
+    if not own or own[0].kind is not TurnKind.POSITION or any(turn.kind in _MID_TURN_KINDS for turn in own):
+        return None
+    left = Counter(own[0].tiles)
+    left.subtract(tile.face for turn in own if turn.stands for _, tile in turn.placements)
+    return tuple(sorted(left.elements())) if left and min(left.values()) >= 0 else None
 
 
 def find_wanted_racks(state: State) -> tuple[int, ...]:

@@ -18,8 +18,7 @@ from typing import Any, ClassVar, get_args
 from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
 from engine.messages import read_message, write_message
-from engine.plays import Placement, Play
-from engine.reading import BLANK
+from engine.plays import Placement, Play, read_placements, read_tile, write_placements, write_tile
 from engine.rules import STANDARD_RULES, Rules
 from engine.tiles import Tile
 
@@ -67,6 +66,22 @@ class FirstDrawn:
 
     kind: ClassVar[str] = "drawn"
     tiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PositionEntered:
+    """A position from which the game starts, before the first turn: the tiles on the board and the points so far.
+
+    `totals` (points) has one entry for each player, and `to_move` has the next turn. `racks` has the letters on each
+    player's rack, empty for a rack that is not known; if no rack is known, `racks` is empty. Racks are given only with
+    an empty bag, where they make the end of the game exact.
+    """
+
+    kind: ClassVar[str] = "position"
+    board: tuple[Placement, ...]
+    totals: tuple[int, ...]
+    to_move: int
+    racks: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +294,7 @@ TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRec
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
 Annotation = RecordImported | QuestionDeferred | QuestionClosed
 """The events that do not change the state of a game."""
-StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | Annotation
+StateEvent = FirstDrawn | PositionEntered | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | Annotation
 """The events that `engine.transitions` applies to the state of a game."""
 Event = GameStarted | StateEvent | Correction | Undone | Redone
 
@@ -342,43 +357,15 @@ def loads(line: str) -> Event:
         raise NotationError(f"{line[:40]!r} is no event: {error}") from None
 
 
-def _write_tile(tile: Tile) -> str:
-    """Return a tile as a string: `A` for a tile, `?A` for a blank that stands for A, `?` for an unnamed blank."""
-    return tile.letter if not tile.is_blank or tile.is_unnamed else BLANK + tile.letter
-
-
-def _read_tile(text: str) -> Tile:
-    if text == BLANK:
-        return Tile.unnamed()
-    return Tile(text.removeprefix(BLANK), is_blank=text.startswith(BLANK))
-
-
-def _write_placements(placements: tuple[Placement, ...]) -> list[list[str]]:
-    return [[square_name(square), _write_tile(tile)] for square, tile in placements]
-
-
-def _read_placements(data: list[list[str]]) -> dict[Square, Tile]:
-    return {parse_square(name): _read_tile(text) for name, text in data}
-
-
-def _write_play(play: Play) -> dict[str, Any]:
-    data = {"tiles": _write_placements(play.tiles)}
-    if play.rearranged:
-        data["rearranged"] = _write_placements(play.rearranged)
-    return data
-
-
-def _read_play(data: Mapping[str, Any]) -> Play:
-    return Play.from_tiles(_read_placements(data["tiles"]), _read_placements(data.get("rearranged", [])))
-
-
 _ENCODERS: Mapping[str, Callable[[Any], Any]] = {
     "rules": Rules.to_json,
-    "play": _write_play,
+    "play": Play.to_json,
+    "board": write_placements,
     "square": square_name,
-    "tile": _write_tile,
+    "tile": write_tile,
     "event": to_json,
-    **dict.fromkeys(("players", "tiles", "words", "lines", "seen"), list),
+    **dict.fromkeys(("players", "tiles", "words", "lines", "seen", "totals"), list),
+    "racks": lambda racks: list(map(list, racks)),
     "reason": str,
     "text": write_message,
     "texts": lambda texts: list(map(write_message, texts)),
@@ -387,11 +374,13 @@ _ENCODERS: Mapping[str, Callable[[Any], Any]] = {
 }
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "rules": Rules.from_json,
-    "play": _read_play,
+    "play": Play.from_json,
+    "board": lambda data: tuple(read_placements(data).items()),
     "square": parse_square,
-    "tile": _read_tile,
+    "tile": read_tile,
     "event": from_json,
-    **dict.fromkeys(("players", "tiles", "words", "lines", "seen"), tuple),
+    **dict.fromkeys(("players", "tiles", "words", "lines", "seen", "totals"), tuple),
+    "racks": lambda racks: tuple(map(tuple, racks)),
     "reason": EndReason,
     "text": read_message,
     "texts": lambda texts: tuple(map(read_message, texts)),

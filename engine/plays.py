@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from engine.board import Board, Square, column_of, parse_position, position_name, row_of, square_name
+from engine.board import (
+    Board,
+    Square,
+    column_of,
+    parse_position,
+    parse_square,
+    position_name,
+    row_of,
+    square_name,
+)
 from engine.errors import NotationError, RulesError
 from engine.messages import make_message
-from engine.reading import BOARD_SIZE
+from engine.reading import BLANK, BOARD_SIZE
 from engine.tiles import Tile, TileSet
 
 Placement = tuple[Square, Tile]
@@ -67,6 +77,18 @@ class Play:
                 )
         return cls.from_tiles(placed)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Play:
+        """Return the play from plain data, the reverse of `to_json`."""
+        return cls.from_tiles(read_placements(data["tiles"]), read_placements(data.get("rearranged", [])))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the play as plain data, ready for JSON."""
+        data = {"tiles": write_placements(self.tiles)}
+        if self.rearranged:
+            data["rearranged"] = write_placements(self.rearranged)
+        return data
+
     @property
     def squares(self) -> tuple[Square, ...]:
         """The newly covered squares."""
@@ -108,6 +130,32 @@ class Play:
     def to_gcg(self, board: Board, tiles: TileSet | None = None) -> str:
         """Return the position and the word in GCG notation. `board` is the board before the play."""
         return f"{self.position(board)} {self.word(board, tiles)}"
+
+
+def write_tile(tile: Tile) -> str:
+    """Return a tile as a string: `A` for a tile, `?A` for a blank that stands for A, `?` for an unnamed blank."""
+    return tile.letter if not tile.is_blank or tile.is_unnamed else BLANK + tile.letter
+
+
+def read_tile(text: str) -> Tile:
+    """Return the tile from a string, the reverse of `write_tile`."""
+    if text == BLANK:
+        return Tile.unnamed()
+    return Tile(text.removeprefix(BLANK), is_blank=text.startswith(BLANK))
+
+
+def write_placements(placements: Iterable[Placement]) -> list[list[str]]:
+    """Return placements as plain data: the name of each square and its tile.
+
+    >>> write_placements([(112, Tile("A"))])
+    [['H8', 'A']]
+    """
+    return [[square_name(square), write_tile(tile)] for square, tile in placements]
+
+
+def read_placements(data: Sequence[Sequence[str]]) -> dict[Square, Tile]:
+    """Return the tile of each square from plain data, the reverse of `write_placements`."""
+    return {parse_square(name): read_tile(text) for name, text in data}
 
 
 def _format_tiles(laid: list[Tile], tiles: TileSet | None) -> str:

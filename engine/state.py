@@ -28,6 +28,7 @@ from engine.tiles import TileSet, load_tile_set
 class TurnKind(StrEnum):
     """The kind of a line of the score sheet (`Turn`)."""
 
+    POSITION = "position"  # points of a position from which the game starts, one line for each player
     PLAY = "play"
     EXCHANGE = "exchange"
     PASS = "pass"
@@ -52,9 +53,9 @@ class Turn:
 
     For a play, `at` is its position, `word` its main word in GCG notation, and `status` its defects. `count` is the
     number of exchanged tiles, and `drawn_count` the number of tiles drawn from the bag. `tiles` are the exchanged or
-    unplayed letters. `target` is the number of a withdrawn or challenged turn, and `by` is the challenger. If a player
-    corrected the score, `computed_score` is the score by the rules. `stands` is False for a play that was later
-    withdrawn.
+    unplayed letters, or the letters on the rack in a position. `target` is the number of a withdrawn or challenged
+    turn, and `by` is the challenger. If a player corrected the score, `computed_score` is the score by the rules.
+    `stands` is False for a play that was later withdrawn.
     """
 
     player: int

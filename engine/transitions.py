@@ -20,6 +20,7 @@ from engine.events import (
     PlayerRenamed,
     PlayMade,
     PlayWithdrawn,
+    PositionEntered,
     QuestionClosed,
     QuestionDeferred,
     RackRevealed,
@@ -28,6 +29,7 @@ from engine.events import (
     TileRecycled,
 )
 from engine.messages import make_message
+from engine.position import set_up_position
 from engine.rules import ChallengeRule
 from engine.scoring import Status, describe_status, score_play
 from engine.state import (
@@ -83,6 +85,8 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
             tile = Tile(state.board.tile(square).letter)
             board = state.board.with_tiles({square: tile})
             return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, score or 0, entry))
+        case PositionEntered():
+            return _apply_position(state, event, entry)
         case FirstDrawn(tiles):
             return state if state.turns else _apply_first_draw(state, tiles)
         case ClockRead(player, seconds):
@@ -110,6 +114,16 @@ def _rename_player(state: State, player: int, name: str) -> State:
 def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
     best = find_first_players(tiles, state.tiles)
     return replace(state, to_move=best[0], drawing=()) if len(best) == 1 else replace(state, drawing=best)
+
+
+def _apply_position(state: State, event: PositionEntered, entry: int) -> State:
+    """Return the state after a position: a line of the score sheet for each player, the beginner first."""
+    beginner, count = state.to_move, len(state.players)
+    state = set_up_position(state, event)
+    for player in ((beginner + n) % count for n in range(count)):
+        rack = event.racks[player] if event.racks else ()
+        state = _add_turn(state, Turn(player, TurnKind.POSITION, event.totals[player], entry, tiles=rack))
+    return state
 
 
 def _apply_play(state: State, event: PlayMade, entry: int, override: int | None) -> State:

@@ -48,7 +48,10 @@ def export_gcg(store: GameStore, number: int) -> str:
     Raises `ArchiveError`, `StoreError`.
     """
     game = load_game(store, number)
-    return format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
+    try:
+        return format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
+    except RulesError as error:
+        raise ArchiveError(str(error)) from error
 
 
 def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
@@ -61,7 +64,7 @@ def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
     try:
         gcg = export_gcg(store, number)
     except ArchiveError:
-        gcg = ""  # only a later version can replay this game; its events are complete
+        gcg = ""  # GCG cannot describe this game, or only a later version can replay it; its events are complete
     return generate_zip(_list_members(store, stored, gcg), stored.started)
 
 

@@ -27,7 +27,7 @@ MAX_NAME_LENGTH = 40
 SpeakFunction = Callable[[str, str], None]
 """A function that speaks a text in a language (`en`, `de`) and returns afterwards. Raises `VoiceError`."""
 
-_SPOKEN_KINDS = ("play", "pass", "exchange", "withdrawn", "challenge")
+_SPOKEN_KINDS = ("play", "position", "pass", "exchange", "withdrawn", "challenge")
 
 
 class VoiceError(TilekeeperError):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engine.blanks import find_blank_letters, unnamed_blanks
 from engine.board import square_name
-from engine.errors import NotationError
+from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, RecordImported
 from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged
@@ -17,6 +17,7 @@ from engine.gcg.reader import parse_gcg
 from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
+from engine.messages import make_message
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet
@@ -39,7 +40,12 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
     With `double_end_rack`, unplayed letters in a game of two players are scored by the North American rule: the player
     who went out gains twice the value of the opponent's letters, and the opponent loses no points. Some programs
     support only this rule.
+
+    Raises `RulesError` for a game that started from a position: GCG has no notation for it.
     """
+    if any(turn.kind is TurnKind.POSITION for turn in game.turns):
+        text = "this game started from a position, which GCG cannot describe: save it as a ZIP file instead"
+        raise RulesError(make_message("gcg-position", text))
     blanks = unnamed_blanks(game.state)
     for square in blanks:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters

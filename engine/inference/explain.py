@@ -267,6 +267,8 @@ def turn_text(game: Game, turn: Turn) -> str:
     """Return a sentence for a turn, for example `Anna played HORN at 8F for 14`."""
     name = game.players[turn.player]
     match turn.kind:
+        case TurnKind.POSITION:
+            return make_message("position", "{0} starts with {1} points", name, turn.score)
         case TurnKind.PLAY:
             word = turn.words[0].word if turn.words else (turn.word or "")
             return make_message("played", "{0} played {1} at {2} for {3}", name, word, turn.at, turn.score)

@@ -24,6 +24,7 @@ from engine.events import (
     Passed,
     PlayMade,
     PlayWithdrawn,
+    PositionEntered,
     QuestionClosed,
     QuestionDeferred,
     RackRevealed,
@@ -56,6 +57,7 @@ EVENTS: list[Event] = [
         1,
     ),
     FirstDrawn(("A", "?")),
+    PositionEntered(PLAY.tiles, (120, 98), 1, (("CH",), ())),
     PlayMade(1, PLAY),
     Exchanged(0, 2, ("CH", "?")),
     Passed(2),
@@ -104,6 +106,10 @@ WRITTEN = [
     (
         '{"v":1,"kind":"play","player":0,"play":{"tiles":[["H8","A"],["I8","?T"],["J8","?"]]}}',
         PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T", is_blank=True), 114: Tile.unnamed()})),
+    ),
+    (
+        '{"v":1,"kind":"position","board":[["H8","A"],["I8","?T"],["J8","?"]],"totals":[120,98],"to_move":1}',
+        PositionEntered(((112, Tile("A")), (113, Tile("T", is_blank=True)), (114, Tile.unnamed())), (120, 98), 1),
     ),
     ('{"v":1,"kind":"exchange","player":1,"count":3,"tiles":[]}', Exchanged(1, 3)),
     ('{"v":1,"kind":"challenge","by":1,"upheld":false,"words":[]}', Challenged(1, False)),

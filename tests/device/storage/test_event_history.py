@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from device.storage.game_log import EventHistory, replay_log
 from engine.board import parse_square
 from engine.errors import RulesError
-from engine.events import GameStarted, Passed, Redone, SquareCorrected, Undone
+from engine.events import GameStarted, Passed, PositionEntered, Redone, ScoreCorrected, SquareCorrected, Undone
 from engine.game import Game
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play
@@ -82,6 +82,28 @@ def test_log_with_undo_and_redo_is_replayed() -> None:
 def test_empty_log_is_no_game() -> None:
     with pytest.raises(RulesError):
         replay_log([])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(0, 3))
+@settings(max_examples=30, deadline=None)
+def test_undo_to_a_position_and_before_it_is_the_empty_game(seed: int, turns: int, more: int) -> None:
+    rng = random.Random(seed)
+    board = random_game(rng, turns).board
+    if not board:
+        return
+    placements = tuple((square, board.tile(square)) for square in board.occupied_squares())
+    empty = Game.from_events([START])
+    position = PositionEntered(placements, (rng.randrange(300), rng.randrange(300)), rng.randrange(2))
+    game = random_game(rng, more, empty.push(position))
+    letter = next(face for face in game.unseen if face != "?")
+    game = game.push(ScoreCorrected(rng.randrange(2), 7)).push(SquareCorrected(placements[0][0], Tile(letter)))
+    history = make_history(game)
+    for _ in game.events[1:]:
+        history.apply_event(Undone())
+    assert history.game == empty and history.game.state == empty.state
+    for _ in game.events[1:]:
+        history.apply_event(Redone())
+    assert history.game == game and history.game.state == game.state
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12))

@@ -21,6 +21,7 @@ from engine.events import (
     GameStarted,
     Passed,
     PlayMade,
+    PositionEntered,
     RackRevealed,
 )
 from engine.game import Game
@@ -54,6 +55,16 @@ BINGO = played(
     ENDED,
     players=("Ben", "Anna"),
 )
+
+
+def test_points_of_a_position_count_in_the_total_but_are_no_turn() -> None:
+    position = PositionEntered(FIRST.turns[0].placements, (120, 98), 0)
+    total = summarise_game(3, 100.0, played(position, Passed(0), RackRevealed(0, ()), RackRevealed(1, ()), ENDED))
+    assert total is not None
+    assert [(seat.total, seat.turns, seat.plays, seat.points) for seat in total.seats] == [
+        (120, 1, 0, 0),
+        (98, 0, 0, 0),
+    ]
 
 
 def test_sum_of_a_game_counts_what_each_player_did() -> None:

@@ -1,0 +1,75 @@
+"""Positions from which a game starts (`PositionEntered`): their effect on the state, and their defects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from engine.board import EMPTY_BOARD, NEIGHBOURS, Board, Layout, Square
+from engine.errors import RulesError
+from engine.events import PositionEntered
+from engine.messages import make_message
+from engine.state import State
+
+
+def set_up_position(state: State, event: PositionEntered) -> State:
+    """Return the state with the tiles and the player to move of a position; its points are not counted yet.
+
+    Raises `RulesError` if turns were recorded before, or for a position that cannot occur in a game.
+    """
+    count = len(state.players)
+    if state.turns:
+        text = "a game can start from a position only before its first turn: start a new game, or undo the turns"
+        raise RulesError(make_message("position-late", text))
+    if not event.board:
+        raise RulesError(make_message("position-empty", "a position needs tiles on the board"))
+    if len(event.totals) != count:
+        text = "a position needs the points of all {0} players, not of {1}"
+        raise RulesError(make_message("position-totals", text, count, len(event.totals)))
+    if not 0 <= event.to_move < count:
+        raise RulesError(make_message("nobody-begins", "there is no player number {0} to begin", event.to_move))
+    state = replace(state, board=EMPTY_BOARD.with_tiles(dict(event.board)))
+    if excess := [tile for tile, left in state.stock().items() if left < 0]:
+        text = "the board has more of these tiles than the set: {0}"
+        raise RulesError(make_message("position-excess", text, ", ".join(excess)))
+    bag_count = max(0, state.unseen().total() - count * state.rules.rack_size)
+    rack_counts = _count_racks(state, event, bag_count)
+    return replace(state, to_move=event.to_move, bag_count=bag_count, rack_counts=rack_counts)
+
+
+def _count_racks(state: State, event: PositionEntered, bag_count: int) -> tuple[int, ...]:
+    """Return the number of tiles on each rack in a position.
+
+    The racks are full while the bag has tiles. Otherwise the tiles that are neither on the board nor on a known rack
+    are divided evenly among the other racks, the player to move first. Raises `RulesError` for impossible racks.
+    """
+    count, size = len(state.players), state.rules.rack_size
+    counts = [len(rack) for rack in event.racks] or [0] * count
+    if bag_count and any(counts):
+        text = "the letters on the racks are entered only if the bag is empty, and it has {0} tiles"
+        raise RulesError(make_message("position-bag", text, bag_count))
+    held = Counter(tile for rack in event.racks for tile in rack)
+    others = min(state.unseen().total(), count * size) - held.total()
+    unknown = [player for n in range(len(counts)) if not counts[player := (event.to_move + n) % len(counts)]]
+    fits = len(counts) == count and max(counts) <= size and held <= state.unseen()
+    if not fits or not 0 <= others <= len(unknown) * size:
+        text = "these racks do not hold the {0} tiles that are not on the board"
+        raise RulesError(make_message("position-racks", text, state.unseen().total()))
+    for place, player in enumerate(unknown):
+        counts[player] = (others + len(unknown) - 1 - place) // len(unknown)
+    return tuple(counts)
+
+
+def find_loose_squares(board: Board, layout: Layout) -> tuple[Square, ...]:
+    """Return the squares of the tiles that are not connected with a tile on the centre square.
+
+    If no tile is on the centre square, return all squares with a tile.
+    """
+    loose = {*board.occupied_squares()}
+    near = [layout.centre]
+    while near:
+        square = near.pop()
+        if square in loose:
+            loose.remove(square)
+            near += NEIGHBOURS[square]
+    return tuple(sorted(loose))
