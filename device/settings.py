@@ -119,9 +119,9 @@ class CameraSettings(_Section, frozen=True):
 class PageSettings(_Section, frozen=True):
     """Address and ports of the page; an empty `host` means that the page is served on all network interfaces.
 
-    `names` are further host names of the page, for example the name of a proxy. If `certificate` and `key` are set, the
-    page is also served over https, at `secure_port`. `wifi` and `wifi_password` are the name and password of the Wi-Fi
-    for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
+    `names` are further host names of the page, for example the name of a proxy. The page is also served over https, at
+    `secure_port`, with `certificate` and `key`, or with a certificate that the table makes. `wifi` and `wifi_password`
+    are the name and password of the Wi-Fi for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
     """
 
     port: int = 8080

@@ -17,7 +17,19 @@ from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
 from web.i18n import remember_language, texts
-from web.pages import actions, dialogs, panel, pictures, reports, scoreboard, setup, stored_data, stored_games, wifi
+from web.pages import (
+    actions,
+    dialogs,
+    panel,
+    pictures,
+    reports,
+    scoreboard,
+    secure,
+    setup,
+    stored_data,
+    stored_games,
+    wifi,
+)
 from web.pages import pairing as pairing_page
 from web.pages import settings as settings_page
 from web.problem_reports import ProblemReports
@@ -59,6 +71,7 @@ def create_app(
     app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
     app.register_blueprint(live.create_blueprint(page))
     app.register_blueprint(pairing_page.create_blueprint(pairing, session))
+    app.register_blueprint(secure.create_blueprint(pairing, host_info))
     app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(actions.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(pictures.create_blueprint(session, pairing))

@@ -41,7 +41,8 @@ class HostInfo:
     wrong configuration. `addresses` returns the page's URLs, with the best URL for phones last. `hotspot` is the Wi-Fi
     that the table opens if no known Wi-Fi is in range, `wifi` the name and password of the Wi-Fi that phones join
     otherwise.
-    `names` are additional host names of the page (`web.security.hosts`).
+    `names` are additional host names of the page (`web.security.hosts`). `find_secure_port` returns the port of https,
+    or None if the page is served over http alone.
 
     `wifi_manager` lets the table join a Wi-Fi; it is None if the program does not manage the machine's network.
 
@@ -64,3 +65,4 @@ class HostInfo:
     data_folder: str = ""
     wifi_manager: WifiManager | None = None
     settings: SettingsAccess | None = None
+    find_secure_port: Callable[[], int | None] = lambda: None

@@ -95,6 +95,7 @@ class Appliance:
         self._data_folder = ensure_data_folder(settings.data.folder)
         self._notices: list[str] = []
         self._setup_problems: list[str] = []
+        self._secure_port: int | None = None
         try:
             self._hotspot = read_hotspot()
         except HotspotError as error:
@@ -125,7 +126,10 @@ class Appliance:
                 self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
                 self._starts.build("hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None)
                 app = self.build_page(session, store, panel, pairing)
-                server, status = stack.enter_context(open_page(app, self._settings.page, self._report))
+                server, status = stack.enter_context(
+                    open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot)
+                )
+                self._secure_port = server.secure_port
                 if self._hotspot:
                     announce_wifi(self._hotspot, self._report)
                     stack.callback(self.watch_hotspot(self._hotspot).close)
@@ -279,6 +283,7 @@ class Appliance:
             str(self._data_folder),
             NetworkManager() if self._hotspot else None,
             self.open_settings(store),
+            lambda: self._secure_port,
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

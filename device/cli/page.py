@@ -1,55 +1,129 @@
-"""The web server of `tilekeeper run`, with http, optional https, and the messages about its addresses."""
+"""The web server of `tilekeeper run`, with http, https, and the messages about its addresses."""
 
 from __future__ import annotations
 
+import logging
 import re
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
+from device.system.periodic import PeriodicTask
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from device.settings import PageSettings
     from device.system.hotspot import Hotspot
+    from web.security.certificate import OwnCertificate
     from web.security.pairing import Pairing
-    from web.security.server import PageServer
+    from web.security.server import PageServer, TlsSettings
 
+_log = logging.getLogger(__name__)
 
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
 """Pattern of URLs that phones cannot reach."""
 
 
+CERTIFICATE_CHECK_INTERVAL_S = 60.0
+"""Seconds between two checks of the table's own certificate: the machine may get an address later than the program."""
+
+
 @contextmanager
-def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> Iterator[tuple[PageServer, str]]:
+def open_page(
+    app: Flask, page: PageSettings, report: Callable[[str], None], folder: Path, hotspot: Hotspot | None = None
+) -> Iterator[tuple[PageServer, str]]:
     """Serve the page during the `with` block, and report its addresses and the pairing code. Raises `UserError`.
 
+    Without a certificate in the settings, the table's own one is kept in `folder`, also for the address of `hotspot`.
     Yield the server and a sentence with the URLs.
     """
-    from web.security.server import CertificateError, PageServer, PortInUseError, TlsSettings
+    from web.security.certificate import FILE_NAME, OwnCertificate
+    from web.security.hosts import make_secure_address
+    from web.security.server import CertificateError
 
-    tls = TlsSettings(page.certificate, page.key, page.secure_port) if page.certificate and page.key else None
+    own = None
+    if not page.certificate:
+        own = OwnCertificate(folder / FILE_NAME, lambda: find_certificate_names(page, hotspot))
     try:
-        with PageServer(app, page.port, page.host, tls=tls) as server:
-            urls = find_page_addresses(page.host, server.port)
+        with _open_server(app, page, _make_tls_settings(page, own, report), report) as server:
+            urls = plain = find_page_addresses(page.host, server.port)
             if server.secure_port is not None:
-                urls += [
-                    url.replace("http:", "https:", 1) for url in find_page_addresses(page.host, server.secure_port)
-                ]
+                secure = [make_secure_address(url, server.secure_port) for url in plain]
+                urls = [*plain, *(secure[-1:] if own else secure)]
             up = f"The page is up: {' or '.join(urls)}"
             report(up)
-            plain = find_page_addresses(page.host, server.port)
             announce_pairing(plain, app.extensions["pairing"], report)
-            yield server, up
-    except PortInUseError as error:
-        option = "--port" if error.port == page.port else "page.secure_port in the settings"
-        raise UserError(f"port {error.port} is in use: choose another with {option}") from None
+            with _keep_renewing(own, server) if own and server.secure_port is not None else nullcontext():
+                yield server, up
     except CertificateError as error:
         raise UserError(str(error)) from None
+
+
+def _make_tls_settings(
+    page: PageSettings, own: OwnCertificate | None, report: Callable[[str], None]
+) -> TlsSettings | None:
+    """Return the certificate of the settings or the table's own one; None if the latter cannot be written."""
+    from web.security.server import TlsSettings
+
+    if page.certificate and page.key:
+        return TlsSettings(page.certificate, page.key, page.secure_port)
+    assert own is not None
+    try:
+        own.renew()
+    except OSError as error:
+        report(f"No https: {error}")
+        return None
+    return TlsSettings(own.path, own.path, page.secure_port)
+
+
+def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report: Callable[[str], None]) -> PageServer:
+    """Return the server; if the port of https is in use, a table with its own certificate has http alone.
+
+    Raises `UserError`, `CertificateError`.
+    """
+    from web.security.server import PageServer, PortInUseError
+
+    try:
+        return PageServer(app, page.port, page.host, tls=tls)
+    except PortInUseError as error:
+        option = "--port" if error.port == page.port else "page.secure_port in the settings"
+        sentence = f"port {error.port} is in use: choose another with {option}"
+        if tls is None or page.certificate or error.port != tls.port:
+            raise UserError(sentence) from None
+    report(f"No https: {sentence}")
+    return _open_server(app, page, None, report)
+
+
+@contextmanager
+def _keep_renewing(own: OwnCertificate, server: PageServer) -> Iterator[None]:
+    """Renew the table's own certificate in time, and when the machine has another name or address."""
+
+    def renew() -> float:
+        try:
+            if own.renew():
+                server.reload_certificate()
+        except OSError as error:
+            _log.warning("the certificate cannot be written: %s", error)
+        return CERTIFICATE_CHECK_INTERVAL_S
+
+    task = PeriodicTask("https", renew)
+    try:
+        yield
+    finally:
+        task.close()
+
+
+def find_certificate_names(page: PageSettings, hotspot: Hotspot | None) -> list[str]:
+    """Return the names and addresses at which the page is served, for the table's own certificate."""
+    from web.security.hosts import find_machine_names
+
+    addresses = [page.host] if page.host else ["localhost", "127.0.0.1", *filter(None, [_find_own_address()])]
+    return [*addresses, *sorted(find_machine_names()), *page.names, *([hotspot.address] if hotspot else [])]
 
 
 def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> None:
@@ -85,11 +159,16 @@ def find_page_addresses(host: str, port: int) -> list[str]:
     """
     if host:
         return [f"http://{host}:{port}"]
-    found = [f"http://localhost:{port}", f"http://{socket.gethostname()}.local:{port}"]
+    address = _find_own_address()
+    names = ["localhost", f"{socket.gethostname()}.local", *([address] if address else [])]
+    return [f"http://{name}:{port}" for name in names]
+
+
+def _find_own_address() -> str | None:
+    """Return the IPv4 address of this machine in its network, or None without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing, but selects the local address (RFC 5737)
-            found.append(f"http://{probe.getsockname()[0]}:{port}")
         except OSError:
-            return found
-    return found
+            return None
+        return str(probe.getsockname()[0])

@@ -30,6 +30,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
     network.check_hotspot,
     network.check_host_name,
     network.check_port,
+    network.check_secure_port,
     program.check_voice,
     machine.check_clock,
     program.check_update,

@@ -122,6 +122,20 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
         )
 
 
+def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that no other program uses the port of https; without https the table works, too."""
+    page = settings.page
+    try:
+        free = system.is_port_free(page.host, page.secure_port)
+    except OSError:  # the address is wrong, which `check_port` reports
+        return
+    if not free and read_service_state(system) != "active":
+        yield Subject("page").warning(
+            f"no https: port {page.secure_port} is used by another program{_find_port_user(system, page.secure_port)}",
+            f"end that program, or set another page.secure_port in {SYSTEM_SETTINGS_FILE}",
+        )
+
+
 def _find_port_user(system: System, number: int) -> str:
     """Return the name of the program that listens on a port, formatted as ` (apache2)`; empty if unknown."""
     answer = system.run("ss", "-Hltnp", f"sport = :{number}")

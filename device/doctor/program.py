@@ -29,6 +29,7 @@ REQUIRED_MODULES = {
     "cv2": "opencv-python-headless",
     "onnxruntime": "onnxruntime",
     "PIL": "pillow",
+    "cryptography": "cryptography",
     "flask": "flask",
     "uvicorn": "uvicorn",
     "marisa_trie": "marisa-trie",

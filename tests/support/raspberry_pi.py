@@ -71,7 +71,8 @@ class RaspberryPi(System):
             self.write(name, text)
         self.write("/etc/group", "".join(f"{name}:x:{os.getgid()}:tilekeeper\n" for name in GROUPS))
         self.write("/etc/systemd/system/tilekeeper.service", SERVICE.read_text(encoding="utf-8"))
-        self.write("/etc/tilekeeper/settings.toml", read_default_text().replace("port = 8080", f"port = {port}"))
+        text = read_default_text().replace("port = 8080", f"port = {port}").replace("port = 8443", f"port = {port}")
+        self.write("/etc/tilekeeper/settings.toml", text)
         for name in DEVICES:
             self.write(f"/dev/{name}", "").chmod(0o660)
         for name in ("picamera2", "luma"):

@@ -20,6 +20,7 @@ from web.security.pairing import (
     PairingFullError,
     PairingLockedError,
     current_client,
+    is_opened_by_user,
     remember_client,
 )
 
@@ -89,9 +90,8 @@ class PairingPages:
 
     def enter(self, token: str) -> ResponseReturnValue:
         """Pair the browser that opens the link with the one-time token. A prefetch of the link has no effect."""
-        is_opened = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
         try:
-            client = self.pairing.redeem(token, _read_device_name()) if is_opened else None
+            client = self.pairing.redeem(token, _read_device_name()) if is_opened_by_user() else None
         except PairingFullError:
             return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
         if client is None:

@@ -7,6 +7,7 @@ the other site. The `Host` header of such a request contains the name of the oth
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import threading
 import time
@@ -80,13 +81,29 @@ def register_host_check(app: Flask, host_info: HostInfo) -> None:
     def check_host() -> Response | None:
         if names.accept(request.headers.get("Host") or "localhost"):
             return None
-        address = next(reversed(host_info.addresses()), None) or _make_server_address()
+        address = _find_best_address(host_info) or _make_server_address()
         why = texts()("wrong.host", address=address)
         if request.headers.get("Sec-Fetch-Dest") == "document":
             return Response(render_template("refused.html", t=texts(), why=why), status=421)
         return Response(f"{why}\n", status=421, mimetype="text/plain")
 
     app.before_request(check_host)
+
+
+def _find_best_address(host_info: HostInfo) -> str | None:
+    """Return the best address for phones, over https if the request came over https."""
+    address, port = next(reversed(host_info.addresses()), None), host_info.find_secure_port()
+    return make_secure_address(address, port) if address and port and request.is_secure else address
+
+
+def make_secure_address(address: str, port: int) -> str:
+    """Return the address of the page over https from its address over http.
+
+    >>> make_secure_address("http://[fe80::1]:8080", 8443), make_secure_address("http://table.local", 8443)
+    ('https://[fe80::1]:8443', 'https://table.local:8443')
+    """
+    host = re.sub(r":\d*$", "", address.partition("//")[2])
+    return f"https://{host}:{port}"
 
 
 def _make_server_address() -> str:

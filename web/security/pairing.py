@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from flask import session
+from flask import request, session
 
 from device.session.messages import get_text
 from engine.errors import TilekeeperError
@@ -38,6 +38,8 @@ FIRST_PAIRING_S = 600.0
 """Seconds after the first start during which the first phone on the table's own Wi-Fi may pair without a code."""
 PAIRING_WINDOW_S = 60.0
 """Seconds after a press on the panel during which one device may pair without a code."""
+HANDOVER_S = 600.0
+"""Seconds during which a paired device may go from http to https: the time to read how to accept a certificate."""
 _SECRET_BYTES = 12
 """Length of the secret: 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY = "phone"
@@ -90,6 +92,7 @@ class Pairing:
         self._first_pairing_until = clock() + FIRST_PAIRING_S if is_first_start else float("-inf")
         self._is_on_hotspot = is_on_hotspot
         self._one_time_token = ""
+        self._handovers: dict[str, tuple[str, float]] = {}
         self._used_clients: set[str] = set()
         data, is_good = (make_pairing_data(), True) if file is None else load_pairing_data(file)
         self._key = data.key
@@ -118,7 +121,10 @@ class Pairing:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Everything that pairs a device or is part of a cookie or token; it must not be in any log or report."""
-        return (self._code, self._secret, self._key, self._one_time_token, *(client.id for client in self.clients))
+        with self._lock:
+            tokens = [token for token, _ in self._handovers.values()]
+        ids = (client.id for client in self.clients)
+        return (self._code, self._secret, self._key, self._one_time_token, *tokens, *ids)
 
     @property
     def is_open(self) -> bool:
@@ -185,12 +191,34 @@ class Pairing:
             self._one_time_token = ""
             return self._add_client(device)
 
+    def make_handover_token(self, phone: str) -> str:
+        """Return a token with which this device identifies itself once over https, for `HANDOVER_S`.
+
+        The cookie of http is not sent over https, where the device would otherwise have to be paired again.
+        """
+        with self._lock:
+            token, until = self._handovers.get(phone, ("", 0.0))
+            if not token or self._clock() >= until:  # a page that was opened twice has the same link
+                token = secrets.token_urlsafe(_SECRET_BYTES)
+            self._handovers[phone] = token, self._clock() + HANDOVER_S
+            return token
+
+    def redeem_handover(self, token: str) -> PairedClient | None:
+        """Return the paired device to which a handover token belongs, or None. The token becomes invalid."""
+        with self._lock:
+            for phone, (expected, until) in self._handovers.items():
+                if _are_equal(token, expected):
+                    del self._handovers[phone]
+                    return self._clients.get(phone) if self._clock() < until else None
+            return None
+
     def unpair(self, phone: str) -> bool:
         """Unpair a device and change code and secret. Return False if the device was not paired.
 
         If the device was the admin, the oldest remaining device becomes the admin.
         """
         with self._lock:
+            self._handovers.pop(phone, None)
             removed = self._clients.pop(phone, None)
             if removed is None:
                 return False
@@ -261,6 +289,11 @@ class Pairing:
 def current_client(pairing: Pairing) -> PairedClient | None:
     """Return the paired device whose id is in the session cookie of the request, or None."""
     return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
+
+
+def is_opened_by_user() -> bool:
+    """Return True if a user opens the link of the request, and the browser does not only prefetch it."""
+    return request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
 
 
 def remember_client(phone: PairedClient) -> None:

@@ -54,7 +54,7 @@ class CertificateError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """Certificate, key and port for https."""
+    """Certificate, key and port for https; both may be in one file."""
 
     certificate: Path
     key: Path
@@ -80,6 +80,7 @@ class PageServer:
         """
         self.app = app
         self._live = app.extensions["live"]
+        self._tls = tls
         self._context = _load_ssl_context(tls.certificate, tls.key) if tls else None
         self._socket = create_listening_socket(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -105,6 +106,12 @@ class PageServer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def reload_certificate(self) -> None:
+        """Use a certificate and key that were replaced in their files for new connections. Thread-safe."""
+        if self._loop is not None and self._tls is not None and self._context is not None:
+            with suppress(RuntimeError):  # the loop is closed: the server has stopped already
+                self._loop.call_soon_threadsafe(self._context.load_cert_chain, self._tls.certificate, self._tls.key)
 
     def close(self) -> None:
         """End the event streams, stop the server, and wait for the server thread."""

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -25,10 +26,10 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cli import UserError, main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
-from device.cli.page import announce_pairing, announce_wifi
+from device.cli.page import announce_pairing, announce_wifi, find_certificate_names
 from device.panel.buttons import HOLD_S, Button, Pins
 from device.panel.gpio import GpioUnavailableError
-from device.settings import Settings
+from device.settings import PageSettings, Settings
 from device.storage.archive import load_game
 from device.storage.backups import list_backups
 from device.storage.store import GameStore
@@ -412,6 +413,59 @@ def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixt
             serve(options(folder, port))
         assert main(["demo", "--port", str(port), "--once"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.fixture
+def secure(own_settings: Path) -> int:
+    """A free port for https, which is in the settings file."""
+    port = free_port()
+    own_settings.write_text(f"[page]\nsecure_port = {port}\n", encoding="utf-8")
+    return port
+
+
+def trust(folder: Path) -> ssl.SSLContext:
+    """Trust the certificate of the table, as a browser does that has accepted it."""
+    return ssl.create_default_context(cafile=str(folder.parent / "data" / "https.pem"))
+
+
+def test_page_is_served_over_https_with_a_certificate_of_the_table(
+    folder: Path, secure: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served = []
+    for _ in range(2):
+        with Program(options(folder, free_port()), []) as phone:
+            phone.get()
+            connection = http.client.HTTPSConnection("127.0.0.1", secure, context=trust(folder), timeout=5)
+            with closing(connection):
+                connection.request("GET", "/")
+                assert connection.getresponse().status == 200
+        served.append((folder.parent / "data" / "https.pem").read_bytes())
+        assert f" or https://127.0.0.1:{secure}" in capsys.readouterr().out
+    assert served[0] == served[1]
+
+
+def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with (
+        socket.create_server(("127.0.0.1", secure)),
+        Program(options(folder, free_port()), []) as phone,
+    ):
+        assert "no https at the moment" in phone.get("/secure")
+    assert f"No https: port {secure} is in use: choose another with page.secure_port" in capsys.readouterr().out
+
+
+def test_certificate_that_cannot_be_written_leaves_http(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder.parent / "data" / "https.pem").mkdir(parents=True)
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("Anna to play")
+    assert "No https: " in capsys.readouterr().out
+
+
+def test_certificate_names_all_addresses_of_the_page() -> None:
+    names = find_certificate_names(PageSettings(names=("score.example.org",)), Hotspot("T", "p", "10.42.0.1"))
+    assert {"localhost", "127.0.0.1", f"{socket.gethostname().lower()}.local", "score.example.org", "10.42.0.1"} <= {
+        *names
+    }
+    assert "127.0.0.1" not in find_certificate_names(PageSettings(host="192.168.1.7"), None)
 
 
 def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:

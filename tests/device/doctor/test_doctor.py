@@ -385,6 +385,14 @@ def test_a_port_in_use_is_told_with_its_user(pi: RaspberryPi, port: int) -> None
     assert finding.text == f"port {port} is used by another program (apache2)"
 
 
+def test_port_of_https_in_use_is_a_warning(pi: RaspberryPi, port: int) -> None:
+    with socket.create_server(("", 0)) as other:
+        secure = other.getsockname()[1]
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {port}\nsecure_port = {secure}\n")
+        (finding,) = found(examine(pi, picture=False), "page", Severity.WARNING)
+    assert f"port {secure} is used by another program" in finding.text and "secure_port" in finding.mend
+
+
 def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryPi, port: int) -> None:
     pi.answer("systemctl", "is-active tilekeeper.service", "active")
     pi.users.update(dict.fromkeys((5, 6, 13), "lg"))

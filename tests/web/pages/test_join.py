@@ -84,7 +84,7 @@ def test_without_addresses_the_one_that_was_asked_for_is_shown(table: ShownTable
 
 
 def test_page_says_what_plain_http_does_not_give(stranger: FlaskClient) -> None:
-    assert "docs/https.md" in stranger.get("/join").text
+    assert "/secure" in stranger.get("/join").text
     assert "came over https" in stranger.get("/join", base_url="https://localhost").text
 
 

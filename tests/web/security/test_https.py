@@ -19,6 +19,7 @@ from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
+from web.security.certificate import OwnCertificate
 from web.security.server import CertificateError, PageServer, TlsSettings
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"
@@ -115,6 +116,18 @@ def test_door_closes_with_its_threads(made: Path, table: ShownTable) -> None:
             phone.request("GET", "/live/stream")
             assert phone.getresponse().status == 200
     assert threading.active_count() <= before
+
+
+def test_renewed_certificate_is_used_for_new_connections(table: ShownTable, tmp_path: Path) -> None:
+    names = ["localhost"]
+    own = OwnCertificate(tmp_path / "https.pem", lambda: names)
+    own.renew()
+    with PageServer(create_app(table), 0, "127.0.0.1", tls=TlsSettings(own.path, own.path, 0)) as server:
+        assert server.secure_port is not None
+        names.append("127.0.0.1")
+        own.renew()
+        server.reload_certificate()
+        assert Door(server.secure_port, server.port, own.path, "").get("/")[0] == 200
 
 
 @pytest.mark.slow

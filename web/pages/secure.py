@@ -1,0 +1,62 @@
+"""Page that shows how to open the table's page over https, and the way there for a paired device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
+
+from web.host_info import HostInfo
+from web.i18n import texts
+from web.responses import refuse, render_page
+from web.security.hosts import make_secure_address
+from web.security.pairing import Pairing, current_client, is_opened_by_user, remember_client
+
+SECURE_PATH = "/secure"
+
+
+def create_blueprint(pairing: Pairing, host: HostInfo) -> Blueprint:
+    """Return the routes `GET /secure` and `GET /secure/enter/TOKEN`."""
+    routes = Blueprint("secure", __name__, url_prefix=SECURE_PATH)
+    pages = SecurePages(pairing, host)
+    routes.get("")(pages.explain)
+    routes.get("/enter/<token>")(pages.enter)
+    return routes
+
+
+@dataclass(frozen=True)
+class SecurePages:
+    """The view functions that lead from http to https."""
+
+    pairing: Pairing
+    host: HostInfo
+
+    def explain(self) -> Response:
+        """Return the page that shows how to accept the table's own certificate."""
+        return render_page("secure.html", link=find_secure_link(self.pairing, self.host), goes_to="")
+
+    def enter(self, token: str) -> ResponseReturnValue:
+        """Identify the device that came from http; it stays paired. A prefetch of the link has no effect.
+
+        The page goes on by itself: a redirect would be sent without the new cookie, which is `SameSite=Strict`, because
+        http and https are different sites.
+        """
+        client = self.pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
+        if client is not None:
+            remember_client(client)
+        elif current_client(self.pairing) is None:
+            return refuse(texts()("pair.used"), 404)
+        return render_page("secure.html", link="", goes_to="/")
+
+
+def find_secure_link(pairing: Pairing, host: HostInfo) -> str:
+    """Return the address of the page over https at the host of the request; empty if there is none.
+
+    For a paired device the link contains a token, with which it stays paired.
+    """
+    port, client = host.find_secure_port(), current_client(pairing)
+    if port is None or request.is_secure:
+        return ""
+    address = make_secure_address(request.host_url.rstrip("/"), port)
+    return f"{address}{SECURE_PATH}/enter/{pairing.make_handover_token(client.id)}" if client else f"{address}/"

@@ -1,0 +1,147 @@
+"""The certificate that a table makes for itself, so that its page is served over https without any preparation.
+
+Browsers do not know the certificate and warn once on each device. It is kept as long as possible, because each new one
+has to be accepted again.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from device.storage.files import read_small_file, write_file
+
+FILE_NAME = "https.pem"
+"""Name of the file in the data folder, with the key and the certificate. Only the program's user may read it."""
+VALID_BEFORE, VALID_AFTER = timedelta(days=400), timedelta(days=400)
+"""Validity before and after the time of making. Both together are less than the 825 days that Apple's systems accept
+(https://support.apple.com/103769). A Raspberry Pi has no battery for its clock, which may be wrong by months."""
+RENEWED_BEFORE = timedelta(days=30)
+"""Time before its end at which a certificate is replaced."""
+MAX_FORMER_NAMES = 16
+"""Number of former names and addresses that a new certificate keeps: a table may change between two networks."""
+_MAX_FILE_BYTES = 64 * 1024
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Certificate:
+    """The names of a certificate, in their order, and the end of its validity."""
+
+    names: tuple[str, ...]
+    until: datetime
+
+
+class OwnCertificate:
+    """The file of a self-signed certificate and its key.
+
+    `find_names` returns the names and addresses of this machine, which may change. `clock` returns the Unix time.
+    """
+
+    def __init__(
+        self, path: Path, find_names: Callable[[], Iterable[str]], clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path = path
+        self._find_names = find_names
+        self._clock = clock
+
+    def renew(self) -> bool:
+        """Make a certificate if there is none, if it ends soon, or if it lacks a name of the machine.
+
+        Return True if the file was written. A certificate that begins in the future is kept: the clock is wrong, and
+        will be set when there is a network. Raises `OSError`.
+        """
+        now = datetime.fromtimestamp(max(self._clock(), _find_program_time()), UTC)
+        names = tuple(dict.fromkeys(filter(None, map(_normalise, self._find_names()))))
+        current = _load(self.path)
+        if current is not None and set(names) <= set(current.names) and now < current.until - RENEWED_BEFORE:
+            return False
+        former = [name for name in (current.names if current else ()) if name not in names][:MAX_FORMER_NAMES]
+        write_file(self.path, _make_certificate((*names, *former), now), mode=0o600)
+        return True
+
+
+def _find_program_time() -> float:
+    """Return the Unix time at which the program was installed. A clock that shows an earlier time is wrong."""
+    return Path(__file__).stat().st_mtime
+
+
+def _normalise(name: str) -> str:
+    """Return a name as it is in a certificate, or an empty text if it cannot be in one.
+
+    >>> _normalise("Table.local."), _normalise("FE80::1%wlan0")
+    ('table.local', 'fe80::1')
+    """
+    try:
+        return str(ipaddress.ip_address(name.partition("%")[0]))
+    except ValueError:
+        return name.lower().rstrip(".") if name.isascii() else ""
+
+
+def _load(path: Path) -> _Certificate | None:
+    """Return the certificate in a file, or None if the file is missing, damaged, or without the key."""
+    try:
+        data = read_small_file(path, _MAX_FILE_BYTES)
+        certificate = x509.load_pem_x509_certificate(data)
+        if serialization.load_pem_private_key(data, None).public_key() != certificate.public_key():
+            raise ValueError("the key belongs to another certificate")
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, x509.ExtensionNotFound) as error:
+        _log.warning("%s cannot be read (%s): a new certificate is made", path, error)
+        return None
+    return _Certificate(tuple(str(name.value) for name in names), certificate.not_valid_after_utc)
+
+
+def _make_certificate(names: Iterable[str], now: datetime) -> bytes:
+    """Return a new key and its certificate for these names and addresses, in PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Tilekeeper")])
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - VALID_BEFORE)
+        .not_valid_after(now + VALID_AFTER)
+        .add_extension(x509.SubjectAlternativeName(map(_make_general_name, names)), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(usage, critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return private + certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _make_general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
