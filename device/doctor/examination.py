@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.doctor import camera, machine, network, pins, program
+from device.doctor import camera, hall, machine, network, pins, program
 from device.doctor.finding import Finding, Severity
 from device.doctor.system import System
 from device.settings import Settings
@@ -31,6 +31,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
     network.check_host_name,
     network.check_port,
     network.check_secure_port,
+    hall.check_hall,
     program.check_voice,
     machine.check_clock,
     program.check_update,

@@ -16,7 +16,7 @@ from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.reasoncodes import ReasonCode
 
-from device.hall.messages import Publication, publish_status
+from device.hall.messages import Publication
 from device.settings import HallSettings
 from engine.errors import TilekeeperError
 
@@ -35,13 +35,19 @@ class BrokerRefusedError(TilekeeperError):
 
 
 class BrokerConnection:
-    """A connection with the last will that the table is offline.
+    """A connection of one client; the broker sends its last will `will` if the connection ends unexpectedly.
 
     Each attempt to connect makes a new connection, so that no message waits anywhere but in the store.
     """
 
-    def __init__(self, settings: HallSettings, wake_up: socket.socket) -> None:
-        """Connect and log in; `wake_up` is a socket that ends `wait` when it can be read.
+    def __init__(
+        self,
+        settings: HallSettings,
+        client: str,
+        wake_up: socket.socket | None = None,
+        will: Publication | None = None,
+    ) -> None:
+        """Connect and log in as `client`; `wake_up` is a socket that ends `wait` when it can be read.
 
         Raises `BrokerLostError`, `BrokerRefusedError`.
         """
@@ -51,7 +57,7 @@ class BrokerConnection:
         self._is_ready = False
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
-            f"tilekeeper-{settings.table}",
+            f"tilekeeper-{client}",
             protocol=mqtt.MQTTv5,
             reconnect_on_failure=False,
         )
@@ -59,8 +65,8 @@ class BrokerConnection:
         self._client.on_connect = lambda _client, _data, _flags, reason, _properties: self._handle_reply(reason)
         self._client.on_disconnect = lambda _client, _data, _flags, reason, _properties: self._handle_end(reason)
         self._client.on_publish = lambda _client, _data, mid, reason, _properties: self._handle_ack(mid, reason)
-        will = publish_status(settings.table, online=False)
-        self._client.will_set(will.topic, will.payload, QOS, retain=True)
+        if will:
+            self._client.will_set(will.topic, will.payload, QOS, will.retain)
         try:
             if settings.ca:
                 self._client.tls_set(str(settings.ca))
@@ -110,10 +116,9 @@ class BrokerConnection:
         sock = cast("socket.socket | None", self._client.socket())
         if sock is None:
             self._raise_end("the connection is closed")
-        readable, writable, _ = select.select(
-            [sock, self._wake_up], [sock] if self._client.want_write() else [], [], timeout_s
-        )
-        if self._wake_up in readable:
+        watched = [sock, self._wake_up] if self._wake_up else [sock]
+        readable, writable, _ = select.select(watched, [sock] if self._client.want_write() else [], [], timeout_s)
+        if self._wake_up and self._wake_up in readable:
             self._wake_up.recv(4096)
         if sock in readable:
             self._client.loop_read()
@@ -147,4 +152,4 @@ class BrokerConnection:
 
     def _handle_end(self, reason: ReasonCode) -> None:
         if reason.getName() == "Session taken over":
-            self._refusal = "another table has this name"
+            self._refusal = "another program has this name"

@@ -10,7 +10,7 @@ import secrets
 
 import msgspec
 
-from device.hall.messages import Publication, publish_events
+from device.hall.messages import Publication, TableEvent, publish_events
 from device.storage.store import TABLE_NOTES, GameStore
 
 NOTE_NAME = "hall"
@@ -19,22 +19,28 @@ MAX_BATCH = 20
 
 
 class Position(msgspec.Struct, frozen=True):
-    """The next event to send, by game and number, the id of the store, and the broker and table (`target`)."""
+    """The next event to send, by game and number, the id of the store, and the broker and table (`target`).
+
+    `time` is that of the event before, 0 if there is none.
+    """
 
     store: str
     target: str
     game: int
     number: int
+    time: float
 
 
 class EventQueue:
     """The events of the store that `target` has not acknowledged yet."""
 
     def __init__(self, store: GameStore, table: str, target: str) -> None:
-        """Read the position; a new target gets the newest game. Raises `StoreError`."""
+        """Read the position; a new target or a store with other games gets the newest game. Raises `StoreError`."""
         self._store = store
         self._table = table
         self._position = self._read_position(target)
+        self._next_game = 0
+        """Number of the next game of the store when the games after the position were listed last."""
         self._save_position()  # the id of the store must not change if the power fails before the first acknowledgement
 
     def _read_position(self, target: str) -> Position:
@@ -42,25 +48,39 @@ class EventQueue:
         try:
             position = msgspec.json.decode(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "", type=Position)
         except msgspec.DecodeError:
-            return Position(secrets.token_hex(8), target, newest, 0)
-        return position if position.target == target else Position(position.store, target, newest, 0)
+            return Position(secrets.token_hex(8), target, newest, 0, 0.0)
+        if position.number and not self._has_event(position):  # the games of a rescued store have other numbers
+            return Position(secrets.token_hex(8), target, newest, 0, 0.0)
+        return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
+
+    def _has_event(self, position: Position) -> bool:
+        """Return True if the event before the position is in the store."""
+        return any(
+            event.number == position.number - 1 and event.time == position.time
+            for event in self._store.events(position.game)
+        )
 
     def read_batch(self) -> list[Publication]:
         """Return the next events, up to `MAX_BATCH` and of one game; empty if all are acknowledged.
 
         Raises `StoreError`.
         """
-        position = self._position
-        games = sorted(game.id for game in self._store.games() if not game.imported and game.id >= position.game)
-        for game in games:
-            first = position.number if game == position.game else 0
-            if events := self._store.events(game)[first : first + MAX_BATCH]:
-                return publish_events(self._table, position.store, game, events)
+        position, next_game = self._position, self._store.next_game_number
+        if events := self._store.events(position.game)[position.number : position.number + MAX_BATCH]:
+            return publish_events(self._table, position.store, position.game, events)
+        if next_game > self._next_game:  # a list of all games is read only after a game was added
+            games = [game.id for game in self._store.games() if not game.imported and game.id > position.game]
+            if games:
+                events = self._store.events(min(games))[:MAX_BATCH]
+                return publish_events(self._table, position.store, min(games), events)
+            self._next_game = next_game
         return []
 
-    def acknowledge(self, game: int, number: int) -> None:
-        """Save that the event `number` of a game, and all events before it, have arrived. Raises `StoreError`."""
-        self._position = msgspec.structs.replace(self._position, game=game, number=number + 1)
+    def acknowledge(self, event: TableEvent) -> None:
+        """Save that an event, and all events before it, have arrived. Raises `StoreError`."""
+        self._position = msgspec.structs.replace(
+            self._position, game=event.game, number=event.number + 1, time=event.time
+        )
         self._save_position()
 
     def _save_position(self) -> None:

@@ -54,6 +54,8 @@ class HallPublisher:
         self._report = report
         self._reported = ""
         self._backoff = Backoff(RETRY_DELAYS_S)
+        self._has_delivered = False
+        """True if the broker has acknowledged messages on the present connection."""
         self._closing = threading.Event()
         self._bell, self._wake_up = socket.socketpair()
         self._bell.setblocking(False)
@@ -90,6 +92,8 @@ class HallPublisher:
             self._publish_until_closed()
         except BrokerLostError as error:
             _log.info("the hall cannot be reached: %s", error)
+            if self._has_delivered:
+                self._backoff.reset()
         except BrokerRefusedError as error:
             _log.warning("the hall refuses this table: %s", error)
             if str(error) != self._reported:
@@ -104,7 +108,9 @@ class HallPublisher:
 
         settings = self._settings
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
-        connection = BrokerConnection(settings, self._wake_up)
+        self._has_delivered = False
+        will = publish_status(settings.table, online=False)
+        connection = BrokerConnection(settings, settings.table, self._wake_up, will)
         last: TableSnapshot | None = None
         sent: TableEvent | None = None
         try:
@@ -112,8 +118,7 @@ class HallPublisher:
             while not self._closing.is_set():
                 if connection.is_acknowledged:
                     if sent:
-                        queue.acknowledge(sent.game, sent.number)
-                        self._backoff.reset()
+                        queue.acknowledge(sent)
                     batch, state = queue.read_batch(), self._session.state
                     sent = batch[-1].message if batch and isinstance(batch[-1].message, TableEvent) else None
                     if state is not last:
@@ -121,6 +126,7 @@ class HallPublisher:
                         last = state
                     connection.publish(batch)
                 connection.wait(CHECK_INTERVAL_S)
-            connection.publish([publish_status(settings.table, online=False)])
+                self._has_delivered = self._has_delivered or connection.is_acknowledged
+            connection.publish([will])
         finally:
             connection.close()

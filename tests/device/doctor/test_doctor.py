@@ -297,6 +297,19 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "espeak-ng is not installed",
         "apt install espeak-ng",
     ),
+    "hall whose broker does not answer": (
+        lambda pi: (
+            pi.change(
+                "/etc/tilekeeper/settings.toml", 'host = ""                               # the', 'host = "127.0.0.1" #'
+            ),
+            pi.write("/python/paho/__init__.py", ""),
+            pi.change("/etc/tilekeeper/settings.toml", "port = 1883", "port = 1"),
+            pi.change("/etc/tilekeeper/settings.toml", 'table = ""', 'table = "7"'),
+        ),
+        "hall",
+        "127.0.0.1:1 cannot be reached",
+        "is the broker on?",
+    ),
     "hotspot file with a mistake": (
         lambda pi: pi.write("/etc/tilekeeper/hotspot.toml", "name = 1\n"),
         "own wi-fi",

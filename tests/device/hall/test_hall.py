@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import gc
 import json
-import shutil
-import socket
-import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.subscribe import simple
 
 from device.hall.asyncapi import format_document
-from device.hall.event_queue import EventQueue
+from device.hall.event_queue import NOTE_NAME, EventQueue, Position
 from device.hall.messages import Publication, TableEvent, publish_state
 from device.hall.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
-from device.settings import HallSettings
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore
+from device.storage.store import TABLE_NOTES, GameStore
 from engine.events import GameStarted, Passed
+from tests.device.hall.conftest import MakeBroker
+from tests.support.broker import PASSWORD, USER, Broker, make_certificate
 from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 
@@ -33,17 +35,39 @@ def numbers(batch: list[Publication]) -> list[tuple[int, int]]:
     return [(one.message.game, one.message.number) for one in batch if isinstance(one.message, TableEvent)]
 
 
+def acknowledge(queue: EventQueue, number: int) -> None:
+    """Acknowledge the events of the next batch up to this number."""
+    queue.acknowledge(
+        next(e for one in queue.read_batch() if isinstance(e := one.message, TableEvent) and e.number == number)
+    )
+
+
 def test_queue_continues_after_a_restart(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
         log.append([Passed(0)])
         queue = EventQueue(store, "7", "broker")
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
-        queue.acknowledge(1, 0)
+        acknowledge(queue, 0)
         log.undo()
     with GameStore(tmp_path / "games.db") as store:
         assert numbers(EventQueue(store, "7", "broker").read_batch()) == [(1, 1), (1, 2)]
         assert numbers(EventQueue(store, "7", "other broker").read_batch()) == [(1, 0), (1, 1), (1, 2)]
+
+
+def test_queue_of_a_store_with_other_games_begins_anew(tmp_path: Path) -> None:
+    notes = []
+    for name, clock in (("before.db", 1.0), ("rescued.db", 2.0)):
+        with GameStore(tmp_path / name, clock=lambda time=clock: time) as store:
+            if notes:
+                store.save_note(TABLE_NOTES, NOTE_NAME, notes[0])
+            GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+            queue = EventQueue(store, "7", "broker")
+            assert numbers(queue.read_batch()) == [(1, 0)]
+            acknowledge(queue, 0)
+            notes.append(store.read_note(TABLE_NOTES, NOTE_NAME) or "")
+    first, second = (msgspec.json.decode(note, type=Position) for note in notes)
+    assert first.store != second.store
 
 
 def test_queue_goes_on_to_the_next_game(tmp_path: Path) -> None:
@@ -52,9 +76,9 @@ def test_queue_goes_on_to_the_next_game(tmp_path: Path) -> None:
         queue = EventQueue(store, "7", "broker")
         GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
         assert numbers(queue.read_batch()) == [(1, 0)]
-        queue.acknowledge(1, 0)
+        acknowledge(queue, 0)
         assert numbers(queue.read_batch()) == [(2, 0)]
-        queue.acknowledge(2, 0)
+        acknowledge(queue, 0)
         assert queue.read_batch() == []
 
 
@@ -68,53 +92,13 @@ def test_document_is_that_of_the_messages() -> None:
     assert (ROOT / "docs" / "hall.asyncapi.json").read_text(encoding="utf-8") == format_document()
 
 
-class Broker:
-    """Mosquitto on a free port, with the user `table` and the password `secret`."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
-        passwords = folder / "passwords"
-        subprocess.run(["mosquitto_passwd", "-b", "-c", passwords, "table", "secret"], check=True, capture_output=True)
-        self._file = folder / "mosquitto.conf"
-        self._file.write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous false\npassword_file {passwords}\nuser root\n"
-        )  # no effect without root
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(["mosquitto", "-c", self._file], stderr=subprocess.DEVNULL)
-        until(self.is_up)
-
-    def is_up(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
-    def stop(self) -> None:
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-
-@pytest.fixture
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    if not shutil.which("mosquitto") or not shutil.which("mosquitto_passwd"):
-        pytest.skip("needs mosquitto: sudo apt install mosquitto")
-    broker = Broker(tmp_path_factory.mktemp("broker"))
-    broker.start()
-    yield broker
-    broker.stop()
-
-
 @pytest.fixture
 def subscribe(broker: Broker) -> Iterator[Callable[[], list[tuple[str, dict[str, object]]]]]:
     clients = []
 
     def start() -> list[tuple[str, dict[str, object]]]:
         received: list[tuple[str, dict[str, object]]] = []
-        client = mqtt.Client(CallbackAPIVersion.VERSION2)
+        client = mqtt.Client(CallbackAPIVersion.VERSION2, "subscriber", clean_session=False)
         client.username_pw_set("table", "secret")
         client.on_connect = lambda *_: client.subscribe("tilekeeper/#", 1)
         client.on_message = lambda _c, _d, one: received.append((one.topic, json.loads(one.payload)))
@@ -129,11 +113,6 @@ def subscribe(broker: Broker) -> Iterator[Callable[[], list[tuple[str, dict[str,
         client.loop_stop()
 
 
-def make_settings(broker: Broker, folder: Path, password: str = "secret") -> HallSettings:
-    (folder / "password").write_text(f"{password}\n", encoding="utf-8")
-    return HallSettings("127.0.0.1", broker.port, None, "table", folder / "password", "7")
-
-
 def test_events_of_an_outage_are_sent_after_it(
     table: TextTable, broker: Broker, tmp_path: Path, subscribe: Callable[[], list[tuple[str, dict[str, object]]]]
 ) -> None:
@@ -141,7 +120,7 @@ def test_events_of_an_outage_are_sent_after_it(
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(5)
         received = subscribe()
-        with HallPublisher(session, store, make_settings(broker, tmp_path), reports.append):
+        with HallPublisher(session, store, broker.settings(), reports.append):
             until(lambda: any(topic.endswith("/events") for topic, _ in received))
             broker.stop()
             play(session, table, HORN)
@@ -163,7 +142,69 @@ def test_wrong_password_is_reported_once(playing: TableSession, broker: Broker, 
     reports: list[str] = []
     with (
         GameStore(tmp_path / "other.db") as store,
-        HallPublisher(playing, store, make_settings(broker, tmp_path, "wrong"), reports.append),
+        HallPublisher(playing, store, broker.settings(password="wrong"), reports.append),
     ):
         until(lambda: bool(reports))
     assert len(reports) == 1 and "refuses" in reports[0]
+
+
+def test_table_reaches_a_broker_with_its_own_certificate(
+    playing: TableSession, make_broker: MakeBroker, tmp_path: Path
+) -> None:
+    broker, reports = make_broker(with_tls=True), list[str]()
+    with GameStore(tmp_path / "other.db") as store:
+        GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        with HallPublisher(playing, store, broker.settings(), reports.append):
+            until(lambda: EventQueue(store, "7", f"127.0.0.1:{broker.port}/7").read_batch() == [])
+    assert reports == []
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
+def test_foreign_certificate_is_reported_once(
+    playing: TableSession, make_broker: MakeBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.hall.publisher.RETRY_DELAYS_S", (0.05,))
+    broker, reports = make_broker(with_tls=True), list[str]()
+    foreign = make_certificate(tmp_path, "foreign")
+    with GameStore(tmp_path / "other.db") as store:
+        publisher = HallPublisher(playing, store, broker.settings(ca=foreign), reports.append)
+        until(lambda: bool(reports))
+        time.sleep(0.2)  # further attempts
+        publisher.close()
+    gc.collect()
+    assert len(reports) == 1 and "self-signed certificate" in reports[0]
+
+
+def test_delay_of_the_next_attempt_is_reset_without_events(
+    session: TableSession, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.hall.publisher.RETRY_DELAYS_S", (0.3, 0.3, 60.0))
+    begun = time.monotonic()
+    with GameStore(tmp_path / "other.db") as store, HallPublisher(session, store, broker.settings(), print):
+        for _ in range(3):
+            wait_until_delivered(broker)
+            broker.kill()
+            broker.start()
+        wait_until_delivered(broker)
+    assert time.monotonic() - begun < 20
+
+
+def wait_until_delivered(broker: Broker) -> None:
+    """Wait for the state, which follows the first acknowledgement; the broker keeps nothing over a restart."""
+    simple("tilekeeper/v1/7/state", port=broker.port, auth={"username": USER, "password": PASSWORD})
+
+
+def test_games_are_listed_only_after_a_game_was_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with GameStore(tmp_path / "other.db") as store:
+        log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        queue = EventQueue(store, "7", "broker")
+        acknowledge(queue, 0)
+        assert queue.read_batch() == []
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "games", None)
+            assert queue.read_batch() == []
+            log.append([Passed(0)])
+            assert numbers(queue.read_batch()) == [(1, 1)]
+        acknowledge(queue, 1)
+        GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), log)
+        assert numbers(queue.read_batch()) == [(2, 0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.reading import BoardReading, SquareReading
+from engine.rules import STANDARD_RULES
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 
 HARN = ("HARN", 7, 5, True)
@@ -57,6 +59,19 @@ def test_deferred_question_makes_the_turn_provisional(playing: TableSession, tab
     state = playing.submit(DeferQuestion()).result(5)
     assert state.question is None and get_words(state) == ["HARN?"]
     assert [deferred.question.key for deferred in state.open_questions] == ["asked-word-unlisted"]
+
+
+def test_deferred_question_of_a_closed_game_does_not_depend_on_the_word_list(table: TextTable) -> None:
+    bodies = []
+    for words in (frozenset[str](), frozenset({"HARN"}), frozenset({"HORN"})):
+        with GameStore(":memory:", clock=lambda: 0.0) as store, TableSession(table, table, store, words) as session:
+            rules = replace(STANDARD_RULES, open_dictionary=False)
+            session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+            play_in_doubt(session, table, HARN)
+            session.submit(DeferQuestion()).result(5)
+            bodies.append([{**event.body} for event in store.events(1)])
+    assert bodies[0][-1]["kind"] == "question-deferred" and bodies[0][-1]["text"]
+    assert bodies[0] == bodies[1] == bodies[2]
 
 
 def test_deferred_question_keeps_its_crop_of_the_photograph(playing: TableSession, table: TextTable) -> None:
