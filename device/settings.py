@@ -58,6 +58,8 @@ _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
 _MAINS_HZ = (50, 60)
+_BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
+"""The editions with different colours; empty: the colours of the table's own board."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 
 
@@ -122,6 +124,8 @@ class PageSettings(_Section, frozen=True):
     `names` are further host names of the page, for example the name of a proxy. The page is also served over https, at
     `secure_port`, with `certificate` and `key`, or with a certificate that the table makes. `wifi` and `wifi_password`
     are the name and password of the Wi-Fi for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
+    `board_colours` is the edition in whose colours the board is drawn; if it is empty, the colours are those of the
+    table's own board.
     """
 
     port: int = 8080
@@ -132,6 +136,7 @@ class PageSettings(_Section, frozen=True):
     wifi: str = ""
     wifi_password: str = ""
     names: tuple[str, ...] = ()
+    board_colours: Annotated[str, Meta(extra={"choices": _BOARD_COLOURS, "texts": "settings.board_colours"})] = ""
 
 
 class DataSettings(_Section, frozen=True):
@@ -336,6 +341,9 @@ def _check_page(page: PageSettings) -> None:
         missing = "key" if page.certificate else "certificate"
         text = "is missing: https needs a certificate and its key"
         raise InvalidSettingError(("page", missing), make_message("setting-https", text))
+    if page.board_colours not in _BOARD_COLOURS:
+        choices = _BOARD_COLOURS[1:]
+        raise InvalidSettingError(("page", "board_colours"), _describe_choices(page.board_colours, choices))
     if page.certificate and page.port == page.secure_port:
         message = make_message("setting-same-port", "is the port of http: choose another one")
         raise InvalidSettingError(("page", "secure_port"), message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from flask import Flask, request
@@ -13,6 +14,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
+from web.colours import choose_board_colours, make_colours_path
 from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
@@ -86,6 +88,8 @@ def create_app(
     app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing))
+    app.jinja_env.globals["colours_path"] = lambda: make_colours_path(session.state)
+    app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)
     app.jinja_env.globals["has_settings"] = host_info.settings is not None
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))

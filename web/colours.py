@@ -1,10 +1,19 @@
-"""Colours of the board of each Scrabble edition, as a style sheet."""
+"""Colours of the drawn board: those of an edition, or those of the table's own board, as a style sheet.
+
+The element around drawn squares has the name of the colours as `data-edition`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from engine.rules import EDITION_COLOURS, PremiumColours
+from device.session.snapshot import TableSnapshot
+from engine.rules import EDITION_COLOURS, STANDARD_RULES, PremiumColours
+
+OWN_BOARD = "own"
+"""Name of the colours that were seen on the table's own board."""
+CLASSIC_COLOURS = "crossword-game"
+"""The edition whose colours most boards at home have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
 
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
@@ -13,15 +22,39 @@ _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
 
 
-def build_editions_css() -> str:
-    """Return a style sheet that defines `--p` (square) and `--on` (text) for each premium of each edition."""
-    light = "".join(_generate_css_rules(_LIGHT_GROUND))
-    return f"{''.join(_generate_css_rules(_DARK_GROUND))}@media (prefers-color-scheme:light){{{light}}}\n"
+def choose_board_colours(named: str, state: TableSnapshot) -> str:
+    """Return the name of the colours for the board of a state.
+
+    First come the colours `named` in the settings, then those of the edition whose rules the players chose, then those
+    of the table's own board. As long as these were not seen, it is the classic ones. The standard rules say nothing
+    about the board.
+    """
+    if named:
+        return named
+    if state.edition not in ("", STANDARD_RULES.edition):
+        return state.edition
+    return OWN_BOARD if state.board_colours else CLASSIC_COLOURS
 
 
-def _generate_css_rules(ground: str) -> Iterator[str]:
-    for edition, colours in EDITION_COLOURS.items():
-        for premium, colour in _list_premium_colours(colours).items():
+def make_colours_path(state: TableSnapshot) -> str:
+    """Return the path of the style sheet, which has a name of its own for each set of colours of the own board."""
+    return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
+
+
+def build_editions_css(own: tuple[tuple[str, str], ...] = ()) -> str:
+    """Return a style sheet that defines `--p` (square) and `--on` (text) for each premium of each edition.
+
+    `own` are the colours of the table's own board by premium, if they are known.
+    """
+    boards = {edition: _list_premium_colours(colours) for edition, colours in EDITION_COLOURS.items()}
+    boards[OWN_BOARD] = dict(own)
+    light = "".join(_generate_css_rules(boards, _LIGHT_GROUND))
+    return f"{''.join(_generate_css_rules(boards, _DARK_GROUND))}@media (prefers-color-scheme:light){{{light}}}\n"
+
+
+def _generate_css_rules(boards: Mapping[str, Mapping[str, str]], ground: str) -> Iterator[str]:
+    for edition, colours in boards.items():
+        for premium, colour in colours.items():
             shown = ensure_contrast(mix_colours(colour, ground, _GROUND_SHARE[ground]))
             yield f'[data-edition="{edition}"] .p{premium}{{--p:{shown};--on:{choose_ink(shown)}}}\n'
 

@@ -49,7 +49,8 @@ class HostInfo:
     `settings` gives access to the settings file; it is None for a table without a settings file, such as the demo.
 
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
-    for problem reports. `data_folder` is the folder of the games.
+    for problem reports. `data_folder` is the folder of the games. `board_colours` is the edition in whose colours the
+    board is always drawn, or empty.
     """
 
     panel: PanelControl | None = None
@@ -66,3 +67,4 @@ class HostInfo:
     wifi_manager: WifiManager | None = None
     settings: SettingsAccess | None = None
     find_secure_port: Callable[[], int | None] = lambda: None
+    board_colours: str = ""

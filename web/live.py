@@ -32,6 +32,7 @@ from device.session.table_session import TableSession
 from device.system.voice import describe_change
 from engine.errors import TilekeeperError
 from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
+from web.colours import make_colours_path
 from web.filters import build_score_charts, flags
 from web.i18n import Texts, texts
 from web.security.addresses import is_this_machine, make_client_key
@@ -53,7 +54,7 @@ _STREAM_KEY = "tilekeeper.stream"
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page. Each name is a template name and the id of an HTML element."""
-BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set")
+BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set", "board_colours")
 """The fields of a snapshot that the template of the board uses; its 225 squares take longer than all other parts."""
 NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
 POLL_INTERVAL_S = 2
@@ -242,7 +243,7 @@ class RenderedState:
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
         message = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
-        message |= {"flags": flags(state), "parts": changed}
+        message |= {"flags": flags(state), "colours": make_colours_path(state), "parts": changed}
         if since:
             message["spoken"] = describe_change(since.state, state, self.t.catalogue)
         return json.dumps(message, ensure_ascii=False, separators=(",", ":"))

@@ -284,6 +284,7 @@ class Appliance:
             NetworkManager() if self._hotspot else None,
             self.open_settings(store),
             lambda: self._secure_port,
+            page.board_colours,
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

@@ -66,6 +66,8 @@ class GameController:
         """The question that the players have not answered yet, or None."""
         self.reading_history: ReadingHistory | None = None
         """Evidence from earlier readings of this game's board."""
+        self.board_colours: tuple[tuple[str, str], ...] = ()
+        """The colours of the board by premium, as `TableSnapshot.board_colours`."""
         self._memory = QuestionMemory(store)
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares whose tiles must be taken off the board after a challenge."""
@@ -325,6 +327,7 @@ class GameController:
             game=log.number,
             events=log.length,
             look=self._look_view,
+            board_colours=self.board_colours,
             notices=self.notices,
             question=self.open_question.view if self.open_question else None,
             open_questions=tuple(map(self.pictures.find_crop, list_deferred_questions(log.game))),

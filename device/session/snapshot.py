@@ -203,7 +203,8 @@ class TableSnapshot:
     (`engine.rules.EDITION_COLOURS`). `open_dictionary` is False if words may be looked up in a challenge only.
     `lexicon_advises` is True if the word list is too incomplete to decide a challenge. `rules` are the rules in force
     (None before the first game), and `finish_lines` the points that each player needs in the Finish Line game. `sight`
-    is what the camera sees between presses.
+    is what the camera sees between presses. `board_colours` are the colours `#rrggbb` of the table's own board by
+    premium (`2L`), empty before they were seen.
     """
 
     revision: int = 0
@@ -237,6 +238,7 @@ class TableSnapshot:
     undo: bool = False
     redo: bool = False
     sight: Sight = Sight.UNKNOWN
+    board_colours: tuple[tuple[str, str], ...] = ()
 
     @property
     def moment(self) -> Moment:

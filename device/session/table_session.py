@@ -31,7 +31,7 @@ from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
-from device.session.turn_capture import AdvanceReader, TurnCapture, capture_turn
+from device.session.turn_capture import AdvanceReader, TurnCapture, capture_turn, sample_board_colours
 from device.storage.store import GameStore, StoreError
 from engine.board import load_layout
 from engine.messages import join_messages
@@ -262,6 +262,8 @@ class TableSession:
             controller.show_images(images)
             return turn.reading.problems
         self._key_frames.set_reference(turn.frame)
+        if not (controller.board_colours and controller.game.turns):  # once for each game
+            controller.board_colours = sample_board_colours(turn) or controller.board_colours
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game, make_notice("question-settled"))
         controller.commit_events(turn.decision.events, images)

@@ -15,6 +15,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 
+import numpy as np
+
 from device.cameras import Frame, Image
 from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
 from device.capture.scene_reference import RestScene
@@ -38,12 +40,14 @@ from device.session.decision import (
     validate_decision,
 )
 from device.session.game_controller import GameController
+from device.session.snapshot import list_premium_texts
 from device.session.threads import CaptureProgress
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory, align_reading
-from engine.reading import HIDDEN, BoardReading, merge_readings
+from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
+from vision.recognition.premium_colours import sample_premium_colours
 from vision.recognition.reader import PhotoReading
 
 MAX_IMAGES = 3
@@ -162,6 +166,15 @@ def capture_turn(
 
     found = _split_turns(found, context, read, key_frames)
     return _check_key_frames(found, context, read, key_frames)
+
+
+def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
+    """Return the colours of the board in the picture of a turn, as `TableSnapshot.board_colours`."""
+    reading = turn.reading
+    if reading.board is None or reading.views is None:
+        return ()
+    empty = np.array([symbol == EMPTY for symbol in reading.board.symbols])
+    return sample_premium_colours(reading.views.board, empty, list_premium_texts(turn.game.layout))
 
 
 def _explain_first_reading(seen: Capture, game: Game, context: TurnContext) -> TurnCapture:

@@ -109,6 +109,7 @@ def test_panel_may_have_no_button_at_all() -> None:
         ('[game]\nfirst = "Cleo"', "line 2: game.first is 'Cleo': choose draw or one of Player 1, Player 2"),
         ('[camera]\nsource = "film"', "line 2: camera.source is 'film': write"),
         ("[camera]\nmains_hz = 55", "line 2: camera.mains_hz is 55: choose 50 or 60"),
+        ('[page]\nboard_colours = "pink"', "line 2: page.board_colours is 'pink': choose one of crossword-game"),
         ('[camera]\nsource = "pi:x"', "line 2: camera.source is 'pi:x': write"),
         ("[camera]\nturn_seconds = 1", "line 2: camera.turn_seconds is 1: choose a number from 2 to 120"),
         ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge is GPIO 40, which cannot be used"),

@@ -1,13 +1,58 @@
-"""The colours of an edition can be read from, whatever the light."""
+"""The colours of the drawn board: which board they are of, and that squares can be read in any light."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from web.colours import build_editions_css, contrast_ratio
+import pytest
+from flask.testing import FlaskClient
+
+from device.session.snapshot import TableSnapshot
+from tests.support import samples
+from tests.web.conftest import ShownTable
+from web import create_app
+from web.colours import build_editions_css, choose_board_colours, contrast_ratio
+from web.host_info import HostInfo
+
+OWN = (("2L", "#60a0d0"), ("2W", "#e0a0a0"), ("3L", "#1050a0"), ("3W", "#c02020"))
+SEEN = replace(samples.MIDGAME, board_colours=OWN)
 
 
 def test_what_is_written_on_a_premium_square_is_read_well() -> None:
-    grounds = re.findall(r"--p:(#\w{6});--on:(#\w{6})", build_editions_css())
-    assert len(grounds) > 30
+    grounds = re.findall(r"--p:(#\w{6});--on:(#\w{6})", build_editions_css(OWN))
+    assert len(grounds) > 40
     assert all(contrast_ratio(ground, ink) >= 4.5 for ground, ink in grounds)
+
+
+@pytest.mark.parametrize(
+    ("named", "state", "expected"),
+    [
+        ("", samples.MIDGAME, "crossword-game"),
+        ("", SEEN, "own"),
+        ("", replace(SEEN, edition="giant-deluxe-2020"), "giant-deluxe-2020"),
+        ("classic-2008", replace(SEEN, edition="giant-deluxe-2020"), "classic-2008"),
+    ],
+    ids=["until-seen", "seen", "edition-of-the-rules", "named-in-the-settings"],
+)
+def test_board_has_the_colours_of(named: str, state: TableSnapshot, expected: str) -> None:
+    assert choose_board_colours(named, state) == expected
+
+
+def test_page_gets_the_colours_of_the_own_board_once_they_are_seen(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    before = client.get("/live/state").get_json()
+    assert before["colours"] == "/editions.css"
+    table.show(SEEN)
+    news = client.get(f"/live/state?since={before['id']}").get_json()
+    assert 'data-edition="own"' in news["parts"]["board"]
+    assert f'href="{news["colours"]}"' in client.get("/history").text
+    assert '[data-edition="own"] .p3W' in client.get(news["colours"]).text
+
+
+def test_colours_named_in_the_settings_are_on_the_page(table: ShownTable) -> None:
+    table.show(SEEN)
+    app = create_app(table, host_info=HostInfo(board_colours="giant-deluxe-2020"))
+    assert 'class="board"' in (html := app.test_client().get("/").text)
+    assert 'data-edition="giant-deluxe-2020"' in html and 'data-edition="own"' not in html
+    app.extensions["live"].close()

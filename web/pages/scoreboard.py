@@ -27,7 +27,7 @@ def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing,
     routes.get("/watch")(pages.watch)
     routes.get("/big")(pages.big)
     routes.get("/join")(pages.join)
-    routes.get("/editions.css")(send_editions_css)
+    routes.get("/editions.css")(pages.editions_css)
     routes.get("/pictures/<name>.jpg")(pages.picture)
     return routes
 
@@ -67,6 +67,11 @@ class ScoreboardPages:
         """Return the picture of a turn."""
         return send_picture(self.session.picture(name), FOR_EVER)
 
+    def editions_css(self) -> Response:
+        """Return the style sheet with the colours of each edition's board and of the table's own board."""
+        css = build_editions_css(self.session.state.board_colours)
+        return Response(css, mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
+
     def find_shown_code(self) -> str:
         """Return the pairing code for a paired client, or an empty string for other clients.
 
@@ -105,8 +110,3 @@ class ScoreboardPages:
             languages=languages().values(),
             **values,
         )
-
-
-def send_editions_css() -> Response:
-    """Return the style sheet with the colours of each edition's board."""
-    return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})

@@ -93,7 +93,7 @@ class HistoryPages:
         """Return the page of a game after a turn, or only the changing part of the page for a script."""
         replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
-        state = replay.state_after(turn)
+        state = replace(replay.state_after(turn), board_colours=self.session.state.board_colours)
         return self._render(
             "game",
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",

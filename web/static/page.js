@@ -30,6 +30,8 @@ function show(news) {
     const element = document.getElementById(name); // a big screen has not every part
     if (element) replace(element, html);
   }
+  const colours = document.getElementById("colours");
+  if (colours.getAttribute("href") !== news.colours) colours.href = news.colours;
   refresh();
   document.dispatchEvent(new CustomEvent("news", { detail: news }));
 }

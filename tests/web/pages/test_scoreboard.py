@@ -64,7 +64,7 @@ def test_premiums_of_the_last_play_have_the_colours_of_its_board(table: ShownTab
     table.show(samples.MIDGAME)
     html = page(client)
     assert re.findall(r'<b class="p(\d\w)">([^<]*)</b>', html) == [("2L", "1×2"), ("2W", "×&#8202;2"), ("2L", "1×2")]
-    assert html.count('data-edition="classic-2008"') == 2
+    assert html.count('data-edition="crossword-game"') == 2
     css = client.get("/editions.css").text
     assert all(f'[data-edition="{edition}"] .p3W' in css for edition in EDITION_COLOURS)
 
