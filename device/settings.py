@@ -60,6 +60,9 @@ _TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /,
 _MAINS_HZ = (50, 60)
 _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
 """The editions with different colours; empty: the colours of the table's own board."""
+AUTO_CHOICES = ("off", "propose", "end")
+MIN_AUTO_S, MAX_AUTO_S = 3, 120
+"""Limits of the rest after which a turn ends without a button, in seconds; a shorter rest is common in a turn."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 
 
@@ -163,6 +166,13 @@ class PanelSettings(_Section, frozen=True):
     displays: tuple[str, ...] = ()
 
 
+class TableSettings(_Section, frozen=True):
+    """Turns without a button: a legal play that has been still for `auto_seconds` is proposed as a turn, or ends it."""
+
+    auto: Annotated[str, Meta(extra={"choices": AUTO_CHOICES, "texts": "settings.auto"})] = "off"
+    auto_seconds: int = 5
+
+
 class VoiceSettings(_Section, frozen=True):
     """Speech output; scores are spoken if `use` is True."""
 
@@ -188,6 +198,7 @@ class Settings(_Section, frozen=True):
 
     game: GameSettings = GameSettings()
     camera: CameraSettings = CameraSettings()
+    table: TableSettings = TableSettings()
     page: PageSettings = PageSettings()
     data: DataSettings = DataSettings()
     panel: PanelSettings = msgspec.field(default_factory=PanelSettings)
@@ -265,6 +276,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
         message = make_message("setting-mains", "is {0}: choose 50 or 60", frequency)
         raise InvalidSettingError(("camera", "mains_hz"), message)
+    _check_table(settings.table)
     _check_page(settings.page)
     _check_data(settings.data)
     _check_hall(settings.hall)
@@ -327,6 +339,14 @@ def _check_rules(game: GameSettings) -> None:
         text = "is {0}: choose {1} or one of {2}"
         message = make_message("setting-first", text, repr(game.first), DRAW, ", ".join(game.players))
         raise InvalidSettingError(("game", "first"), message)
+
+
+def _check_table(table: TableSettings) -> None:
+    """Raise `InvalidSettingError` for an unknown choice, or a time that is out of range."""
+    if table.auto not in AUTO_CHOICES:
+        raise InvalidSettingError(("table", "auto"), _describe_choices(table.auto, AUTO_CHOICES))
+    if not MIN_AUTO_S <= (seconds := table.auto_seconds) <= MAX_AUTO_S:
+        raise InvalidSettingError(("table", "auto_seconds"), _describe_range(seconds, MIN_AUTO_S, MAX_AUTO_S))
 
 
 def _check_page(page: PageSettings) -> None:

@@ -118,6 +118,12 @@ class BoardCamera:
             frame = self._camera.still()
             return Capture(frame, self.read_board(frame.image, tiles))
 
+    def use_advance(self, advance: AdvanceReading) -> None:
+        """Track the board from an advance reading that counts, unless the board was located in the meantime."""
+        with self._lock:
+            if self._tracker.has_same_corners(advance.before):
+                self._tracker = advance.after
+
     def is_unchanged(self, advance: AdvanceReading, preview: Frame) -> bool:
         """Return True if a preview certainly shows the board of an advance reading, at the corners that are tracked."""
         tracker = self.tracker

@@ -24,11 +24,12 @@ from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
 from device.report.log_file import keep_log, read_log
+from device.session.auto_turns import AutoTurnConfig
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
-from device.settings import PanelSettings, Settings
+from device.settings import PanelSettings, Settings, TableSettings
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.fallback import FallbackStore
@@ -167,6 +168,7 @@ class Appliance:
             self._lexicon,
             profile=self._profile,
             max_turn_s=self._settings.camera.turn_seconds,
+            auto_turns=make_auto_turn_config(self._settings.table),
         )
         if self._profile and self._profile.problem:
             self._notices.append(self._profile.problem)
@@ -321,6 +323,11 @@ class Appliance:
             stable.cancel()
         self._starts.close()
         notify("STOPPING=1")
+
+
+def make_auto_turn_config(settings: TableSettings) -> AutoTurnConfig | None:
+    """Return when turns end without a button, or None if they do not."""
+    return None if settings.auto == "off" else AutoTurnConfig(settings.auto == "end", settings.auto_seconds)
 
 
 def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]:

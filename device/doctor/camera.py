@@ -48,6 +48,16 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     yield from _check_access(system, subject)
 
 
+def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that turns can end without a button: the camera must see the board all the time."""
+    source, auto = settings.camera.source, settings.table.auto
+    if auto != "off" and source.startswith(("phone", "folder:")):
+        yield Subject("camera").warning(
+            f"turns end with the button, in spite of table.auto = {auto}: {source} does not see the board all the time",
+            f"name another camera as camera.source, or set table.auto to off, in {SYSTEM_SETTINGS_FILE}",
+        )
+
+
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
     """Take one picture and check light, focus and board; skipped while the running service uses the camera."""
     from device.cameras import CameraError

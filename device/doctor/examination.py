@@ -24,6 +24,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
     machine.check_service,
     pins.check_groups,
     camera.check_camera,
+    camera.check_auto_turns,
     pins.check_pins,
     pins.check_displays,
     network.check_wifi,

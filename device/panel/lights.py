@@ -13,7 +13,7 @@ from math import floor, inf
 
 from device.panel.buttons import MAX_PLAYERS
 from device.session.messages import Trouble
-from device.session.snapshot import Phase, TableSnapshot
+from device.session.snapshot import Phase, Sight, TableSnapshot
 
 RGB = tuple[float, float, float]
 """Brightness of red, green and blue, each from 0 to 1."""
@@ -201,7 +201,7 @@ def status_of(state: TableSnapshot) -> PanelStatus:
 
 
 def lights_of(state: TableSnapshot) -> Lights:
-    """Return the lights for a snapshot; the light of the player to move is steady, the lights of winners blink."""
+    """Return the lights for a snapshot; the light of the player to move blinks if the turn may be over."""
     return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS)))
 
 
@@ -219,4 +219,6 @@ def next_change(lights: Lights, elapsed: float) -> float:
 def _player_light(state: TableSnapshot, player: int) -> Light:
     if player in state.winners:
         return Light(Colour.WHITE, Rhythm.SLOW)
-    return Light(Colour.WHITE) if player == state.turn_of else LIGHT_OFF
+    if player != state.turn_of:
+        return LIGHT_OFF
+    return Light(Colour.WHITE, Rhythm.SLOW if state.sight is Sight.TURN_OVER else Rhythm.STEADY)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 
 from device.cameras import Frame
 from device.capture.board_camera import BoardCamera, CameraMonitor
 from device.capture.turn_images import KeyFrameBuffer
+from device.session.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, format_sentence, make_notice
 from device.session.profile_updater import ProfileUpdater
 from device.session.sight_monitor import SightMonitor
-from device.session.snapshot import Sight, TableSnapshot
+from device.session.snapshot import Moment, Sight, TableSnapshot
 from device.session.threads import CommandQueue
-from device.session.turn_capture import AdvanceReader, TurnCapture
+from device.session.turn_capture import AdvanceCapture, AdvanceReader, TurnCapture
 from device.system.periodic import PeriodicTask
 from engine.game import Game
 
@@ -31,7 +33,7 @@ MAX_TURNS_TO_LEARN = 4
 
 
 class BackgroundWork:
-    """Threads that work between commands: `watch`, `clock`, `saving` and `learning`.
+    """Threads that work between commands: `watch`, `clock`, `saving`, `learning` and, with `table.auto`, `auto`.
 
     What changes the game or the profile is passed on to the thread of the session.
     """
@@ -45,7 +47,10 @@ class BackgroundWork:
         advance_reader: AdvanceReader,
         profile_updater: ProfileUpdater | None,
         get_letters: Callable[[], tuple[str, ...]],
+        end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
     ) -> None:
+        """Prepare the work; `end_turn` submits the command that ends a turn without a press."""
+        self._end_turn = end_turn
         self._controller = controller
         self._queue = queue
         self._key_frames = key_frames
@@ -57,6 +62,8 @@ class BackgroundWork:
         )
         self._camera = camera
         self._tasks: tuple[PeriodicTask, ...] = ()
+        self.auto_turns: AutoTurns | None = None
+        """The automatic end of turns, or None."""
         self.camera_notice: Notice | None = None
         """The notice about a fault of the camera, or None."""
 
@@ -65,15 +72,28 @@ class BackgroundWork:
         """What the camera sees now."""
         return self._sight_monitor.sight
 
-    def start(self, clock: Callable[[], float], closing: threading.Event) -> None:
-        """Start the threads; they wait on the event `closing`. `clock` returns seconds."""
+    def start(self, clock: Callable[[], float], closing: threading.Event, auto: AutoTurnConfig | None) -> None:
+        """Start the threads; they wait on the event `closing`. `clock` returns seconds.
+
+        If `auto` is None, turns end with a press only.
+        """
+        if auto is not None:
+            self.auto_turns = AutoTurns(
+                auto,
+                self._controller,
+                self._queue,
+                self._advance_reader,
+                clock,
+                self._end_turn,
+                self._sight_monitor.propose_turn_end,
+            )
         monitor = CameraMonitor(
             self._camera,
             self._update_camera_notice,
             self._handle_rest,
             lambda: not self._queue.is_busy,
             clock,
-            self._sight_monitor.handle_motion,
+            self._handle_motion,
             self._sight_monitor.handle_long_rest,
             on_scene=self._advance_reader.read_scene,
             is_in_play=lambda: self._queue.state.phase.in_play,
@@ -83,6 +103,7 @@ class BackgroundWork:
             PeriodicTask("clock", self._save_clock, closing),
             PeriodicTask("saving", self._retry_save, closing),
             PeriodicTask("learning", self._learn_turns, closing),
+            *([PeriodicTask("auto", self.auto_turns.check, closing)] if self.auto_turns else []),
         )
 
     def close(self) -> None:
@@ -114,6 +135,15 @@ class BackgroundWork:
             self._advance_reader.discard()
         if before != self.camera_notice:
             self._queue.update_state(replace_notice)
+
+    def withdraw_proposal(self) -> None:
+        """Forget that the turn may be over, because a command begins."""
+        self._sight_monitor.withdraw_proposal()
+
+    def _handle_motion(self, is_moving: bool) -> None:
+        if self.auto_turns:
+            self.auto_turns.handle_motion(is_moving)
+        self._sight_monitor.handle_motion(is_moving)
 
     def _handle_rest(self, frame: Frame) -> None:
         """Keep a key frame (picture of the board at rest), and check if players have removed a withdrawn play."""

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from device.cameras import Frame, Image
-from device.capture.board_camera import AdvanceReading, BoardCamera
+from device.capture.board_camera import BoardCamera
 from device.session.game_controller import GameController
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue
+from device.session.turn_capture import AdvanceCapture
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
 from engine.reading import EMPTY, HIDDEN, BoardReading
@@ -35,9 +36,9 @@ class SightMonitor:
         queue: CommandQueue,
         get_letters: Callable[[], tuple[str, ...]],
         remove_notices: Callable[[str], None],
-        get_advance: Callable[[], AdvanceReading | None],
+        get_advance: Callable[[], AdvanceCapture | None],
     ) -> None:
-        """Prepare the monitor; `get_advance` returns the last reading that was made in advance, or None."""
+        """Prepare the monitor; `get_advance` returns the last turn that was captured in advance, or None."""
         self._camera = camera
         self._controller = controller
         self._queue = queue
@@ -50,6 +51,16 @@ class SightMonitor:
     def handle_motion(self, is_moving: bool) -> None:
         """Note that something begins to move, or that the board has come to rest."""
         self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
+
+    def propose_turn_end(self) -> None:
+        """Show that the turn may be over, until something moves or a command begins."""
+        if self.sight is not Sight.HAND_IN_VIEW:
+            self._set_sight(Sight.TURN_OVER)
+
+    def withdraw_proposal(self) -> None:
+        """Forget that the turn may be over; the caller publishes a snapshot."""
+        if self.sight is Sight.TURN_OVER:
+            self.sight = Sight.READY
 
     def handle_rest(self, frame: Frame) -> None:
         """Check a picture of the board at rest if the tiles of a withdrawn play are to be removed."""
@@ -65,7 +76,7 @@ class SightMonitor:
         if not (self._queue.state.phase.in_play and self._controller.game.board):
             return
         advance = self._get_advance()
-        if advance is not None and self._camera.is_unchanged(advance, preview):
+        if advance is not None and self._camera.is_unchanged(advance.reading, preview):
             reading = advance.capture.reading
             self._queue.submit_task(lambda: self._check_board(lambda: reading))
         else:
@@ -89,7 +100,9 @@ class SightMonitor:
         if not self._queue.state.phase.in_play or self.sight is Sight.HAND_IN_VIEW:
             return
         before = self._camera.tracker.corners
-        self._set_sight(judge_sight(self._controller.game, read(), before))
+        sight = judge_sight(self._controller.game, read(), before)
+        if not (sight is Sight.READY and self.sight is Sight.TURN_OVER):
+            self._set_sight(sight)
 
     def _read_board(self, image: Image) -> PhotoReading:
         return self._camera.read_board(image, self._get_letters())

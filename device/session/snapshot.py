@@ -70,6 +70,7 @@ class Sight(StrEnum):
     HAND_IN_VIEW = "hand-in-view"  # something moves
     BOARD_MOVED = "board-moved"
     BOARD_DIFFERS = "board-differs"  # recorded tiles are missing or look different
+    TURN_OVER = "turn-over"  # a legal play has been still for some time, so that the turn may be over
 
 
 @dataclass(frozen=True, slots=True)

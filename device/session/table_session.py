@@ -20,8 +20,10 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
+from device.session.auto_turns import AutoTurnConfig
 from device.session.background import BackgroundWork
 from device.session.commands.base import CommandContext, TableCommand
+from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
@@ -31,7 +33,13 @@ from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
-from device.session.turn_capture import AdvanceReader, TurnCapture, capture_turn, sample_board_colours
+from device.session.turn_capture import (
+    AdvanceCapture,
+    AdvanceReader,
+    TurnCapture,
+    capture_turn,
+    sample_board_colours,
+)
 from device.storage.store import GameStore, StoreError
 from engine.board import load_layout
 from engine.messages import join_messages
@@ -69,13 +77,15 @@ class TableSession:
         max_turn_s: float = MAX_TURN_S,
         clock: Callable[[], float] = time.monotonic,
         closing: threading.Event | None = None,
+        auto_turns: AutoTurnConfig | None = None,
     ) -> None:
         """Open a session and start its threads.
 
         `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
         learns from each turn. If a turn is not read after `max_turn_s` seconds, the players are asked. `follows_board`
         is passed to `BoardCamera`. `clock` returns seconds. All threads wait on the event `closing`, which `close`
-        sets. Tests replace `clock` and `closing` so that no thread really waits.
+        sets. Tests replace `clock` and `closing` so that no thread really waits. With `auto_turns`, a play that is
+        still ends the turn without a press, or is proposed.
         """
         closing = closing or threading.Event()
         self._store = store
@@ -86,7 +96,9 @@ class TableSession:
         follows_board = follows_board and not phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         self._controller = GameController(store, words, clock)
-        self._context = CommandContext(self._controller, self._take_turn, self._prepare_board, phone_camera)
+        self._context = CommandContext(
+            self._controller, self._take_turn, self._prepare_board, self._record_advance, phone_camera
+        )
         self._setup = TableSetup(self._board_camera, store, profile)
         self._key_frames = KeyFrameBuffer()
         self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
@@ -103,8 +115,9 @@ class TableSession:
             self._advance_reader,
             ProfileUpdater(profile) if profile else None,
             self._get_letters,
+            lambda found, moment: self.submit(EndFoundTurn(found), moment),
         )
-        self._background.start(clock, closing)
+        self._background.start(clock, closing, auto_turns)
 
     def __enter__(self) -> TableSession:
         return self
@@ -242,9 +255,12 @@ class TableSession:
         If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
         asked; if they choose to wait, the next call continues.
         """
-        controller, worker = self._controller, self._turn_worker
+        controller, worker, auto_turns = self._controller, self._turn_worker, self._background.auto_turns
         if controller.game.tiles.by_hand_only:
             controller.notices += (make_notice("by-hand-only", trouble=Trouble.BOARD),)
+            return ()
+        if auto_turns is not None and auto_turns.take_echo(controller.game):
+            controller.notices += (make_notice("turn-ended-already", controller.game.players[controller.game.to_move]),)
             return ()
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
@@ -256,11 +272,29 @@ class TableSession:
         if turn is None:
             controller.open_question = make_late_question(worker.max_s)
             return ()
+        self._record_turn(turn)
+        return turn.reading.problems
+
+    def _record_advance(self, advance: AdvanceCapture) -> None:
+        """Record a turn that was captured in advance, with its picture."""
+        before, auto_turns = self._controller.game, self._background.auto_turns
+        turn = advance.adapt(before, self._controller.turn_context)
+        self._board_camera.use_advance(advance.reading)
+        if turn.is_aligned:
+            self._board_camera.confirm_location(turn.reading)
+        self._key_frames.take_all()
+        self._record_turn(turn)
+        if auto_turns is not None and len(self._controller.game.turns) > len(before.turns):
+            auto_turns.note_end(self._controller.game)
+
+    def _record_turn(self, turn: TurnCapture) -> None:
+        """Record a captured turn, and show its pictures, question and notices; without a board, show the reason."""
+        controller = self._controller
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
             controller.add_notice(join_messages("; ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
-            return turn.reading.problems
+            return
         self._key_frames.set_reference(turn.frame)
         if not (controller.board_colours and controller.game.turns):  # once for each game
             controller.board_colours = sample_board_colours(turn) or controller.board_colours
@@ -273,7 +307,6 @@ class TableSession:
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
         self._background.add_turn(turn, controller.game)
-        return turn.reading.problems
 
     def _prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light."""
@@ -297,6 +330,7 @@ class TableSession:
         controller = self._controller
         before = controller.open_question, controller.notices
         controller.notices = ()
+        self._background.withdraw_proposal()
         if not command.keeps_question:
             controller.close_question(is_deferred=command.defers_question)
             controller.seat = seat  # an answer belongs to the seat of the turn in question

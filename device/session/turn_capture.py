@@ -268,10 +268,10 @@ class AdvanceReader:
         self._lock = threading.Lock()
         self._number = 0
         self._future: Future[AdvanceCapture | None] | None = None
-        self._newest: AdvanceReading | None = None
+        self._newest: AdvanceCapture | None = None
 
-    def get_newest(self) -> AdvanceReading | None:
-        """Return the newest reading, whether a press has taken it or not; None if it was discarded."""
+    def get_newest(self) -> AdvanceCapture | None:
+        """Return the newest capture, whether a press has taken it or not; None if it was discarded."""
         with self._lock:
             return self._newest
 
@@ -319,11 +319,14 @@ class AdvanceReader:
 
     def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
         reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
+        if reading is None:
+            return None
+        capture = capture_in_advance(reading, game, context)
         with self._lock:
-            if reading is None or number != self._number:  # discarded in the meantime
+            if number != self._number:  # discarded in the meantime
                 return None
-            self._newest = reading
-        return capture_in_advance(reading, game, context)
+            self._newest = capture
+        return capture
 
 
 def _lower_priority() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from device.catalogue import Catalogue, load_catalogue
-from device.session.snapshot import Listener, Phase, TableSnapshot, TurnView
+from device.session.snapshot import Listener, Phase, Sight, TableSnapshot, TurnView
 from engine.errors import TilekeeperError
 from engine.messages import make_message
 
@@ -124,6 +124,8 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
         spoken.append(catalogue.format("voice.question"))
     elif now.turn_of is not None and now.phase.in_play and (not same or now.turn_of != before.turn_of):
         spoken.append(catalogue.format("voice.turn", _spoken_name(now, now.turn_of)))
+    elif now.turn_of is not None and now.sight is Sight.TURN_OVER and before.sight is not Sight.TURN_OVER:
+        spoken.append(catalogue.format("voice.turn-over", _spoken_name(now, now.turn_of)))
     return " ".join(filter(None, spoken))
 
 

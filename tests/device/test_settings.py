@@ -112,6 +112,8 @@ def test_panel_may_have_no_button_at_all() -> None:
         ('[page]\nboard_colours = "pink"', "line 2: page.board_colours is 'pink': choose one of crossword-game"),
         ('[camera]\nsource = "pi:x"', "line 2: camera.source is 'pi:x': write"),
         ("[camera]\nturn_seconds = 1", "line 2: camera.turn_seconds is 1: choose a number from 2 to 120"),
+        ('[table]\nauto = "yes"', "line 2: table.auto is 'yes': choose one of off, propose, end"),
+        ("[table]\nauto_seconds = 2", "line 2: table.auto_seconds is 2: choose a number from 3 to 120"),
         ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge is GPIO 40, which cannot be used"),
         ("[panel]\nchallenge = 5", "panel.challenge is GPIO 5, which end_turn has already: choose another"),
         ("[panel]\nend_turn = [5, 5]", "line 2: panel.end_turn is GPIO 5, which end_turn has already"),

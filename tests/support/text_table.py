@@ -146,3 +146,14 @@ class PaintedTable:
             levels[:] = 0
         patches = np.kron(levels, np.ones((CELL, CELL), np.uint8))
         return np.ascontiguousarray(np.repeat(patches[:, :, None], 3, axis=2))
+
+
+class RuledTable(PaintedTable):
+    """A painted table with lines between its squares, which give its pictures contrast."""
+
+    light = 0
+
+    def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
+        image = super()._paint(hidden).astype(int) + self.light
+        image[::CELL] = image[1::CELL] = 250
+        return np.clip(image, 0, 255).astype(np.uint8)

@@ -1,11 +1,13 @@
 """Score rendered games from videos, without a button, and count the turns that are found.
 
     python -m tests.system.replay_videos --games 10 --gcg DIR --out DIR
+    python -m tests.system.replay_videos --games 10 --gcg DIR --live
 
 Each video (MP4, ten frames a second) shows one recorded game: a hand over the board before each play, pauses of 6 to 40
 seconds, and a bump of the camera. The board is rendered a few times for each play, and the frames are composed from
 these pictures with noise of their own. Passes and exchanges come from a list, as with `tilekeeper replay --turns`.
-Without --gcg, the games of the demo are used. A game ends before its first challenge.
+Without --gcg, the games of the demo are used. A game ends before its first challenge. With --live, the frames go
+through a camera to a session whose turns end by themselves (`table.auto`), with a clock that moves from frame to frame.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import argparse
 import random
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
@@ -23,15 +25,24 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from device.capture.video_frames import read_frames
+from device.cameras import Frame
+from device.capture.video_frames import VideoFrame, read_frames
 from device.demo.demo_table import load_demo_games
+from device.session.auto_turns import AutoTurnConfig
+from device.session.commands.games import StartGame
+from device.session.commands.turns import ExchangeTiles, PassTurn
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
 from device.session.video_replay import EnteredTurn, replay_video
+from device.settings import TableSettings
+from device.storage.store import GameStore
 from engine.board import SQUARES, Board, column_of, row_of
 from engine.errors import RulesError
-from engine.events import Exchanged, Passed, PlayMade
+from engine.events import Exchanged, GameStarted, Passed, PlayMade
 from engine.game import Game
 from engine.gcg import Record, parse_gcg
 from engine.gcg.to_game import build_game
+from tests.support.stepped_time import PATIENCE_S, SteppedTime, wait_for_readings
 from tests.system.simulate_evenings import SIZE, NightTable
 from vision.geometry import Image
 from vision.recognition.reader import BoardReader
@@ -120,17 +131,64 @@ class VideoMaker:
             self.frames += 1
 
 
-def measure_video(game: Game, path: Path, seed: int, reader: BoardReader) -> VideoScore:
-    """Write the video of a game to `path`, replay it, and compare the result with the game."""
+class VideoCamera:
+    """A live camera that shows one frame of a video until it gets the next one."""
+
+    live = True
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.image: Image = np.full((SIZE[1], SIZE[0], 3), 128, np.uint8)
+
+    def still(self) -> Frame:
+        """Return the frame that is shown."""
+        return Frame(self.image, self._clock())
+
+    preview = still
+
+    def close(self) -> None: ...
+
+
+def play_live(
+    frames: Iterable[VideoFrame], reader: BoardReader, started: GameStarted, entered: Sequence[EnteredTurn]
+) -> TableSnapshot:
+    """Show the frames to a session whose turns end by themselves; return its last snapshot."""
+    time, left = SteppedTime(), list(entered)
+    camera, auto = VideoCamera(time.clock), AutoTurnConfig(ends=True, wait_s=TableSettings().auto_seconds)
+    with (
+        GameStore(":memory:") as store,
+        TableSession(camera, reader, store, clock=time.clock, closing=time, auto_turns=auto) as session,
+    ):
+        session.submit(StartGame(started)).result(PATIENCE_S)
+        for frame in frames:
+            while left and left[0].time <= frame.time:
+                turn = left.pop(0)
+                session.submit(ExchangeTiles(turn.count) if turn.count else PassTurn()).result(PATIENCE_S)
+            camera.image = frame.image
+            time.move_to(frame.time)
+            wait_for_readings(session)
+        time.move_to(time.clock() + auto.wait_s + 1)
+        return session.state
+
+
+def measure_video(game: Game, path: Path, seed: int, reader: BoardReader, *, is_live: bool = False) -> VideoScore:
+    """Write the video of a game to `path`, replay it, or play it live, and compare the result with the game."""
     entered = VideoMaker(path, seed).write_game(game)
+    if is_live:
+        return score_result(game, play_live(read_frames(path), reader, game.start_event, entered))
     result = replay_video(read_frames(path), reader, game.start_event, None, entered)
     for problem in result.problems:
         print(f"  {problem}", file=sys.stderr)
+    return score_result(game, result.state)
+
+
+def score_result(game: Game, state: TableSnapshot) -> VideoScore:
+    """Compare the turns and totals of a snapshot with those of the recorded game."""
     truth = [(turn.player, turn.score) for turn in game.turns]
-    found = [(turn.player, turn.score) for turn in result.state.turns]
+    found = [(turn.player, turn.score) for turn in state.turns]
     blocks = SequenceMatcher(None, truth, found, autojunk=False).get_matching_blocks()
     right = sum(block.size for block in blocks)
-    totals = tuple(player.total for player in result.state.players)
+    totals = tuple(player.total for player in state.players)
     return VideoScore(len(truth), right, len(found) - right, totals == tuple(game.totals))
 
 
@@ -150,6 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--gcg", type=Path, help="folder with recorded games (default: the games of the demo)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="keep the videos there")
+    parser.add_argument("--live", action="store_true", help="play the videos live, with table.auto")
     args = parser.parse_args(argv)
     reader, scores = BoardReader(), []
     with tempfile.TemporaryDirectory() as temporary:
@@ -157,7 +216,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         for number, game in zip(range(args.games), load_games(args.gcg), strict=False):
             seed = args.seed + number
-            scores.append(measure_video(game, folder / f"game-{seed}.mp4", seed, reader))
+            scores.append(measure_video(game, folder / f"game-{seed}.mp4", seed, reader, is_live=args.live))
             print(f"game {seed}: {format_scores(scores[-1:])}", flush=True)
     print(format_scores(scores))
     return 0

@@ -1,4 +1,4 @@
-"""A short game from a rendered video; `python -m tests.system.replay_videos` plays whole games."""
+"""A short game from a rendered video, replayed and live; `python -m tests.system.replay_videos` plays whole games."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ TURNS = 5
 
 
 @pytest.mark.slow
-def test_game_is_scored_from_a_video_with_hands_and_a_bump(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_live", [False, True])
+def test_game_is_scored_from_a_video_with_hands_and_a_bump(is_live: bool, tmp_path: Path) -> None:
     game = next(load_games(None))
     beginning = Game.from_events(game.events[: 1 + TURNS])
-    score = measure_video(beginning, tmp_path / "game.mp4", seed=3, reader=BoardReader())
+    score = measure_video(beginning, tmp_path / "game.mp4", seed=3, reader=BoardReader(), is_live=is_live)
     assert score == VideoScore(TURNS, TURNS, 0, has_right_totals=True)
 
 

@@ -59,7 +59,7 @@ def test_every_text_is_used_and_every_used_one_exists() -> None:
     used = set(re.findall(r'["\']((?:[a-z_]+\.)+[a-z_]+)["\']', code)) & known
     families = set(re.findall(r'["\']((?:[a-z_]+\.)+(?:[a-z_]+_)?)["\'] ~|t\(f"((?:[a-z]+\.)+){', code))
     families = {name for pair in families for name in pair if name}
-    families |= {"tiles.", "settings.board_colours."}  # named by fields of the settings
+    families |= {"tiles.", "settings.board_colours.", "settings.auto."}  # named by fields of the settings
     unused = {key for key in known - used if not any(key.startswith(family) for family in families)}
     assert unused == {"name"}
     asked = set(re.findall(r'\bt\(["\']((?:[a-z_]+\.)+[a-z_]+)["\']\s*[,)]', code))

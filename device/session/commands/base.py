@@ -15,6 +15,7 @@ from device.session.game_controller import GameController
 from device.session.messages import make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase
+from device.session.turn_capture import AdvanceCapture
 from engine.game import Game
 from engine.reading import BOARD_SIZE
 
@@ -42,6 +43,8 @@ class CommandContext:
     """Function that takes a picture, reads the board and records the turn."""
     prepare_board: Callable[[], None]
     """Function that prepares the camera for a new game and discards the pictures of the previous game."""
+    record_advance: Callable[[AdvanceCapture], None]
+    """Function that records a turn that was captured in advance, without another picture."""
     phone_camera: PhoneCamera | None = None
     """The camera of a table whose pictures are taken by phones; None for other tables."""
 

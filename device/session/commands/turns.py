@@ -24,6 +24,7 @@ from device.session.messages import (
 )
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
+from device.session.turn_capture import AdvanceCapture
 from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
@@ -103,6 +104,19 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         advice = find_picture_advice(problems)
         if is_unused or (advice and controller.open_question is not None):
             controller.notices += (make_notice(advice or "take-another"),)
+
+
+class EndFoundTurn(TableCommand, frozen=True):
+    """End the turn of the player to move with a play that was captured at rest, without a press (`AutoTurns`)."""
+
+    transition = Command.END_TURN
+    defers_question = True
+
+    found: AdvanceCapture
+
+    def run(self, context: CommandContext) -> None:
+        """Record the turn."""
+        context.record_advance(self.found)
 
 
 class PassTurn(TableCommand, frozen=True):
@@ -330,6 +344,7 @@ def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
 TURN_COMMANDS = (
     EndTurn,
     EndTurnWithPicture,
+    EndFoundTurn,
     PassTurn,
     ExchangeTiles,
     EnterBoard,

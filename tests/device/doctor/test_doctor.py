@@ -425,6 +425,13 @@ def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch:
     assert found(examine(pi), "camera", Severity.FAULT)
 
 
+def test_turns_that_cannot_end_by_themselves_are_a_warning(pi: RaspberryPi) -> None:
+    pi.change("/etc/tilekeeper/settings.toml", 'auto = "off"', 'auto = "end"')
+    assert not found(examine(pi), "camera", Severity.WARNING)
+    pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "phone"')
+    assert "table.auto = end" in found(examine(pi), "camera", Severity.WARNING)[0].text
+
+
 def test_before_installing_only_the_program_is_looked_at(tmp_path: Path) -> None:
     report = examine(System(tmp_path, ""), program_only=True)
     assert {finding.subject for finding in report.findings} == {"settings", "libraries", "networks", "word list"}

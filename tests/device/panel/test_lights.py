@@ -26,7 +26,7 @@ from device.panel.lights import (
     status_of,
 )
 from device.session.messages import Notice, Question, Trouble
-from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView, WordView
+from device.session.snapshot import Phase, PlayerView, Sight, TableSnapshot, TurnView, WordView
 
 GOOD = TurnView(1, 0, "play", 14, 14, "8F", "HORN", (WordView("HORN", (), 2, 14, True),))
 PHONY = TurnView(1, 0, "play", 14, 14, "8F", "HRON", (WordView("HRON", (), 2, 14, False),))
@@ -79,6 +79,10 @@ def test_light_of_the_player_whose_turn_it_is() -> None:
     assert lights_of(PLAYING).players == (LIGHT_OFF, Light(Colour.WHITE), LIGHT_OFF, LIGHT_OFF)
     won = lights_of(replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)))
     assert won.players[0].rhythm is Rhythm.SLOW and won.players[1] == LIGHT_OFF
+
+
+def test_light_blinks_if_the_turn_may_be_over() -> None:
+    assert lights_of(replace(PLAYING, sight=Sight.TURN_OVER)).players[1] == Light(Colour.WHITE, Rhythm.SLOW)
 
 
 @settings(deadline=None)

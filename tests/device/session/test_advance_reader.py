@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from device.cameras import Image
@@ -20,19 +19,7 @@ from engine.events import GameStarted
 from engine.rules import Rules
 from tests.support.fast_time import FastEvent, fast_clock
 from tests.support.sessions import PATIENCE_S, open_fast_session, until
-from tests.support.text_table import CELL, FARM, HORN, STARTED, WORDS, PaintedTable
-
-
-class RuledTable(PaintedTable):
-    """A painted table with lines between its squares, which give its pictures contrast."""
-
-    hand_after_press = False
-    light = 0
-
-    def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
-        image = super()._paint(hidden).astype(int) + self.light
-        image[::CELL] = image[1::CELL] = 250
-        return np.clip(image, 0, 255).astype(np.uint8)
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, RuledTable
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import threading
 import time
 import wave
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from device.catalogue import load_catalogue
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.snapshot import Sight
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, make_espeak_speaker
@@ -132,6 +134,13 @@ def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, ta
 def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
     state = session.submit(StartGame(STARTED)).result(5)
     assert describe_change(state, state, load_catalogue("en")) == ""
+
+
+def test_turn_that_may_be_over_is_asked_once(session: TableSession) -> None:
+    before = session.submit(StartGame(STARTED)).result(5)
+    now = replace(before, sight=Sight.TURN_OVER)
+    assert describe_change(before, now, load_catalogue("en")) == "Is Anna's turn over?"
+    assert describe_change(now, now, load_catalogue("en")) == ""
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed: apt-get install espeak-ng")

@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.messages import DeferredQuestion, Notice, Trouble
-from device.session.snapshot import PlayerView, build_snapshot
+from device.session.snapshot import PlayerView, Sight, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
 from engine.plays import Play
@@ -49,6 +49,11 @@ def test_names_totals_and_whose_turn(table: ShownTable, client: FlaskClient) -> 
     table.show(samples.MIDGAME)
     assert part(page(client), "scores") == "Anna 39 +25 Ben 9 to play"
     assert part(page(client), "status") == "Ben to play"
+
+
+def test_turn_that_may_be_over_has_a_button(table: ShownTable, client: FlaskClient) -> None:
+    table.show(replace(samples.MIDGAME, sight=Sight.TURN_OVER))
+    assert part(page(client), "talk") == "Is Ben’s turn over? End turn"
 
 
 def test_last_play_is_broken_down_word_by_word(table: ShownTable, client: FlaskClient) -> None:

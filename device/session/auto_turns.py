@@ -1,0 +1,150 @@
+"""Turns that end without a button: a legal play that has been still for some seconds ends the turn, or is proposed.
+
+`TurnFinder` decides what is a turn, as for a video. No word is looked up for this, so that the end of a turn says
+nothing about its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+
+from device.capture.board_camera import MIN_REST_S
+from device.session.game_controller import GameController
+from device.session.messages import CommandRefusedError
+from device.session.snapshot import Moment, TableSnapshot
+from device.session.threads import CommandQueue
+from device.session.turn_capture import AdvanceCapture, AdvanceReader
+from device.session.turn_finder import TurnFinder
+from engine.game import Game
+
+CHECK_INTERVAL_S = 0.25
+MAX_ECHO_S = 5.0
+"""Seconds after the automatic end of a turn in which a press is probably meant for this turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoTurnConfig:
+    """When a turn is over without a button: after `wait_s` seconds of rest. If `ends` is False, it is proposed only."""
+
+    ends: bool
+    wait_s: float
+
+
+class AutoTurns:
+    """Ends turns, or proposes it; a thread named `auto` calls `check` repeatedly.
+
+    A press comes first: the command is refused if the game has changed since the play was found. A play that was taken
+    back with *Undo* is not found again before something moves.
+    """
+
+    def __init__(
+        self,
+        config: AutoTurnConfig,
+        controller: GameController,
+        queue: CommandQueue,
+        advance_reader: AdvanceReader,
+        clock: Callable[[], float],
+        end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
+        propose_end: Callable[[], None],
+    ) -> None:
+        """Prepare the work; `end_turn` submits the command, and `propose_end` shows that the turn may be over."""
+        self._config = config
+        self._controller = controller
+        self._queue = queue
+        self._advance_reader = advance_reader
+        self._clock = clock
+        self._end_turn = end_turn
+        self._propose_end = propose_end
+        self._finder = TurnFinder(config.wait_s)
+        self._rest_since: float | None = None
+        self._seen_rest: float | None = None
+        self._not_before = 0.0
+        self._added: tuple[object, ...] = ()
+        self._last: tuple[AdvanceCapture | None, int] = None, 0
+        self._undone: AdvanceCapture | None = None
+        self._pending_capture: AdvanceCapture | None = None
+        self._ended: tuple[int, AdvanceCapture | None, float] | None = None
+
+    def handle_motion(self, is_moving: bool) -> None:
+        """Note that something begins to move, or that the board has come to rest; called on any thread."""
+        self._rest_since = None if is_moving else self._clock() - MIN_REST_S
+
+    def note_end(self, game: Game) -> None:
+        """Note that a turn was ended without a press; called on the session's thread. `game` is the game after it."""
+        self._ended = len(game.turns), self._advance_reader.get_newest(), self._clock()
+
+    def take_echo(self, game: Game) -> bool:
+        """Return True, once, if a press is probably meant for the turn that has just ended without it.
+
+        Called on the session's thread.
+        """
+        ended, self._ended = self._ended, None
+        if ended is None:
+            return False
+        turns, capture, time = ended
+        is_unchanged = turns == len(game.turns) and capture is self._advance_reader.get_newest()
+        return is_unchanged and self._clock() - time < MAX_ECHO_S
+
+    def check(self) -> float:
+        """End the turn, or propose it, if it is over; return the seconds until the next check."""
+        if self._queue.is_busy:
+            return CHECK_INTERVAL_S
+        now, state, rest_since = self._clock(), self._queue.state, self._rest_since
+        if rest_since is None or rest_since != self._seen_rest:
+            self._seen_rest = rest_since
+            self._finder.add_motion()
+        if not self._can_end(state):
+            self._forget_play()
+            self._not_before = now
+        elif rest_since is not None and (capture := self._advance_reader.get_newest()) is not None:
+            since = max(rest_since, capture.capture.frame.time, self._not_before)
+            self._add_capture(capture, since, state.moment)
+            if self._finder.check(now) is not None:
+                self._end(state.moment)
+        return CHECK_INTERVAL_S
+
+    def _can_end(self, state: TableSnapshot) -> bool:
+        """Return True if a play can be the turn of a player; a question may be open as at a press."""
+        question = self._controller.open_question
+        is_answered = question is None or (question.first_is_default and not question.stops_clock)
+        return state.phase.in_play and not state.end_due and is_answered and not self._controller.squares_to_clear
+
+    def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
+        """Add the reading of a board that has been at rest since `since`, unless it was added to the same game."""
+        game, board = self._controller.game, capture.capture.reading.board
+        last, turns = self._last
+        self._last = capture, len(game.turns)
+        if capture is last and len(game.turns) < turns:
+            self._undone = capture
+        context = replace(self._controller.turn_context, words=None)
+        sources = (capture, game, context.earlier, context.question_history, since)
+        if board is None or capture is self._undone:
+            self._forget_play()
+        elif len(sources) != len(self._added) or not all(map(_is_same, sources, self._added)):
+            before, self._added = self._finder.pending, sources
+            if self._finder.add_reading(game, board, context, since) is not None:
+                self._end(moment)  # the next player was quick
+            elif self._finder.pending is not before:
+                self._pending_capture = capture
+
+    def _end(self, moment: Moment) -> None:
+        capture, self._pending_capture = self._pending_capture, None
+        if capture is None:
+            return
+        if not self._config.ends:
+            self._propose_end()
+            return
+        try:
+            self._end_turn(capture, moment).result()
+        except CommandRefusedError:
+            self._added = ()  # a command came first: the reading is added again, to the new game
+
+    def _forget_play(self) -> None:
+        self._finder.take()
+        self._pending_capture, self._added = None, ()
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, float) and one == other)
