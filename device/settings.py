@@ -56,7 +56,7 @@ MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 _CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
-_TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
+TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
 _MAINS_HZ = (50, 60)
 _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
 """The editions with different colours; empty: the colours of the table's own board."""
@@ -390,7 +390,7 @@ def _check_hall(hall: HallSettings) -> None:
     """Raise `InvalidSettingError` for an invalid port of the broker or an invalid name of the table."""
     if not 1 <= hall.port <= 65535:
         raise InvalidSettingError(("hall", "port"), _describe_range(hall.port, 1, 65535))
-    if (hall.host or hall.table) and not _TABLE_PATTERN.fullmatch(hall.table):
+    if (hall.host or hall.table) and not TABLE_PATTERN.fullmatch(hall.table):
         text = "is {0}: write up to 40 letters, digits, spaces, dots, - or _"
         raise InvalidSettingError(("hall", "table"), make_message("setting-table", text, repr(hall.table)))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from device.hall.messages import TOPIC_ROOT, TableEvent, TableState, TableStatus
+from device.hall.messages import TOPIC_ROOT, TableEvent, TableLog, TableState, TableStatus
 
-_CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent}
+_CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog}
 
 
 def build_document() -> dict[str, Any]:

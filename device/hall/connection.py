@@ -9,11 +9,14 @@ import select
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NoReturn, cast
 
 from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from device.hall.messages import Publication
@@ -34,6 +37,20 @@ class BrokerRefusedError(TilekeeperError):
     """The broker refuses the table, or its certificate is not accepted; a further attempt will hardly succeed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What a client receives: `receive` gets topic, payload, and True if the broker had retained the message.
+
+    A message is acknowledged after `receive` has returned. The broker keeps messages for an absent client for
+    `session_s` seconds, and sends none that is larger than `max_bytes`.
+    """
+
+    topics: tuple[str, ...]
+    receive: Callable[[str, bytes, bool], None]
+    session_s: int
+    max_bytes: int
+
+
 class BrokerConnection:
     """A connection of one client; the broker sends its last will `will` if the connection ends unexpectedly.
 
@@ -46,6 +63,7 @@ class BrokerConnection:
         client: str,
         wake_up: socket.socket | None = None,
         will: Publication | None = None,
+        subscription: Subscription | None = None,
     ) -> None:
         """Connect and log in as `client`; `wake_up` is a socket that ends `wait` when it can be read.
 
@@ -76,11 +94,23 @@ class BrokerConnection:
                 self._client.username_pw_set(settings.user, password)
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
             raise BrokerRefusedError(str(error)) from error
-        self._open(settings)
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        if subscription:
+            properties.SessionExpiryInterval = subscription.session_s
+            properties.MaximumPacketSize = subscription.max_bytes
+            self._client.on_message = lambda _client, _data, one: subscription.receive(
+                one.topic, bytes(one.payload), one.retain
+            )
+            self._client.on_subscribe = lambda _client, _data, _mid, reasons, _properties: self._handle_subscribed(
+                reasons
+            )
+        self._open(settings, properties, is_new=subscription is None)
+        if subscription:
+            self._client.subscribe([(topic, QOS) for topic in subscription.topics])
 
-    def _open(self, settings: HallSettings) -> None:
+    def _open(self, settings: HallSettings, properties: Properties, *, is_new: bool) -> None:
         try:
-            self._client.connect(settings.host, settings.port, KEEPALIVE_S, clean_start=True)
+            self._client.connect(settings.host, settings.port, KEEPALIVE_S, clean_start=is_new, properties=properties)
         except ssl.SSLCertVerificationError as error:
             raise BrokerRefusedError(error.verify_message) from error
         except (OSError, ValueError) as error:
@@ -143,6 +173,10 @@ class BrokerConnection:
         self._is_ready = not reason.is_failure
         if reason.is_failure:
             self._refusal = str(reason)
+
+    def _handle_subscribed(self, reasons: Sequence[ReasonCode]) -> None:
+        refused = [str(reason) for reason in reasons if reason.is_failure]
+        self._refusal = self._refusal or ", ".join(refused)
 
     def _handle_ack(self, mid: int, reason: ReasonCode) -> None:
         if reason.is_failure:

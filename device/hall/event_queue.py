@@ -10,7 +10,7 @@ import secrets
 
 import msgspec
 
-from device.hall.messages import Publication, TableEvent, publish_events
+from device.hall.messages import Publication, TableEvent, publish_events, publish_log
 from device.storage.store import TABLE_NOTES, GameStore
 
 NOTE_NAME = "hall"
@@ -75,6 +75,15 @@ class EventQueue:
                 return publish_events(self._table, position.store, min(games), events)
             self._next_game = next_game
         return []
+
+    def read_log(self, game: int | None = None) -> list[Publication]:
+        """Return the whole log of a game, by default of that at the position; empty if there is none.
+
+        Raises `StoreError`.
+        """
+        game = self._position.game if game is None else game
+        events = self._store.events(game)
+        return [publish_log(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
         """Save that an event, and all events before it, have arrived. Raises `StoreError`."""

@@ -45,6 +45,24 @@ class TableEvent(HallMessage, frozen=True, kw_only=True):
     event: Mapping[str, Any]
 
 
+class LoggedEvent(msgspec.Struct, frozen=True):
+    """An event of a game's log with its time, as in `TableEvent`."""
+
+    time: float
+    event: Mapping[str, Any]
+
+
+class TableLog(HallMessage, frozen=True, kw_only=True):
+    """The whole log of the newest game: `events` in order, from number 0.
+
+    With it, a receiver that missed events of the game, or that is new, has them all.
+    """
+
+    store: str
+    game: int
+    events: tuple[LoggedEvent, ...]
+
+
 class PlayerTotal(msgspec.Struct, frozen=True):
     """A player's name and total in points."""
 
@@ -135,3 +153,10 @@ def publish_events(table: str, store: str, game: int, events: Iterable[StoredEve
         )
         for one in events
     ]
+
+
+def publish_log(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> Publication:
+    """Return the whole log of a game."""
+    logged = tuple(LoggedEvent(one.time, one.body) for one in events)
+    message = TableLog(table=table, store=store, game=game, events=logged)
+    return Publication(f"{TOPIC_ROOT}/{table}/log", message, retain=True)

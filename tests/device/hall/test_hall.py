@@ -163,7 +163,7 @@ def test_table_reaches_a_broker_with_its_own_certificate(
 def test_foreign_certificate_is_reported_once(
     playing: TableSession, make_broker: MakeBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.hall.publisher.RETRY_DELAYS_S", (0.05,))
+    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.05,))
     broker, reports = make_broker(with_tls=True), list[str]()
     foreign = make_certificate(tmp_path, "foreign")
     with GameStore(tmp_path / "other.db") as store:
@@ -178,7 +178,7 @@ def test_foreign_certificate_is_reported_once(
 def test_delay_of_the_next_attempt_is_reset_without_events(
     session: TableSession, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.hall.publisher.RETRY_DELAYS_S", (0.3, 0.3, 60.0))
+    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.3, 0.3, 60.0))
     begun = time.monotonic()
     with GameStore(tmp_path / "other.db") as store, HallPublisher(session, store, broker.settings(), print):
         for _ in range(3):

@@ -1,0 +1,86 @@
+"""The thread that keeps a connection to the broker, of a table as of the hall."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Self
+
+from device.system.backoff import Backoff
+from device.system.periodic import PeriodicTask
+
+_log = logging.getLogger(__name__)
+
+RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+class BrokerTask(ABC):
+    """A thread named `hall` that connects again after each loss; `start` it when the object is complete.
+
+    `report` is called once with each reason for which the broker refuses this client; an unreachable broker is only
+    logged, because messages are sent later.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._reported = ""
+        self._backoff = Backoff(RETRY_DELAYS_S)
+        self._closing = threading.Event()
+        self._bell, self._wake_up = socket.socketpair()
+        self._bell.setblocking(False)
+        self._task: PeriodicTask | None = None
+        self._has_delivered = False
+        """True if the broker has acknowledged messages on the present connection."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def _use_broker(self) -> None:
+        """Connect, and work until `_closing` is set. Raises `BrokerLostError`, `BrokerRefusedError`."""
+
+    @abstractmethod
+    def _describe_refusal(self, error: Exception) -> str:
+        """Return the sentence for `report`."""
+
+    def _start(self) -> None:
+        self._task = PeriodicTask("hall", self._serve_connection, self._closing)
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._closing.set()
+        self._ring()
+        if self._task:
+            self._task.close()
+        self._bell.close()
+        self._wake_up.close()
+
+    def _ring(self) -> None:
+        """End the wait of the thread for the network."""
+        with suppress(BlockingIOError):  # the thread has been woken already
+            self._bell.send(b"\0")
+
+    def _serve_connection(self) -> float:
+        """Connect and work until the connection ends; return the seconds to wait before the next attempt."""
+        from device.hall.connection import BrokerLostError, BrokerRefusedError
+
+        self._has_delivered = False
+        try:
+            self._use_broker()
+        except BrokerLostError as error:
+            _log.info("the hall cannot be reached: %s", error)
+            if self._has_delivered:
+                self._backoff.reset()
+        except BrokerRefusedError as error:
+            _log.warning("the hall refuses this client: %s", error)
+            if str(error) != self._reported:
+                self._reported = str(error)
+                self._report(self._describe_refusal(error))
+        return self._backoff.record_failure()

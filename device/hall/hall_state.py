@@ -1,0 +1,170 @@
+"""The state of the hall as a value, and the functions that apply messages to it.
+
+Nothing here depends on the network or on a file. Games are replayed by the engine from their events, so that totals are
+computed by the same code as at the table; no word list is used, so nothing says whether a word is valid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from device.hall.inbox import is_player_name
+from device.hall.messages import TableState
+from device.hall.received_games import ReceivedGame
+from device.session.clock import ClockView
+from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
+from device.storage.stored_game import StoredEvent
+from engine.errors import RulesError
+from engine.events import from_json
+from engine.game import Game
+
+MAX_TABLES = 500
+"""Largest number of tables: a client with many names must not fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """The newest game of a table: `game` is None if this version cannot read its events."""
+
+    received: ReceivedGame
+    event_count: int
+    game: Game | None
+    snapshot: TableSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class HallTable:
+    """What the hall knows of one table.
+
+    `is_online` is None before the first message about it. `state` is the last state that the table published, and
+    `arrived` the time of its arrival (`time.monotonic()`). `revision` increases with each change of the hall.
+    """
+
+    name: str
+    revision: int = 0
+    is_online: bool | None = None
+    state: TableState | None = None
+    arrived: float = 0.0
+    played: PlayedGame | None = None
+
+    @property
+    def needs_help(self) -> bool:
+        """True if the table reports a fault, or is away in the middle of a game."""
+        if self.state is None:
+            return False
+        is_playing = self.state.phase not in (Phase.LOBBY, Phase.ENDED)
+        return bool(self.state.trouble) or (is_playing and self.is_online is False)
+
+    @property
+    def snapshot(self) -> TableSnapshot:
+        """The game as a snapshot of a session: computed from its events, with phase and clocks that the table sent.
+
+        If the events are missing or of a newer version, the snapshot has what the table says.
+        """
+        state, played = self.state, self.played
+        if played is None or played.game is None:
+            return self._make_short_snapshot()
+        snapshot = replace(played.snapshot, revision=self.revision)
+        if state is None or (state.game, state.events) != (played.received.number, played.event_count):
+            return snapshot
+        clock = self._make_clock(state, snapshot.rules.overtime_points if snapshot.rules else 0)
+        return replace(snapshot, phase=_read_phase(state), turn_of=state.turn_of, clock=clock)
+
+    def _make_short_snapshot(self) -> TableSnapshot:
+        if self.state is None:
+            return TableSnapshot(self.revision)
+        return TableSnapshot(
+            self.revision,
+            phase=_read_phase(self.state),
+            players=tuple(PlayerView(player.name, player.total) for player in self.state.players),
+            turn_of=self.state.turn_of,
+            in_bag=self.state.in_bag,
+            winners=self.state.winners,
+            clock=self._make_clock(self.state, 0),
+        )
+
+    def _make_clock(self, state: TableState, overtime: int) -> ClockView | None:
+        clock = state.clock
+        if clock is None:
+            return None
+        return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, since=self.arrived)
+
+
+def _read_phase(state: TableState) -> Phase:
+    """Return the phase of a table; a phase of a later version is shown as a turn."""
+    return Phase(state.phase) if state.phase in list(Phase) else Phase.TURN
+
+
+@dataclass(frozen=True, slots=True)
+class HallState:
+    """All tables by name, in the order of their names."""
+
+    revision: int = 0
+    tables: Mapping[str, HallTable] = field(default_factory=lambda: MappingProxyType({}))
+
+    def find_table(self, name: str) -> HallTable:
+        """Return a table; a new one if nothing is known of it. Raises `TooManyTablesError`."""
+        if name not in self.tables and len(self.tables) >= MAX_TABLES:
+            raise TooManyTablesError(f"more than {MAX_TABLES} tables")
+        return self.tables.get(name) or HallTable(name)
+
+
+class TooManyTablesError(RulesError):
+    """More names of tables than a hall has tables."""
+
+
+def sort_key(name: str) -> tuple[object, ...]:
+    """Return the key that sorts names of tables with their numbers as numbers.
+
+    >>> sorted(["Table 10", "Table 9", "A"], key=sort_key)
+    ['A', 'Table 9', 'Table 10']
+    """
+    parts = re.split(r"(\d+)", name.casefold())
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts)
+
+
+def apply_status(hall: HallState, name: str, *, is_online: bool) -> HallState:
+    """Return the hall after a table has come or gone."""
+    return _put(hall, replace(hall.find_table(name), is_online=is_online))
+
+
+def apply_table_state(hall: HallState, state: TableState, arrived: float) -> HallState:
+    """Return the hall after a table's state has arrived at time `arrived` (`time.monotonic()`)."""
+    return _put(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
+
+
+def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
+    """Return the hall after events of a game have arrived; `events` are all of the game.
+
+    A game that began before the newest one of its table changes nothing here.
+    """
+    table = hall.find_table(received.table)
+    if table.played and table.played.received.started > received.started:
+        return hall
+    return _put(hall, replace(table, played=replay_game(received, events)))
+
+
+def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
+    """Replay the events of a game."""
+    try:
+        game = replay_log(from_json(event.body) for event in events)
+        if not all(map(is_player_name, game.players)):
+            raise RulesError("a name that cannot be shown")
+        snapshot = replace(
+            build_snapshot(game, None), game=received.id, events=len(events), lexicon=game.start_event.lexicon
+        )
+    except UNREADABLE_GAME_ERRORS:
+        return PlayedGame(received, len(events), None, TableSnapshot(game=received.id, events=len(events)))
+    return PlayedGame(received, len(events), game, snapshot)
+
+
+def _put(hall: HallState, table: HallTable) -> HallState:
+    revision = hall.revision + 1
+    tables = {**hall.tables, table.name: replace(table, revision=revision)}
+    if table.name not in hall.tables:
+        tables = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
+    return HallState(revision, MappingProxyType(tables))

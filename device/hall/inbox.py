@@ -1,0 +1,90 @@
+"""Messages of tables as the hall receives them: nothing in them is trusted before it is checked here."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from device.hall.messages import (
+    TOPIC_ROOT,
+    HallMessage,
+    TableEvent,
+    TableLog,
+    TableState,
+    TableStatus,
+)
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
+from device.settings import TABLE_PATTERN
+from engine.errors import TilekeeperError
+
+MAX_MESSAGE_BYTES = 1_000_000
+"""Largest message that is read; the log of a long game has 50 kB."""
+MAX_GAME_EVENTS = 3000
+"""Largest number of events of a game, several times that of the longest known games."""
+_MAX_NUMBER = 2**53
+_MAX_TIME_S = 1e11
+TOPICS = tuple(f"{TOPIC_ROOT}/+/{name}" for name in ("status", "state", "events", "log"))
+_TYPES: dict[str, type[HallMessage]] = {
+    "status": TableStatus,
+    "state": TableState,
+    "events": TableEvent,
+    "log": TableLog,
+}
+_TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<kind>status|state|events|log)")
+
+
+class BadMessageError(TilekeeperError):
+    """A message that no table has sent in this form; the text gives the reason."""
+
+
+def decode_message(topic: str, payload: bytes) -> HallMessage:
+    """Return the message of a topic. Raises `BadMessageError`."""
+    match = _TOPIC.fullmatch(topic)
+    if match is None or not TABLE_PATTERN.fullmatch(match["table"]):
+        raise BadMessageError("no topic of a table")
+    if len(payload) > MAX_MESSAGE_BYTES:
+        raise BadMessageError(f"{len(payload)} bytes")
+    try:
+        message = msgspec.json.decode(payload, type=_TYPES[match["kind"]])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise BadMessageError(str(error)[:200]) from None
+    if message.table != match["table"]:
+        raise BadMessageError("the name of another table")
+    if problem := _find_problem(message):
+        raise BadMessageError(problem)
+    return message
+
+
+def _find_problem(message: HallMessage) -> str:
+    """Return what is impossible in a message; empty if nothing is."""
+    match message:
+        case TableEvent(game=game, number=number, time=time):
+            sound = 0 < game < _MAX_NUMBER and 0 <= number < MAX_GAME_EVENTS and 0 <= time < _MAX_TIME_S
+        case TableLog(game=game, events=events):
+            times = all(0 <= event.time < _MAX_TIME_S for event in events)
+            sound = 0 < game < _MAX_NUMBER and 0 < len(events) <= MAX_GAME_EVENTS and times
+        case TableState():
+            return _find_state_problem(message)
+        case _:
+            return ""
+    return "" if sound else "numbers or times that no game has"
+
+
+def _find_state_problem(state: TableState) -> str:
+    count = len(state.players)
+    if count > 4 or not all(is_player_name(player.name) for player in state.players):
+        return "players that no game has"
+    seats = [*state.winners, *([state.turn_of] if state.turn_of is not None else [])]
+    if state.clock:
+        seats += [state.clock.running] if state.clock.running is not None else []
+        if len(state.clock.used) != count:
+            return "clocks that no game has"
+    if not all(0 <= seat < count for seat in seats):
+        return "seats that no game has"
+    return "" if 0 <= state.events <= MAX_GAME_EVENTS else "numbers that no game has"
+
+
+def is_player_name(name: str) -> bool:
+    """Return True if a name can be shown."""
+    return 0 < len(name) <= MAX_PLAYER_NAME_LENGTH and all(map(is_displayable, name))

@@ -1,0 +1,164 @@
+"""The games that the hall has received, in an SQLite file: each event of a table's log once, in order.
+
+A table sends an event again after an outage, and its whole log after each connection. A table whose backup was restored
+sends other events with numbers that were used before: what a table sent last is its log.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from device.storage.errors import to_store_error
+from device.storage.stored_game import StoredEvent
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS game (
+    id        INTEGER PRIMARY KEY,
+    place     TEXT NOT NULL,    -- name of the table
+    store     TEXT NOT NULL,    -- id of the table's store, and the number of the game in it
+    number    INTEGER NOT NULL,
+    started   REAL NOT NULL     -- time of event 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS game_of_place ON game (place, store, number);
+CREATE TABLE IF NOT EXISTS event (
+    game   INTEGER NOT NULL REFERENCES game(id),
+    number INTEGER NOT NULL,
+    time   REAL NOT NULL,
+    body   TEXT NOT NULL,
+    PRIMARY KEY (game, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+_FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
+_FIND_START = """
+SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
+    WHERE place = ? AND started = ? AND body = ?
+"""
+
+
+class MissingEventsError(Exception):
+    """Events before those received are missing; the whole log of the table has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedGame:
+    """A game of a table: its id in the hall, its number at the table, and the time of its first event (Unix time)."""
+
+    id: int
+    table: str
+    number: int
+    started: float
+
+
+class ReceivedGames:
+    """The file of the hall; thread-safe. Methods raise `StoreError`."""
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = str(path)
+        self._lock = threading.Lock()
+        try:
+            self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")  # the broker is told that a message has arrived
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise to_store_error(error, self._path) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
+        """Add consecutive events of a game; return the game if it has changed, None if all events were there.
+
+        An event with the number of an earlier one but another content replaces this event and all after it; another
+        event 0 begins another game. Raises `MissingEventsError`.
+        """
+        with self._transaction() as db:
+            game = self._find_game(db, table, store, number, events[0])
+            if game is None:
+                raise MissingEventsError
+            if not self._merge(db, game, events):
+                return None
+            (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
+            return ReceivedGame(game, table, number, started)
+
+    def list_games(self) -> list[ReceivedGame]:
+        """Return all games, in the order of their start."""
+        rows = self._fetch("SELECT id, place, number, started FROM game ORDER BY started, id")
+        return [ReceivedGame(*row) for row in rows]
+
+    def read_events(self, game: int) -> list[StoredEvent]:
+        """Return the events of a game, in order."""
+        rows = self._fetch("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
+        return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
+
+    def save_note(self, name: str, text: str) -> None:
+        """Save a text of the hall itself under a name."""
+        with self._transaction() as db:
+            db.execute("INSERT OR REPLACE INTO note (name, text) VALUES (?, ?)", (name, text))
+
+    def read_note(self, name: str) -> str | None:
+        """Return the text with this name, or None."""
+        rows = self._fetch("SELECT text FROM note WHERE name = ?", name)
+        return rows[0][0] if rows else None
+
+    def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
+        """Return the id of the game that the event belongs to; a new one for an event 0 that is not there yet."""
+        if first.number:
+            row = db.execute(_FIND_GAME, (table, store, number)).fetchone()
+            return int(row[0]) if row else None
+        row = db.execute(_FIND_START, (table, first.time, _encode(first))).fetchone()
+        if row:  # the game has another number after the rescue of a damaged store
+            db.execute("UPDATE game SET store = ?, number = ? WHERE id = ?", (store, number, row[0]))
+            return int(row[0])
+        sql = "INSERT INTO game (place, store, number, started) VALUES (?, ?, ?, ?) RETURNING id"
+        return int(db.execute(sql, (table, store, number, first.time)).fetchone()[0])
+
+    def _merge(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
+        """Write the events that are new; return False if all were there."""
+        known = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
+        new = next((i for i, one in enumerate(events) if known.get(one.number) != _encode(one)), None)
+        if new is None:
+            return False
+        first = events[new].number
+        if first > len(known):
+            raise MissingEventsError
+        db.execute("DELETE FROM event WHERE game = ? AND number >= ?", (game, first))
+        db.executemany(
+            "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)",
+            [(game, one.number, one.time, _encode(one)) for one in events[new:]],
+        )
+        return True
+
+    def _fetch(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        try:
+            with self._lock:
+                return self._db.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise to_store_error(error, self._path) from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
+                self._db.execute("COMMIT")
+            except (sqlite3.Error, OverflowError) as error:
+                raise to_store_error(error, self._path) from error
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+
+def _encode(event: StoredEvent) -> str:
+    return json.dumps(event.body, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,119 @@
+"""The hall over a real broker: the games of tables arrive whole, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from device.hall.hall_state import HallTable
+from device.hall.publisher import HallPublisher
+from device.hall.receiver import HallReceiver
+from device.session.commands.games import StartGame, Undo
+from device.session.commands.turns import ExchangeTiles
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from tests.device.hall.conftest import MakeBroker
+from tests.support.broker import Broker, make_certificate
+from tests.support.sessions import until
+from tests.support.text_table import FARM, HORN, STARTED, TextTable, play
+
+
+@pytest.fixture(autouse=True)
+def short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.05,))
+
+
+def agrees(hall: HallReceiver, session: TableSession, name: str = "7") -> bool:
+    """Return True if the hall has the game of the table to the last event, with the same totals and turn."""
+    table = hall.state.tables.get(name, HallTable(name))
+    shown, state = table.snapshot, session.state
+    return (
+        table.played is not None
+        and table.played.event_count == state.events
+        and shown.players == state.players
+        and (shown.phase, shown.turn_of, shown.in_bag) == (state.phase, state.turn_of, state.in_bag)
+        and shown.board == state.board
+    )
+
+
+def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, broker: Broker, path: Path) -> None:
+    session.submit(StartGame(STARTED)).result(5)
+    play(session, table, HORN)
+    with (
+        GameStore(path, is_owner=False) as store,
+        HallPublisher(session, store, broker.settings(), print),
+        HallReceiver(":memory:", broker.settings()) as hall,
+    ):
+        until(lambda: agrees(hall, session))
+        play(session, table, HORN, FARM)
+        until(lambda: agrees(hall, session))
+        session.submit(Undo()).result(5)
+        until(lambda: agrees(hall, session))
+        assert hall.state.tables["7"].is_online
+        assert [turn.words[0].valid for turn in hall.state.tables["7"].snapshot.turns] == [None]
+    assert not hall.problems
+
+
+def test_hall_that_comes_later_has_the_whole_game(
+    session: TableSession, table: TextTable, broker: Broker, path: Path, tmp_path: Path
+) -> None:
+    session.submit(StartGame(STARTED)).result(5)
+    with GameStore(path, is_owner=False) as store, HallPublisher(session, store, broker.settings(), print):
+        play(session, table, HORN)
+        play(session, table, HORN, FARM)
+        with HallReceiver(":memory:", broker.settings()) as first:
+            until(lambda: agrees(first, session))
+        with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
+            until(lambda: agrees(hall, session))
+    with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
+        until(lambda: hall.is_connected and hall.state.tables["7"].is_online is False)
+        assert agrees(hall, session)
+        assert hall.state.tables["7"].needs_help, "a game is going on"
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+def test_hall_and_table_agree_after_everything_was_killed(
+    session: TableSession, broker: Broker, path: Path, tmp_path: Path, seed: int
+) -> None:
+    rng = random.Random(seed)
+    session.submit(StartGame(STARTED)).result(5)
+    with GameStore(path, is_owner=False) as store:
+        publisher = HallPublisher(session, store, broker.settings(), print)
+        hall = HallReceiver(tmp_path / "hall.db", broker.settings())
+        for _ in range(10):
+            for _ in range(rng.randrange(4)):
+                session.submit(ExchangeTiles(1)).result(5)
+            what = rng.choice(["broker", "hall", "table"])
+            broker.kill()
+            if what == "hall":
+                hall.close()
+                hall = HallReceiver(tmp_path / "hall.db", broker.settings())
+            if what == "table":
+                publisher.close()
+                publisher = HallPublisher(session, store, broker.settings(), print)
+            session.submit(ExchangeTiles(1)).result(5)
+            broker.start()
+            if rng.random() < 0.5:
+                until(lambda receiver=hall: receiver.is_connected)  # type: ignore[misc]
+        until(lambda: agrees(hall, session))
+        (game,) = hall.games.list_games()
+        assert hall.games.read_events(game.id) == list(store.events(1))
+        publisher.close()
+        hall.close()
+
+
+def test_hall_reports_a_wrong_password_once(broker: Broker) -> None:
+    reports: list[str] = []
+    with HallReceiver(":memory:", broker.settings(password="wrong"), reports.append):
+        until(lambda: bool(reports))
+    assert len(reports) == 1 and "refuses the hall" in reports[0]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
+def test_hall_reports_a_foreign_certificate(make_broker: MakeBroker, tmp_path: Path) -> None:
+    broker, reports = make_broker(with_tls=True), list[str]()
+    with HallReceiver(":memory:", broker.settings(ca=make_certificate(tmp_path, "foreign")), reports.append):
+        until(lambda: bool(reports))
+    assert "self-signed certificate" in reports[0]
