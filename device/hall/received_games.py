@@ -17,6 +17,7 @@ from typing import Any
 
 from device.storage.errors import to_store_error
 from device.storage.stored_game import StoredEvent
+from engine.errors import TilekeeperError
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS game (
@@ -43,7 +44,7 @@ SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
 """
 
 
-class MissingEventsError(Exception):
+class MissingEventsError(TilekeeperError):
     """Events before those received are missing; the whole log of the table has them."""
 
 
