@@ -184,6 +184,11 @@ class GameArchive:
         """Return the name and colour of every player, most recent first. Raises `StoreError`."""
         return self._store.players()
 
+    def list_players_with_games(self) -> tuple[str, ...]:
+        """Return the names of the players of all stored games, most recent first. Raises `StoreError`."""
+        playing = {name for stored in self._store.games() for name in self._summary_cache.list_players(stored)}
+        return tuple(name for name, _ in self._store.players() if name in playing)
+
     def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
         """Return the statistics of each player and of each pair of players in these games. Raises `StoreError`."""
         standings = [stands for stored in games if (stands := self._summary_cache.get_standing(stored)) is not None]

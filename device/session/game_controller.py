@@ -116,7 +116,11 @@ class GameController:
         return TurnContext(self.words, self.reading_history, self._memory.history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Start a game; if `words` is `...`, the current word list is kept. Raises `CommandRefusedError`."""
+        """Start a game; the game before is deleted if it has no turn. If `words` is `...`, the word list is kept.
+
+        Raises `CommandRefusedError`, `StoreError`.
+        """
+        before = self._log
         with convert_engine_errors():
             log, trouble = GameLog.begin_game(self.store, started, self._log)
         if not isinstance(words, EllipsisType):
@@ -124,6 +128,8 @@ class GameController:
         self.colours.save(zip(started.players, colours, strict=False))
         self.open_log(log)
         self._report_unsaved(trouble)
+        if before is not None and not before.game.turns and not before.has_unsaved:
+            self.store.delete_game(before.number)
 
     def open_log(self, log: GameLog) -> None:
         """Continue the game of a log."""

@@ -80,7 +80,7 @@ class HistoryPages:
         return self._render(
             "games",
             days=[(day, list(of_day)) for day, of_day in groupby(lines, _local_date)],
-            players=[name for name, _ in self.archive.list_players()],
+            players=self.archive.list_players_with_games(),
             player=player,
             since=since,
             until=until,

@@ -206,7 +206,6 @@ class ResumeGame(TableCommand, frozen=True):
         controller.open_log(log)
         if new and not log.game.turns and log.game.start_event != new.started:
             controller.start_game(new.started, new.words, new.colours)
-            controller.store.delete_game(log.number)
         context.prepare_board()
 
 

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.turns import EndTurn
+from engine.events import GameStarted
 from tests.support.api_table import STARTED, House, house
 from tests.support.text_table import HORN
 from tests.web.conftest import token
@@ -46,6 +47,13 @@ def test_list_names_players_and_totals(played: House) -> None:
     page = read(played, "/history")
     assert re.search(r'class="winner">Anna <b>39</b>', page) and "Ben <b>9</b>" in page
     assert 'href="/history/1"' in page
+
+
+def test_game_that_was_begun_again_before_its_first_turn_is_not_listed(table: House) -> None:
+    table.session.submit(StartGame(GameStarted(("Player 1", "Player 2")))).result(5)
+    assert "Player 1" in read(table, "/history")
+    table.session.submit(StartGame(STARTED)).result(5)
+    assert "Player 1" not in read(table, "/history")
 
 
 @pytest.mark.parametrize(
