@@ -51,9 +51,9 @@ def test_names_totals_and_whose_turn(table: ShownTable, client: FlaskClient) -> 
     assert part(page(client), "status") == "Ben to play"
 
 
-def test_turn_that_may_be_over_has_a_button(table: ShownTable, client: FlaskClient) -> None:
+def test_turn_that_may_be_over_is_asked_about(table: ShownTable, client: FlaskClient) -> None:
     table.show(replace(samples.MIDGAME, sight=Sight.TURN_OVER))
-    assert part(page(client), "talk") == "Is Ben’s turn over? End turn"
+    assert part(page(client), "talk") == "Is Ben’s turn over?"
 
 
 def test_last_play_is_broken_down_word_by_word(table: ShownTable, client: FlaskClient) -> None:
@@ -85,8 +85,10 @@ def test_invalid_word_is_marked_and_said(table: ShownTable, client: FlaskClient)
 def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     assert "not checked" not in page(client)
+    table.show(replace(samples.UNCHECKED, turns=()))
+    assert "Words are not checked: there is no word list for this game (German)." in part(page(client), "last")
     table.show(samples.UNCHECKED)
-    assert "Words are not checked: there is no word list for this game (German)." in page(client)
+    assert "not checked" not in part(page(client), "last"), "once is enough; the rules say it, too"
 
 
 def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
