@@ -30,7 +30,7 @@ _MAX_CACHED_SQUARES = 4096
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
 """Keys of the notices about a folder of pictures that works, but has no new picture."""
 
-WIDE_CHART, TALL_CHART = (400.0, 180.0), (260.0, 260.0)
+WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
 """Width and height of the two drawings of the score chart, in SVG units; the style sheet shows the one that fits."""
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0

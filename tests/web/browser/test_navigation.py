@@ -25,6 +25,18 @@ FAULTY = replace(
     events=samples.MIDGAME.events + 1,
     notices=(Notice("The camera is gone.", Trouble.CAMERA), Notice("Please take H off the board.")),
 )
+COVERED = """() => {
+  const parts = [...document.querySelectorAll("h1, .code, nav.pages a, section:not(#foot), #panel")];
+  parts.push(document.createRange());
+  parts.at(-1).selectNodeContents(document.querySelector(".now"));
+  return [...document.querySelectorAll(".notice")].flatMap((notice) => {
+    const a = notice.getBoundingClientRect();
+    return parts.filter((part) => {
+      const b = part.getBoundingClientRect();
+      return b.width && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    }).map((part) => part.id || part.className || part.tagName);
+  });
+}"""
 PAGES = ("/", "/history", "/records", "/join", "/setup")
 SMALL_PHONE = (320, 640)
 
@@ -64,6 +76,19 @@ def test_notices_cover_nothing_at_the_end_of_the_page_and_can_be_dismissed(
         table.show(replace(FAULTY, events=FAULTY.events + 1))
         phone.wait_for_selector(f"html[data-events='{FAULTY.events + 1}']")
         assert not phone.locator(".notice:visible").count()
+
+
+@pytest.mark.parametrize("size", [SCREEN, (1440, 900), (1100, 800)])
+@pytest.mark.parametrize("path", ["/", "/big"])
+def test_notices_cover_nothing_on_a_wide_screen(
+    browser: Browser, server: PageServer, table: ShownTable, size: tuple[int, int], path: str
+) -> None:
+    with opened(browser, size) as page:
+        pair(page, server, server.app.extensions["pairing"].code)
+        table.show(FAULTY)
+        visit(page, server, path)
+        page.get_by_text("The camera is gone.").wait_for()
+        assert page.evaluate(COVERED) == []
 
 
 def test_notice_that_comes_again_is_shown_again(browser: Browser, server: PageServer, table: ShownTable) -> None:

@@ -300,4 +300,4 @@ def test_chart_is_drawn_wide_and_tall_for_cards_of_both_shapes(table: ShownTable
     table.show(samples.MIDGAME)
     html = page(client)
     assert '<svg class="chart" viewBox="0 0 400.0 180.0"' in html
-    assert '<svg class="chart tall" viewBox="0 0 260.0 260.0"' in html
+    assert '<svg class="chart tall" viewBox="0 0 300.0 240.0"' in html
