@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from flask import Flask
 
-from device.session.messages import Trouble
+from device.session.messages import START_FROM_HERE, Trouble
 from device.session.new_game import PALETTE
 from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
@@ -55,6 +55,7 @@ def register_filters(app: Flask) -> None:
         tenths=tenths,
         unseen_tiles=unseen_tiles,
         list_squares=list_squares,
+        starts_here=starts_here,
         list_rule_texts=list_rule_texts,
         actor=actor,
     )
@@ -168,6 +169,12 @@ class SquareView:
     premium_text: str
     tile: TileView | None
     label: str
+
+
+def starts_here(state: TableSnapshot, answer: int) -> bool:
+    """Return True for the answer to start from the position on the board: its form asks for the points so far."""
+    question = state.question
+    return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
 
 
 def list_rows(board: BoardView, tile_set: str) -> tuple[tuple[str, ...], ...]:

@@ -14,6 +14,7 @@ from device.session.messages import (
     Trouble,
     format_sentence,
     get_text,
+    list_symbols,
     make_finding_notice,
     make_finding_question,
     make_notice,
@@ -33,7 +34,7 @@ from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
 from engine.lexicon import WordList
 from engine.messages import key_of
-from engine.reading import EMPTY, HIDDEN, BoardReading
+from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import push_events
 
@@ -143,7 +144,7 @@ def _is_press_missed(decision: Decision) -> bool:
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
     """Return True if the question about a finding of the validation is to be asked before the inference's question."""
-    if finding.reason in GRID_REASONS:
+    if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
     if not finding.options[0].events:
         return own.first_is_default
@@ -177,7 +178,9 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
         format_sentence(inference.question),
         tuple(map(format_sentence, answers)),
         squares=squares,
-        symbols=_list_symbols(game, likely, squares) if len(answers) == len(likely) else (),
+        symbols=list_symbols((one.game.board for one in likely), game.tiles, squares)
+        if len(answers) == len(likely)
+        else (),
     )
     return Decision(events, OpenQuestion(question, tuple(answers.values()), first_is_default=bool(events)))
 
@@ -225,15 +228,6 @@ def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event
     if game.check_play(first.play) or between.check_play(second.play):
         return None
     return explanation_text(game, between.push(second), (first, second), ""), (first, second)
-
-
-def _list_symbols(game: Game, likely: list[Explanation], squares: tuple[Square, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the symbols (letter, blank or empty) that each explanation implies for the given squares."""
-    boards = [one.game.board for one in likely]
-    return tuple(
-        tuple(EMPTY if (tile := board[square]) is None else game.tiles.text(tile) for square in squares)
-        for board in boards
-    )
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:

@@ -26,7 +26,7 @@ from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, bu
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import Challenged, Event, GameStarted, PlayWithdrawn
+from engine.events import Challenged, Event, GameStarted, PlayWithdrawn, PositionEntered
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
@@ -268,6 +268,8 @@ class GameController:
         """Record events by calling `write`, and set the squares from which players must remove the tiles."""
         with convert_engine_errors():
             self._report_unsaved(write())
+        if any(isinstance(event, PositionEntered) for event in events):
+            self.reading_history = None  # its evidence is about a board without these tiles
         turns, is_void = self.game.turns, self.game.rules.challenge is ChallengeRule.VOID
         leaves_tiles = any(
             (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
@@ -293,9 +295,11 @@ class GameController:
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered, and show the notices and question of the validation."""
-        verdict = validate_turn(
-            Proposal(self.game, tuple(events), Source.HAND, None, None, self.words, self._memory.history, self.seat)
+        proposal = Proposal(
+            self.game, tuple(events), Source.HAND, None, None, self.words, self._memory.history, self.seat
         )
+        with convert_engine_errors():
+            verdict = validate_turn(proposal)
         question = make_finding_question(self.game, verdict.question) if verdict.question else None
         self.commit_events(verdict.events)
         self.notices += tuple(map(make_finding_notice, verdict.notices))

@@ -7,12 +7,13 @@ translate it with the key. The English texts of other messages (of the engine, c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from device.catalogue import DEFAULT_LANGUAGE, load_catalogue
+from engine.board import Board, Square
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import (
     BlankNamed,
@@ -20,12 +21,14 @@ from engine.events import (
     Event,
     GameEnded,
     Passed,
+    PositionEntered,
     QuestionDeferred,
 )
 from engine.game import Game
 from engine.inference.explain import explanation_text
 from engine.messages import Message, key_of, make_message
-from engine.reading import BoardReading
+from engine.reading import EMPTY, BoardReading
+from engine.tiles import TileSet
 from engine.validation import Finding, Option, Reason
 from engine.validation.deferred_questions import find_open_questions
 from engine.validation.findings import push_events
@@ -38,6 +41,8 @@ OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE
 """Keys of the questions about old tiles, which are asked once for each square."""
 _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
+START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
+"""Key of the question if the game starts from the position that the first picture shows."""
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
 
@@ -238,7 +243,22 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
     question = make_question(
         f"asked-{finding.reason}", *finding.values, answers=tuple(answers), squares=finding.squares
     )
+    if finding.reason is Reason.BOARD_ALREADY_FULL:
+        boards = [_lay_position(game.board, option.events) for option in finding.options]
+        question = replace(question, symbols=list_symbols(boards, game.tiles, finding.squares))
     return OpenQuestion(question, tuple(answers.values()), bool(finding.options[0].events), finding=finding)
+
+
+def _lay_position(board: Board, events: Sequence[Event]) -> Board:
+    tiles = dict(pair for event in events if isinstance(event, PositionEntered) for pair in event.board)
+    return board.with_tiles(tiles)
+
+
+def list_symbols(boards: Iterable[Board], tiles: TileSet, squares: Sequence[Square]) -> tuple[tuple[str, ...], ...]:
+    """Return the symbols (letter, blank or empty) on the given squares of each board."""
+    return tuple(
+        tuple(EMPTY if (tile := board[square]) is None else tiles.text(tile) for square in squares) for board in boards
+    )
 
 
 def make_finding_notice(finding: Finding) -> Notice:
@@ -253,6 +273,8 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
         return get_text("answer-game-over")
     if option.events == (Passed(game.to_move),) and finding.reason in _KEPT_REASONS:
         return get_text("answer-as-recorded")
+    if isinstance(option.events[-1], PositionEntered):
+        return get_text("answer-start-here")
     if isinstance(option.events[-1], BlankNamed):
         return get_text("answer-blank", option.events[-1].letter)
     return format_sentence(explanation_text(game, push_events(game, option.events), option.events, ""))

@@ -12,7 +12,16 @@ from dataclasses import replace
 
 from engine.board import NEIGHBOURS, SQUARES, Board, Square, square_name
 from engine.errors import NotationError, RulesError
-from engine.events import Event, GameEnded, Passed, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import (
+    Event,
+    GameEnded,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    PositionEntered,
+    SquareCorrected,
+    TurnCorrected,
+)
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import (
@@ -26,6 +35,7 @@ from engine.inference.history import (
     shift_reading,
 )
 from engine.inference.hypotheses import find_misread_tiles
+from engine.inference.placements import tile_from_face
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
@@ -48,6 +58,8 @@ MAX_CLEARED_SHARE = 0.2
 """Maximum share (0..1) of the old tiles that are still on a cleared board."""
 MAX_PLAYS = 3
 """Maximum number of plays from one picture that are recorded without a question."""
+MAX_FIRST_PLAYS = 2
+"""Maximum number of plays in the first picture of a game. With more, the game may have begun without the table."""
 MIN_NEW_TILE_PROBABILITY = 0.02
 """Probability of a new tile from which the players are asked to confirm a pass."""
 
@@ -86,17 +98,25 @@ def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if the first reading of a game has more tiles than two plays can have."""
+    """Ask the players if the game starts from here, if the first reading shows more than `MAX_FIRST_PLAYS` plays.
+
+    Then there are too many tiles or plays, or the plays leave too many tiles unexplained. No history is made up. The
+    points so far are 0 until the players enter them.
+    """
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:
         return
-    seen = tuple(square for square in SQUARES if reading.squares[square].is_tile)
-    if len(seen) <= 2 * game.rules.rack_size:
+    seen = {s: tile_from_face(reading.squares[s].symbol) for s in SQUARES if reading.squares[s].is_tile}
+    plays = sum(isinstance(event, PlayMade) for event in proposal.events)
+    left = find_unexplained_squares(proposal.game_after, reading) if len(seen) > game.rules.rack_size else ()
+    is_full = len(seen) > MAX_FIRST_PLAYS * game.rules.rack_size
+    if not is_full and plays <= MAX_FIRST_PLAYS and len(left) <= MAX_UNEXPLAINED_TILES:
         return
-    options = [LOOK_AGAIN]
-    if not find_unexplained_squares(proposal.game_after, reading) and proposal.events:
-        options.append(Option(proposal.events))
-    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(seen)),), tuple(options), seen, needs_picture=True)
+    count = len(game.players)
+    to_move = game.to_move if proposal.seat is None else (proposal.seat + 1) % count
+    position = PositionEntered(tuple(seen.items()), (0,) * count, to_move)
+    options = (LOOK_AGAIN, Option((position,)))
+    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(seen)),), options, tuple(seen), needs_picture=True)
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:

@@ -61,6 +61,7 @@ class Reason(StrEnum):
     MORE_THAN_SET = "more-than-set"
     OUT_OF_TURN = "out-of-turn"
     TOO_MANY_EXCHANGED = "too-many-exchanged"
+    POSITION_LOOSE = "position-loose"
 
 
 @dataclass(frozen=True, slots=True)

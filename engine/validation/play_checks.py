@@ -14,11 +14,12 @@ from itertools import islice
 from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
-from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
-from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
+from engine.board import EMPTY_BOARD, SQUARES, Board, Square, column_of, row_of, square_name
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, PositionEntered
 from engine.game import Game
 from engine.lexicon import WordList
 from engine.plays import Play
+from engine.position import find_loose_squares
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
@@ -87,6 +88,15 @@ def check_record(proposal: Proposal) -> Iterator[Finding]:
         if Status.MORE_THAN_SET in turn.status:
             excess = [tile for tile, left in after.tiles.count_remaining(turn.board.faces()).items() if left < 0]
             yield Finding(Reason.MORE_THAN_SET, (name, ", ".join(excess)), squares=squares)
+
+
+def check_position(proposal: Proposal) -> Iterator[Finding]:
+    """Report the tiles of a position that are not connected with the centre square: a square may be wrong."""
+    for _, event in proposal.iterate_events():
+        if isinstance(event, PositionEntered):
+            loose = find_loose_squares(EMPTY_BOARD.with_tiles(dict(event.board)), proposal.game.layout)
+            if loose:
+                yield Finding(Reason.POSITION_LOOSE, (", ".join(map(square_name, loose)),), squares=loose)
 
 
 def check_exchanges(proposal: Proposal) -> Iterator[Finding]:

@@ -36,6 +36,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     play_checks.check_closed_letters,
 )
 _HAND_CHECKS: tuple[Check, ...] = (
+    play_checks.check_position,
     play_checks.check_record,
     play_checks.check_exchanges,
     play_checks.check_order,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from device.session.clock import ClockView
-from device.session.messages import Notice, Question, Trouble
+from device.session.messages import START_FROM_HERE, Notice, Question, Trouble
 from device.session.snapshot import (
     NO_TILES,
     BoardView,
@@ -18,6 +18,7 @@ from device.session.snapshot import (
     TurnView,
     WordView,
 )
+from engine.messages import make_message
 
 VALUES = {"A": 1, "B": 3, "E": 1, "F": 4, "H": 4, "M": 3, "N": 1, "O": 1, "P": 3, "R": 1, "S": 1, "T": 1, "Z": 10}
 PREMIUMS = {"=": "3W", "-": "2W", '"': "3L", "'": "2L", ".": ""}
@@ -137,6 +138,22 @@ ASKED = replace(
         "Which tile lies on G10: T or I?",
         ("Anna played PASTE at 10D for 25.", "Anna played PASIE."),
         squares=(9 * 15 + 6,),
+    ),
+)
+BEGUN = replace(
+    BEFORE,
+    revision=15,
+    phase=Phase.QUESTION,
+    question=Question(
+        make_message(START_FROM_HERE, "{0} tiles are on the board already. Start from here?", 15),
+        ("Look again.", "Start from here with 0 points."),
+        squares=tuple(square for square, tile in enumerate(board().tiles) if tile),
+        symbols=(
+            (".",) * 15,
+            tuple(tile.letter.lower() if tile.blank else tile.letter for tile in board().tiles if tile),
+        ),
+        can_defer=True,
+        can_look_again=True,
     ),
 )
 RACKS = replace(

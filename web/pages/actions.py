@@ -19,7 +19,7 @@ from werkzeug.datastructures import MultiDict
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank, RevealRack
-from device.session.commands.games import StartGame
+from device.session.commands.games import EnterPosition, StartGame
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion
 from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
@@ -168,10 +168,12 @@ def _read_turn(
     return command, {"word": word}
 
 
-def _read_board(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return `EnterBoard` and its argument `rows`; the form has the symbols of the squares, separated by spaces."""
+def _read_board(
+    command: type[TableCommand], form: Form, _: TableSnapshot
+) -> tuple[type[TableCommand], dict[str, object]]:
+    """Return the command and its argument `rows`; the form has the symbols of the squares, separated by spaces."""
     symbols = form.get("symbols", "").split()[: BOARD_SIZE * BOARD_SIZE + 1]
-    return EnterBoard, {"rows": [symbols[at : at + BOARD_SIZE] for at in range(0, len(symbols), BOARD_SIZE)]}
+    return command, {"rows": [symbols[at : at + BOARD_SIZE] for at in range(0, len(symbols), BOARD_SIZE)]}
 
 
 def _read_new_game(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
@@ -183,7 +185,8 @@ _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(
     {
         CorrectSquare: _read_square,
         CorrectTurn: partial(_read_turn, CorrectTurn),
-        EnterBoard: _read_board,
+        EnterBoard: partial(_read_board, EnterBoard),
+        EnterPosition: partial(_read_board, EnterPosition),
         InsertTurn: partial(_read_turn, InsertTurn),
         StartGame: _read_new_game,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,17 +12,17 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
-from device.session.messages import CommandRefusedError
+from device.session.messages import START_FROM_HERE, CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
-from engine.board import Square, column_of, parse_square, row_of, square_name
+from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
-from engine.reading import BOARD_SIZE
+from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import Tile, TileSet, load_tile_set
 from web.filters import has_camera_fault, list_rows
 from web.i18n import texts
 from web.responses import render_dialog, require_pairing
@@ -45,6 +46,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
     routes.get("/question")(dialogs.question)
     routes.get("/turn")(dialogs.turn)
     routes.get("/board")(dialogs.board)
+    routes.get("/position")(dialogs.position)
     routes.get("/entry")(dialogs.entry)
     routes.get("/entry/preview")(dialogs.preview)
     routes.get("/word")(dialogs.word)
@@ -102,9 +104,25 @@ class Dialogs:
         tiles = load_tile_set(state.tile_set or "en")
         return self.show(
             "board",
-            rows=list_rows(state.board, tiles.name),
+            cells=_list_cells((symbol for row in list_rows(state.board, tiles.name) for symbol in row), tiles),
             letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
             rules=state.rules,
+        )
+
+    def position(self) -> Response:
+        """Return the form to start from a position: the one that an open question is about, or an empty board."""
+        state = self.session.state
+        tiles = load_tile_set(state.tile_set or "en")
+        symbols, question = [EMPTY] * len(SQUARES), state.question
+        if question is not None and question.key == START_FROM_HERE:
+            for square, symbol in zip(question.squares, question.symbols[-1], strict=True):
+                symbols[square] = symbol
+        return self.show(
+            "position",
+            cells=_list_cells(symbols, tiles),
+            letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
+            tile_count=sum(symbol != EMPTY for symbol in symbols),
+            next=state.turn_of,
         )
 
     def entry(self) -> Response:
@@ -192,6 +210,11 @@ def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
     is_ambiguous = any(len(letter) > 1 for letter in tiles.letters)
     pairs = ((letter, tiles.text(Tile(letter, is_blank=True))) for letter in tiles.letters)
     return [(tile, f"[{tile}]", f"[{blank}]") if is_ambiguous else (tile, tile, blank) for tile, blank in pairs]
+
+
+def _list_cells(symbols: Iterable[str], tiles: TileSet) -> list[tuple[str, str]]:
+    """Return the symbol and the letter of each square of the board form."""
+    return [(symbol, "" if symbol == EMPTY else tiles.parse_tile(symbol).letter) for symbol in symbols]
 
 
 def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -12,12 +12,14 @@ from msgspec import Meta
 from device.cameras.phone import PhoneCamera
 from device.player_names import is_displayable
 from device.session.game_controller import GameController
-from device.session.messages import make_refusal
+from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase
 from device.session.turn_capture import AdvanceCapture
+from engine.board import Square
 from engine.game import Game
-from engine.reading import BOARD_SIZE
+from engine.reading import BOARD_SIZE, EMPTY
+from engine.tiles import Tile, TileSet
 
 MAX_PLAYERS = 4
 MAX_NAME_LETTERS = 24
@@ -30,6 +32,7 @@ Symbol = Annotated[
     Meta(max_length=8, description="A letter as the tile set writes it; small (or with `*`): a blank, `.`: no tile."),
 ]
 
+RackLetters = Annotated[str, Meta(max_length=60, description="The letters on a rack, `?` for a blank.")]
 BoardRow = Annotated[tuple[Symbol, ...], Meta(min_length=BOARD_SIZE, max_length=BOARD_SIZE)]
 BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_length=BOARD_SIZE)]
 
@@ -92,3 +95,16 @@ def check_player(game: Game, player: int) -> None:
 def clean_name(name: str) -> str:
     """Return a player's name without control characters and with single spaces between words."""
     return " ".join("".join(letter if is_displayable(letter) else " " for letter in name).split())
+
+
+def parse_board(rows: Sequence[Sequence[str]], tiles: TileSet) -> dict[Square, Tile]:
+    """Return the tile of each square from 15 rows of 15 symbols. Raises `CommandRefusedError`."""
+    symbols = [symbol for row in rows for symbol in row]
+    with convert_engine_errors():
+        return {square: tiles.parse_tile(symbol) for square, symbol in enumerate(symbols) if symbol != EMPTY}
+
+
+def parse_rack(letters: str, tiles: TileSet) -> tuple[str, ...]:
+    """Return the tiles on a rack from their letters, `?` for a blank. Raises `CommandRefusedError`."""
+    with convert_engine_errors():
+        return tuple(tile.face for tile in tiles.parse(tiles.upper("".join(letters.split()))))

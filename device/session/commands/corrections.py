@@ -17,6 +17,7 @@ from device.session.commands.base import (
     TableCommand,
     check_player,
     clean_name,
+    parse_rack,
 )
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
@@ -204,8 +205,7 @@ class RevealRack(TableCommand, frozen=True):
         """Record the letters; refuse letters that are on the board or another rack, and warn if the number is wrong."""
         controller = context.controller
         game = controller.game
-        with convert_engine_errors():
-            tiles = tuple(tile.face for tile in game.tiles.parse(game.tiles.upper("".join(self.letters.split()))))
+        tiles = parse_rack(self.letters, game.tiles)
         check_player(game, self.player)
         racks = game.state.revealed_racks.items()
         on_other_racks = Counter(tile for player, rack in racks if player != self.player for tile in rack)

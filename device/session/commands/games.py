@@ -11,13 +11,23 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.base import MAX_PLAYERS, CommandContext, Symbol, TableCommand
+from device.session.commands.base import (
+    MAX_PLAYERS,
+    BoardRows,
+    CommandContext,
+    PlayerNumber,
+    RackLetters,
+    Symbol,
+    TableCommand,
+    parse_board,
+    parse_rack,
+)
 from device.session.messages import make_notice, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import WordList
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
-from engine.events import FirstDrawn, GameEnded, GameStarted
+from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
 from engine.messages import format_list
 
 _log = logging.getLogger(__name__)
@@ -54,6 +64,35 @@ class DrawFirst(TableCommand, frozen=True):
         again = format_list([names[player] for player in game.drawing])
         notice = make_notice("draw-again", again) if again else make_notice("begins", names[game.to_move])
         controller.notices += (notice,)
+
+
+class EnterPosition(TableCommand, frozen=True):
+    """Start the game from a position: the tiles on the board, and the points so far in seat order.
+
+    `rows` are 15 rows of 15 symbols in the format of `/board`. `player` has the next turn; null means the player to
+    move. With an empty bag, `racks` may have the letters on each player's rack, empty for a rack that is not known.
+    """
+
+    name = "position"
+    transition = Command.CORRECT
+    operation_id = "enter_position"
+    schema_name = "PositionOrder"
+
+    rows: BoardRows
+    totals: Annotated[tuple[Annotated[int, Meta(ge=0, le=4000)], ...], Meta(max_length=MAX_PLAYERS)]
+    player: PlayerNumber | None = None
+    racks: Annotated[tuple[RackLetters, ...], Meta(max_length=MAX_PLAYERS)] = ()
+
+    def run(self, context: CommandContext) -> None:
+        """Record the position; refuse the command after the first turn, and for an impossible position."""
+        controller = context.controller
+        game = controller.game
+        if game.is_over:
+            raise make_refusal("ended")
+        board = tuple(parse_board(self.rows, game.tiles).items())
+        racks = tuple(parse_rack(letters, game.tiles) for letters in self.racks) if any(self.racks) else ()
+        to_move = game.to_move if self.player is None else self.player
+        controller.commit_entered_events([PositionEntered(board, self.totals, to_move, racks)])
 
 
 class Pause(TableCommand, frozen=True):
@@ -218,4 +257,4 @@ def _load_newest_log(store: GameStore) -> GameLog | None:
         return None
 
 
-GAME_COMMANDS = (DrawFirst, Pause, EndPause, Undo, Redo, EndGame, StartGame, PlayAgain, ResumeGame)
+GAME_COMMANDS = (DrawFirst, EnterPosition, Pause, EndPause, Undo, Redo, EndGame, StartGame, PlayAgain, ResumeGame)

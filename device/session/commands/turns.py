@@ -10,7 +10,14 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.cameras import Image
-from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
+from device.session.commands.base import (
+    BoardRows,
+    CommandContext,
+    PlayerNumber,
+    TableCommand,
+    check_player,
+    parse_board,
+)
 from device.session.decision import Decision, decide
 from device.session.game_controller import GameController
 from device.session.messages import (
@@ -169,11 +176,10 @@ class EnterBoard(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Record the inferred turn, or open a question; refuse the command if the board has not changed."""
         controller = context.controller
-        game, symbols = controller.game, [symbol for row in self.rows for symbol in row]
+        game = controller.game
         if game.is_over:
             raise make_refusal("ended")
-        with convert_engine_errors():
-            tiles = {s: game.tiles.parse_tile(symbol) for s, symbol in enumerate(symbols) if symbol != EMPTY}
+        tiles = parse_board(self.rows, game.tiles)
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
         faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from engine.board import Board, parse_square
-from engine.events import Challenged, Event, GameEnded, Passed
+from engine.events import Challenged, Event, GameEnded, Passed, PositionEntered
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
-from engine.validation import LOOK_AGAIN, Finding, Proposal, QuestionHistory, Reason, Source
+from engine.validation import LOOK_AGAIN, Finding, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.board_checks import (
     check_board_identity,
     check_cleared_board,
@@ -84,16 +84,20 @@ def test_board_may_change_with_rearranging() -> None:
     assert find(check_board_identity, propose(game, seen(other), Passed(0))) is None
 
 
-def test_full_board_at_the_start_is_asked_about() -> None:
+@pytest.mark.parametrize(("seat", "to_move"), [(None, 0), (0, 1), (1, 0)])
+def test_full_board_at_the_start_is_a_position(seat: int | None, to_move: int) -> None:
     board = play(new_game(), *OPENING, "8E S....", "11J .A").board
-    found = find(check_first_board, propose(new_game(), seen(board), Passed(0)))
+    proposal = replace(propose(new_game(), seen(board), Passed(0)), seat=seat)
+    found = find(check_first_board, proposal)
     assert found is not None and found.reason is Reason.BOARD_ALREADY_FULL and found.values == ("15",)
-    assert found.options == (LOOK_AGAIN,)
+    tiles = tuple((square, board.tile(square)) for square in board.occupied_squares())
+    assert found.options == (LOOK_AGAIN, Option((PositionEntered(tiles, (0, 0), to_move),)))
 
 
-def test_two_first_plays_are_no_full_board() -> None:
-    board = play(new_game(), "8F HORN", "H6 FA.M").board
-    assert find(check_first_board, propose(new_game(), seen(board))) is None
+@pytest.mark.parametrize(("plays", "is_asked"), [(1, False), (2, False), (3, True), (4, True)])
+def test_first_picture_may_show_two_plays(plays: int, is_asked: bool) -> None:
+    board = play(new_game(), *OPENING[:plays]).board
+    assert (find(check_first_board, propose(new_game(), seen(board))) is not None) is is_asked
 
 
 def test_tiles_that_no_play_explains_are_asked_about() -> None:

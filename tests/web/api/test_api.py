@@ -371,6 +371,36 @@ def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, p
     assert paired.call("POST", "/commands/board", wrong).status_code == 400
 
 
+def test_game_starts_from_a_position(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    order = {**order_board(table, ("HoRN", 7, 5, True)), "totals": [120, 98], "player": 1}
+    state = paired.call("POST", "/commands/position", order).json
+    assert [(turn["kind"], turn["player"], turn["total"]) for turn in state["turns"]] == [
+        ("position", 0, 120),
+        ("position", 1, 98),
+    ]
+    assert state["turn_of"] == 1 and "".join(paired.call("GET", "/board").json["rows"][7]) == ".....HoRN......"
+    again = paired.call("POST", "/commands/position", {**order, "seen": table.seen})
+    assert again.status_code == 409 and "only before its first turn" in again.json["error"]
+
+
+@pytest.mark.parametrize("totals", [[-1, 0], [1, 2, 3, 4, 5], "12", None])
+def test_position_with_totals_that_no_game_has_is_refused(table: House, paired: Program, totals: object) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    order = {**order_board(table, HORN), "totals": totals}
+    assert paired.call("POST", "/commands/position", order).status_code == 400
+
+
+def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    number = table.session.state.game
+    paired.call("POST", "/commands/position", {**order_board(table, HORN), "totals": [1, 2]})
+    answer = paired.call("GET", f"/games/{number}/gcg")
+    assert answer.status_code == 404 and "save it as a ZIP file instead" in answer.json["error"]
+    assert paired.call("GET", f"/games/{number}/zip").status_code == 200
+    assert paired.client.get(f"/history/{number}?turn=1").status_code == 200
+
+
 def test_exchange_of_more_tiles_than_a_rack_holds_is_refused(table: House, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(5)
     answer = paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 8})

@@ -19,7 +19,7 @@ from device.session.commands.corrections import (
     RenamePlayer,
     RevealRack,
 )
-from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, Undo
+from device.session.commands.games import DrawFirst, EndGame, EndPause, EnterPosition, Pause, Redo, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
@@ -44,6 +44,12 @@ COMMANDS: dict[str, tuple[dict[str, str | list[str]], TableCommand]] = {
     "/actions/pause": ({}, Pause()),
     "/actions/go-on": ({}, EndPause()),
     "/actions/draw": ({"letters": ["A", "?"]}, DrawFirst(("A", "?"))),
+    "/actions/position": (
+        {"symbols": ". " * 112 + "H o " + ". " * 111, "totals": ["120", "98"], "player": "1", "racks": ["", "AQ?"]},
+        EnterPosition(
+            tuple(tuple(".......Ho......" if row == 7 else "." * 15) for row in range(15)), (120, 98), 1, ("", "AQ?")
+        ),
+    ),
     "/actions/turn": ({"number": "2", "score": "12"}, CorrectTurn(2, score=12)),
     "/actions/rack": ({"player": "1", "letters": "AQ?"}, RevealRack(1, "AQ?")),
     "/actions/rename": ({"player": "1", "new_name": "Cem"}, RenamePlayer(1, "Cem")),
