@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from device.cameras.addresses import hide_credentials
+from device.catalogue import list_languages
 from device.panel.buttons import Pins
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.session.rule_choices import (
@@ -30,6 +30,8 @@ from device.session.rule_choices import (
 from device.settings_document import (
     InvalidSettingError,
     decode_path,
+    describe_choices,
+    describe_range,
     explain_error,
     find_texts,
     prepare_document,
@@ -127,6 +129,7 @@ class PageSettings(_Section, frozen=True):
     `names` are further host names of the page, for example the name of a proxy. The page is also served over https, at
     `secure_port`, with `certificate` and `key`, or with a certificate that the table makes. `wifi` and `wifi_password`
     are the name and password of the Wi-Fi for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
+    `language` is the language for all devices that chose no other; if it is empty, it is that of each browser.
     `board_colours` is the edition in whose colours the board is drawn; if it is empty, the colours are those of the
     table's own board.
     """
@@ -139,6 +142,7 @@ class PageSettings(_Section, frozen=True):
     wifi: str = ""
     wifi_password: str = ""
     names: tuple[str, ...] = ()
+    language: Annotated[str, Meta(extra={"choices": ("", *list_languages())})] = ""
     board_colours: Annotated[str, Meta(extra={"choices": _BOARD_COLOURS, "texts": "settings.board_colours"})] = ""
 
 
@@ -272,7 +276,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         message = make_message("setting-camera", text, repr(hide_credentials(source)))
         raise InvalidSettingError(("camera", "source"), message)
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
-        raise InvalidSettingError(("camera", "turn_seconds"), _describe_range(seconds, MIN_TURN_S, MAX_TURN_S))
+        raise InvalidSettingError(("camera", "turn_seconds"), describe_range(seconds, MIN_TURN_S, MAX_TURN_S))
     if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
         message = make_message("setting-mains", "is {0}: choose 50 or 60", frequency)
         raise InvalidSettingError(("camera", "mains_hz"), message)
@@ -285,11 +289,6 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         text = 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
         raise InvalidSettingError(("panel", "displays"), make_message("setting-displays", text))
     return settings
-
-
-def _describe_range(value: int, least: int, most: int) -> str:
-    """Return the message about a number that is out of range."""
-    return make_message("setting-range", "is {0}: choose a number from {1} to {2}", value, least, most)
 
 
 def _check_game(game: GameSettings) -> None:
@@ -310,17 +309,12 @@ def _check_game(game: GameSettings) -> None:
             raise InvalidSettingError(("game", "lexicon"), message) from None
     _check_rules(game)
     if game.tiles not in tile_set_names():
-        raise InvalidSettingError(("game", "tiles"), _describe_choices(game.tiles, playable_tile_set_names()))
+        raise InvalidSettingError(("game", "tiles"), describe_choices(game.tiles, playable_tile_set_names()))
     if squares := find_large_board(game.tiles):
         text = "is {0}, which needs a board of {1} squares"
         raise InvalidSettingError(("game", "tiles"), make_message("setting-board", text, repr(game.tiles), squares))
     if game.layout not in layout_names():
-        raise InvalidSettingError(("game", "layout"), _describe_choices(game.layout, layout_names()))
-
-
-def _describe_choices(value: str, choices: Iterable[str]) -> str:
-    """Return the message about a value that is not one of the choices."""
-    return make_message("setting-choice", "is {0}: choose one of {1}", repr(value), ", ".join(choices))
+        raise InvalidSettingError(("game", "layout"), describe_choices(game.layout, layout_names()))
 
 
 def _check_rules(game: GameSettings) -> None:
@@ -344,16 +338,16 @@ def _check_rules(game: GameSettings) -> None:
 def _check_table(table: TableSettings) -> None:
     """Raise `InvalidSettingError` for an unknown choice, or a time that is out of range."""
     if table.auto not in AUTO_CHOICES:
-        raise InvalidSettingError(("table", "auto"), _describe_choices(table.auto, AUTO_CHOICES))
+        raise InvalidSettingError(("table", "auto"), describe_choices(table.auto, AUTO_CHOICES))
     if not MIN_AUTO_S <= (seconds := table.auto_seconds) <= MAX_AUTO_S:
-        raise InvalidSettingError(("table", "auto_seconds"), _describe_range(seconds, MIN_AUTO_S, MAX_AUTO_S))
+        raise InvalidSettingError(("table", "auto_seconds"), describe_range(seconds, MIN_AUTO_S, MAX_AUTO_S))
 
 
 def _check_page(page: PageSettings) -> None:
     """Raise `InvalidSettingError` for an invalid address, port, certificate or Wi-Fi."""
     for key, number in (("port", page.port), ("secure_port", page.secure_port)):
         if not 1 <= number <= 65535:
-            raise InvalidSettingError(("page", key), _describe_range(number, 1, 65535))
+            raise InvalidSettingError(("page", key), describe_range(number, 1, 65535))
     if not _HOST_PATTERN.fullmatch(page.host):
         text = "is {0}: write an address or a name of this machine"
         raise InvalidSettingError(("page", "host"), make_message("setting-host", text, repr(page.host)))
@@ -361,9 +355,12 @@ def _check_page(page: PageSettings) -> None:
         missing = "key" if page.certificate else "certificate"
         text = "is missing: https needs a certificate and its key"
         raise InvalidSettingError(("page", missing), make_message("setting-https", text))
-    if page.board_colours not in _BOARD_COLOURS:
-        choices = _BOARD_COLOURS[1:]
-        raise InvalidSettingError(("page", "board_colours"), _describe_choices(page.board_colours, choices))
+    for key, value, choices in (
+        ("language", page.language, list_languages()),
+        ("board_colours", page.board_colours, _BOARD_COLOURS[1:]),
+    ):
+        if value and value not in choices:
+            raise InvalidSettingError(("page", key), describe_choices(value, choices))
     if page.certificate and page.port == page.secure_port:
         message = make_message("setting-same-port", "is the port of http: choose another one")
         raise InvalidSettingError(("page", "secure_port"), message)
@@ -383,13 +380,13 @@ def _check_data(data: DataSettings) -> None:
         ("pictures_days", data.pictures_days, MAX_PICTURES_DAYS),
     ):
         if not 0 <= number <= most:
-            raise InvalidSettingError(("data", key), _describe_range(number, 0, most))
+            raise InvalidSettingError(("data", key), describe_range(number, 0, most))
 
 
 def _check_hall(hall: HallSettings) -> None:
     """Raise `InvalidSettingError` for an invalid port of the broker or an invalid name of the table."""
     if not 1 <= hall.port <= 65535:
-        raise InvalidSettingError(("hall", "port"), _describe_range(hall.port, 1, 65535))
+        raise InvalidSettingError(("hall", "port"), describe_range(hall.port, 1, 65535))
     if (hall.host or hall.table) and not TABLE_PATTERN.fullmatch(hall.table):
         text = "is {0}: write up to 40 letters, digits, spaces, dots, - or _"
         raise InvalidSettingError(("hall", "table"), make_message("setting-table", text, repr(hall.table)))

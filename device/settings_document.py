@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
@@ -115,3 +115,13 @@ def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:
     if isinstance(default, int):
         return InvalidSettingError(path, make_message("setting-number", "must be a whole number"))
     return InvalidSettingError(path, make_message("setting-text", 'must be text in "quotes"'))
+
+
+def describe_range(value: int, least: int, most: int) -> str:
+    """Return the message about a number that is out of range."""
+    return make_message("setting-range", "is {0}: choose a number from {1} to {2}", value, least, most)
+
+
+def describe_choices(value: str, choices: Iterable[str]) -> str:
+    """Return the message about a value that is not one of the choices."""
+    return make_message("setting-choice", "is {0}: choose one of {1}", repr(value), ", ".join(choices))

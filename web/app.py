@@ -18,7 +18,7 @@ from web.colours import choose_board_colours, make_colours_path
 from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
-from web.i18n import remember_language, texts
+from web.i18n import LANGUAGE_KEY, remember_language, texts
 from web.pages import (
     actions,
     dialogs,
@@ -60,12 +60,13 @@ def create_app(
     app = Flask(__name__)
     if pairing is None:
         pairing = Pairing(lambda text: session.notify(Notice(text)))
+    host_info = host_info or HostInfo()
     app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app.config[LANGUAGE_KEY] = host_info.language
     app.session_interface = DatelessCookieSessionInterface()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.register_filters(app)
     app.extensions["pairing"] = pairing
-    host_info = host_info or HostInfo()
     register_host_check(app, host_info)
     csrf.register_csrf_protection(app, pairing)
     page = live.LiveUpdates(app.jinja_env, session, max_streams)
@@ -88,6 +89,7 @@ def create_app(
     app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing))
+    app.jinja_env.globals["table_name"] = host_info.table_name or "Tilekeeper"
     app.jinja_env.globals["colours_path"] = lambda: make_colours_path(session.state)
     app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)
     app.jinja_env.globals["has_settings"] = host_info.settings is not None

@@ -50,7 +50,8 @@ class HostInfo:
 
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
     for problem reports. `data_folder` is the folder of the games. `board_colours` is the edition in whose colours the
-    board is always drawn, or empty.
+    board is always drawn, or empty. `language` is the language of the page for all devices that chose no other, or
+    empty; `table_name` is the name of the table, or empty.
     """
 
     panel: PanelControl | None = None
@@ -68,3 +69,5 @@ class HostInfo:
     settings: SettingsAccess | None = None
     find_secure_port: Callable[[], int | None] = lambda: None
     board_colours: str = ""
+    language: str = ""
+    table_name: str = ""

@@ -1,4 +1,4 @@
-"""Choice of the page's language, by a link, a cookie or the `Accept-Language` header."""
+"""Choice of the page's language, by a link, a cookie, the settings or the `Accept-Language` header."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from flask import Response, request
+from flask import Response, current_app, request
 
 from device.catalogue import DEFAULT_LANGUAGE, Catalogue, list_languages, load_catalogue
 from device.session.messages import Notice, Question, format_sentence
 from engine.messages import Message
 
 LANGUAGE_COOKIE = "language"
+LANGUAGE_KEY = "TILEKEEPER_LANGUAGE"
+"""Key of the application's configuration: the language for devices that chose none, empty for that of the browser."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
 """Number of cached formatted texts: a page has some hundred texts, and most of these texts do not change in a turn."""
@@ -57,9 +59,12 @@ def languages() -> Mapping[str, Texts]:
 
 
 def texts() -> Texts:
-    """Return the texts for the current request: from `?lang=`, else the cookie, else the `Accept-Language` header."""
+    """Return the texts for the current request.
+
+    The language is that of `?lang=`, else of the cookie, else of the settings, else of the `Accept-Language` header.
+    """
     known = languages()
-    for wish in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
+    for wish in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE), current_app.config.get(LANGUAGE_KEY)):
         if wish is not None and wish in known:
             return known[wish]
     wishes = (tag.partition("-")[0].lower() for tag in request.accept_languages.values())  # preferred first

@@ -287,6 +287,8 @@ class Appliance:
             self.open_settings(store),
             lambda: self._secure_port,
             page.board_colours,
+            page.language,
+            self._settings.hall.table,
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

@@ -13,6 +13,8 @@ from tests.support import samples
 from tests.support.catalogues import read_texts
 from tests.support.sentences import modules
 from tests.web.conftest import ShownTable
+from web import create_app
+from web.host_info import HostInfo
 from web.i18n import languages
 
 WEB = Path(__file__).parents[2] / "web"
@@ -100,3 +102,11 @@ def test_every_page_can_be_drawn_in_every_language(
     for path in ("/", "/big", "/pair", "/phones", *dialogs):
         answer = paired.get(path, headers={"Accept-Language": code})
         assert answer.status_code == 200 and f'lang="{code}"' in answer.text, path
+
+
+@pytest.mark.parametrize(("chosen", "said"), [("", "Ben ist dran"), ("?lang=en", "Ben to play")])
+def test_language_of_the_settings_comes_before_that_of_the_browser(table: ShownTable, chosen: str, said: str) -> None:
+    table.show(samples.MIDGAME)
+    app = create_app(table, host_info=HostInfo(language="de"))
+    assert said in app.test_client().get(f"/{chosen}", headers={"Accept-Language": "en"}).text
+    app.extensions["live"].close()

@@ -24,7 +24,7 @@ from device.settings_editor import (
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, find_word_lists, save_uploaded_list
 from engine.lexicon import LexiconError
 from engine.tiles import load_tile_set, playable_tile_set_names
-from web.i18n import texts
+from web.i18n import languages, texts
 from web.responses import refuse, render_page, require_admin, require_pairing
 from web.security.csrf import LEXICON_PATH
 from web.security.pairing import Pairing
@@ -32,6 +32,7 @@ from web.security.pairing import Pairing
 LEXICON: SettingPath = ("game", "lexicon")
 """The setting for which the page offers the installed and uploaded word lists."""
 TILES: SettingPath = ("game", "tiles")
+LANGUAGE: SettingPath = ("page", "language")
 
 _log = logging.getLogger(__name__)
 
@@ -132,7 +133,7 @@ class SettingsPages:
             sections=sections,
             overrides=editor.overrides,
             lexicon=LEXICON,
-            lexicons=self._list_lexicons(form),
+            named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages()},
             lexicon_path=LEXICON_PATH,
             pending=editor.list_pending(),
             can_restart=self.access.restart is not None,
@@ -148,6 +149,11 @@ class SettingsPages:
         files = {str(path): path.stem for path in find_word_lists(self.access.lexicon_folder)}
         current = form.texts.get(LEXICON, "")
         return {current: current, "": t("new.lexicon_shipped"), **files, NO_LEXICON: t("new.lexicon_none")}
+
+
+def _list_languages() -> Mapping[str, str]:
+    """Return the possible values of the setting of the language, each with the language's own name."""
+    return {"": texts()("settings.default"), **{code: language("name") for code, language in languages().items()}}
 
 
 def _refuse_write(error: Exception) -> Response:

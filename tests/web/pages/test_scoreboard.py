@@ -19,6 +19,8 @@ from engine.plays import Play
 from engine.rules import EDITION_COLOURS
 from tests.support import samples
 from tests.web.conftest import ShownTable
+from web import create_app
+from web.host_info import HostInfo
 
 
 def text_of(html: str) -> str:
@@ -301,3 +303,10 @@ def test_chart_is_drawn_wide_and_tall_for_cards_of_both_shapes(table: ShownTable
     html = page(client)
     assert '<svg class="chart" viewBox="0 0 400.0 180.0"' in html
     assert '<svg class="chart tall" viewBox="0 0 300.0 240.0"' in html
+
+
+@pytest.mark.parametrize("path", ["/", "/big", "/history", "/join"])
+def test_name_of_the_table_is_on_its_pages(table: ShownTable, path: str) -> None:
+    app = create_app(table, host_info=HostInfo(table_name="Table 7"))
+    assert '<span class="table">Table 7</span>' in app.test_client().get(path).text
+    app.extensions["live"].close()

@@ -189,3 +189,7 @@ def test_table_without_a_settings_file_has_no_page(tmp_path: Path) -> None:
         client = table.app.test_client()
         pair(client)
         assert client.get("/settings").status_code == 404 and "/settings" not in client.get("/dialogs/more").text
+
+
+def test_languages_are_offered_by_their_own_names(admin: FlaskClient) -> None:
+    assert '<option value="de">Deutsch</option>' in admin.get("/settings").text
