@@ -55,7 +55,7 @@ MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
-_CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
+_CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone(-stream)?|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
@@ -118,7 +118,7 @@ class CameraSettings(_Section, frozen=True):
     with which lamps flicker.
     """
 
-    source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone")})] = "pi"
+    source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone", "phone-stream")})] = "pi"
     turn_seconds: int = 10
     mains_hz: Annotated[int, Meta(extra={"choices": _MAINS_HZ})] = 50
 
@@ -272,7 +272,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         raise explain_error(error) from None
     _check_game(settings.game)
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
-        text = 'is {0}: write "pi", "phone", "usb:0", "http://...", "rtsp://..." or "folder:/path"'
+        text = 'is {0}: write "pi", "phone", "phone-stream", "usb:0", "http://...", "rtsp://..." or "folder:/path"'
         message = make_message("setting-camera", text, repr(hide_credentials(source)))
         raise InvalidSettingError(("camera", "source"), message)
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:

@@ -23,6 +23,7 @@ from web.pages import (
     actions,
     dialogs,
     panel,
+    phone_camera,
     pictures,
     reports,
     scoreboard,
@@ -78,6 +79,7 @@ def create_app(
     app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(actions.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(pictures.create_blueprint(session, pairing))
+    phone_camera.register_phone_camera(app, session.phone_stream, pairing, host_info)
     app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)

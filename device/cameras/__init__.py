@@ -47,8 +47,8 @@ def open_camera(
 ) -> Camera:
     """Open the camera that `spec` names.
 
-    These are `phone`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, an address, `pi`, or `pi:1` for the second
-    camera module. `mains_hz` is the frequency of the mains, with which lamps flicker.
+    These are `phone`, `phone-stream`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, an address, `pi`, or `pi:1` for
+    the second camera module. `mains_hz` is the frequency of the mains, with which lamps flicker.
 
     `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
     skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no such camera; the
@@ -71,11 +71,15 @@ def open_camera(
         from device.cameras.phone import PhoneCamera
 
         return PhoneCamera()
+    if spec == "phone-stream":
+        from device.cameras.phone_stream import PhoneStreamCamera
+
+        return PhoneStreamCamera()
     if is_camera_module(spec):
         from device.cameras.pi import PiCamera
 
         return PiCamera(number=int(where or 0), mains_hz=mains_hz)
-    text = "no camera '{0}': use phone, usb:0, folder:DIR or a network address, or pi on a Raspberry Pi"
+    text = "no camera '{0}': use phone, phone-stream, usb:0, folder:DIR or a network address, or pi on a Raspberry Pi"
     raise CameraError(make_message("camera-unknown", text, hide_credentials(spec)))
 
 

@@ -26,7 +26,7 @@ class AvailableCamera:
 
 
 def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None) -> tuple[AvailableCamera, ...]:
-    """Return the cameras of this machine: camera modules, USB cameras, then `phone` and `folder:DIR`.
+    """Return the cameras of this machine: camera modules, USB cameras, then `phone`, `phone-stream` and `folder:DIR`.
 
     `root` is the folder with `sys` and `dev`. `list_modules` finds the camera modules (default: with picamera2).
     """
@@ -39,6 +39,7 @@ def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None
         *modules,
         *list_usb_cameras(root),
         AvailableCamera("phone", "a paired phone takes one picture after each turn"),
+        AvailableCamera("phone-stream", "a paired phone on a stand sends its pictures all the time"),
         AvailableCamera("folder:DIR", "the next picture in the folder DIR after each turn"),
     )
 

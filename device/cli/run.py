@@ -1,8 +1,8 @@
 """Keep the score of a game at a real table.
 
-The camera is a phone that takes a picture after each turn (phone), a USB camera (usb:0), a Raspberry Pi's camera
-module (pi), or a folder to which a picture is added after each turn (folder:DIR). Phones on the same network see the
-score on the page, which also has the buttons of the table.
+The camera is a phone that takes a picture after each turn (phone), a phone on a stand (phone-stream), a USB camera
+(usb:0), a Raspberry Pi's camera module (pi), or a folder to which a picture is added after each turn (folder:DIR).
+Phones on the same network see the score on the page, which also has the buttons of the table.
 Values for missing options come from the settings file; `python -m device.settings` prints a file with all defaults.
 """
 
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="phone, usb:0, http://..., rtsp://..., folder:DIR, pi or pi:1 (default pi); tilekeeper cameras lists them",
+        help="phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR, pi (default): see tilekeeper cameras",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)

@@ -20,6 +20,11 @@ _LIST_COMMANDS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--lis
 
 AUTOFOCUS_SENSORS = ("imx708", "ov64a40", "imx519")
 """Sensors whose camera modules have autofocus; on all other modules the lens is fixed or turned by hand."""
+_PHONES = {
+    "phone": "paired phones take the pictures",
+    "phone-stream": "a paired phone on a stand sends the pictures",
+}
+"""What is found if the camera is a phone, by the value of the setting."""
 _NO_MODULE_ADVICE = (
     "switch the power off, then reseat the ribbon cable at both ends: its contacts must face the contacts of the "
     "socket (a Pi 5 and a Zero need the narrow cable)"
@@ -31,8 +36,8 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     source = settings.camera.source
     subject = Subject("camera")
     kind, _, where = source.partition(":")
-    if kind == "phone":
-        yield subject.good("paired phones take the pictures")
+    if kind in _PHONES:
+        yield subject.good(_PHONES[kind])
         return
     if is_network_address(source):
         yield subject.good(f"the camera is in the network at {hide_credentials(source)}")
@@ -63,7 +68,7 @@ def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
     from device.cameras import CameraError
 
     subject = Subject("camera")
-    if settings.camera.source == "phone" or settings.camera.source.startswith("folder:"):
+    if settings.camera.source in _PHONES or settings.camera.source.startswith("folder:"):
         return
     if read_service_state(system) in ("active", "activating"):
         yield subject.note(

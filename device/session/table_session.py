@@ -17,6 +17,7 @@ from dataclasses import replace
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError
 from device.cameras.phone import PhoneCamera, PictureNeededError
+from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
@@ -90,10 +91,12 @@ class TableSession:
         closing = closing or threading.Event()
         self._store = store
         self._now = clock
-        phone_camera = camera if isinstance(camera, PhoneCamera) else None
-        self.uses_phone_camera = phone_camera is not None
+        phone_camera = camera if isinstance(camera, PhoneCamera | PhoneStreamCamera) else None
+        self.uses_phone_camera = isinstance(camera, PhoneCamera)
         """True if phones take the pictures of turns (`EndTurnWithPicture`)."""
-        follows_board = follows_board and not phone_camera
+        self.phone_stream = camera if isinstance(camera, PhoneStreamCamera) else None
+        """The camera if it is a phone on a stand, otherwise None."""
+        follows_board = follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         self._controller = GameController(store, words, clock)
         self._context = CommandContext(

@@ -29,11 +29,11 @@ MARKS = [
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start Debian's Chromium; skip the test without playwright."""
+def chromium(*flags: str) -> Iterator[Browser]:
+    """Start Debian's Chromium with more flags; skip the test without playwright."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
         yield browser
         browser.close()
 

@@ -12,6 +12,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.cameras.phone_stream import PhoneStreamCamera
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError, Notice
 from device.session.play_preview import PlayPreview, preview_play
@@ -34,6 +35,7 @@ class ShownTable:
         self.seats: list[int | None] = []
         self.refusal = ""
         self.uses_phone_camera = False
+        self.phone_stream: PhoneStreamCamera | None = None
         self.taught: tuple[str, ...] = ()
         corners = ((300.0, 80.0), (1000.0, 100.0), (1020.0, 800.0), (250.0, 790.0))
         self.view = SetupView(b"\xff\xd8jpeg", (1280, 960), corners, 0.9)

@@ -106,7 +106,7 @@ class ScoreboardPages:
             parts=self.page.refresh_parts(drawing),
             now=time.monotonic(),
             paired=None if values.get("watch") else current_client(self.pairing),
-            phone_camera=self.session.uses_phone_camera,
+            phone_camera=self.session.uses_phone_camera or self.session.phone_stream is not None,
             languages=languages().values(),
             **values,
         )

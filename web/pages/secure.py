@@ -14,6 +14,8 @@ from web.security.hosts import make_secure_address
 from web.security.pairing import Pairing, current_client, is_opened_by_user, remember_client
 
 SECURE_PATH = "/secure"
+CAMERA_PATH = "/camera"
+"""Path of the page of a phone on a stand (`web.pages.phone_camera`), to which the link may lead as well."""
 
 
 def create_blueprint(pairing: Pairing, host: HostInfo) -> Blueprint:
@@ -47,16 +49,20 @@ class SecurePages:
             remember_client(client)
         elif current_client(self.pairing) is None:
             return refuse(texts()("pair.used"), 404)
-        return render_page("secure.html", link="", goes_to="/")
+        return render_page("secure.html", link="", goes_to=CAMERA_PATH if "camera" in request.args else "/")
 
 
-def find_secure_link(pairing: Pairing, host: HostInfo) -> str:
+def find_secure_link(pairing: Pairing, host: HostInfo, path: str = "/") -> str:
     """Return the address of the page over https at the host of the request; empty if there is none.
 
-    For a paired device the link contains a token, with which it stays paired.
+    For a paired device the link contains a token, with which it stays paired; it leads to `path`, which is `/` or
+    `CAMERA_PATH`.
     """
     port, client = host.find_secure_port(), current_client(pairing)
     if port is None or request.is_secure:
         return ""
     address = make_secure_address(request.host_url.rstrip("/"), port)
-    return f"{address}{SECURE_PATH}/enter/{pairing.make_handover_token(client.id)}" if client else f"{address}/"
+    if client is None:
+        return f"{address}{path}"
+    query = "?camera" if path == CAMERA_PATH else ""
+    return f"{address}{SECURE_PATH}/enter/{pairing.make_handover_token(client.id)}{query}"

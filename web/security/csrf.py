@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, request, session
 
-from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_UPLOADED_PHOTO_BYTES
+from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
 from web.security.pairing import Pairing, current_client
@@ -20,6 +20,8 @@ API_PATH = "/api/"
 """Prefix of the API paths, which use a token instead of a cookie (`web.api`)."""
 PICTURE_PATH = "/actions/picture"
 """Path that accepts the picture of a turn (`web.pages.pictures`)."""
+CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
+"""Paths that accept the pictures of a phone on a stand (`web.pages.phone_camera`)."""
 LEXICON_PATH = "/settings/lexicon"
 """Path that accepts an uploaded word list (`web.pages.settings`)."""
 MAX_BODY_BYTES_BY_PATH = {
@@ -27,6 +29,8 @@ MAX_BODY_BYTES_BY_PATH = {
     "/api/v1/games": MAX_IMPORT_BYTES,
     PICTURE_PATH: MAX_UPLOADED_PHOTO_BYTES,
     LEXICON_PATH: MAX_LEXICON_BYTES,
+    CAMERA_PREVIEW_PATH: MAX_PREVIEW_BYTES,
+    CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,
 }
 """Largest request body in bytes, for the paths that accept files. `web.security.limits` enforces the limit."""
 

@@ -9,6 +9,7 @@ const picture = document.getElementById("picture");
 let seenAtTap = "";
 
 panel?.querySelector(".end-turn").addEventListener("click", (event) => {
+  if ("fallback" in picture.dataset && !hasNoCamera()) return; // a phone on a stand is the camera
   event.preventDefault();
   seenAtTap = root.dataset.seen;
   picture.value = ""; // the same file may be chosen twice

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from device.cameras.phone import PhoneCamera
+from device.cameras.phone_stream import PhoneStreamCamera
 from device.player_names import is_displayable
 from device.session.game_controller import GameController
 from device.session.messages import convert_engine_errors, make_refusal
@@ -48,8 +49,8 @@ class CommandContext:
     """Function that prepares the camera for a new game and discards the pictures of the previous game."""
     record_advance: Callable[[AdvanceCapture], None]
     """Function that records a turn that was captured in advance, without another picture."""
-    phone_camera: PhoneCamera | None = None
-    """The camera of a table whose pictures are taken by phones; None for other tables."""
+    phone_camera: PhoneCamera | PhoneStreamCamera | None = None
+    """The camera of a table that accepts pictures which a player has taken with a phone; None for other tables."""
 
 
 class TableCommand(msgspec.Struct, frozen=True):

@@ -65,7 +65,7 @@ class EndTurn(TableCommand, frozen=True):
         """Read the board and record the turn; refuse the command if a phone or the players have to enter the turn."""
         if context.controller.game.tiles.by_hand_only:
             raise make_refusal("by-hand-only")
-        if context.phone_camera:
+        if context.phone_camera and not context.phone_camera.live:
             raise make_refusal("take-picture")
         context.take_turn()
 

@@ -131,8 +131,8 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     [
         ("folder:/nowhere/at/all", "make it"),
         ("usb:77", "plug it in, or see tilekeeper cameras"),
-        ("film", "use phone, usb:0, folder:DIR"),
-        ("folder:", "use phone, usb:0, folder:DIR"),
+        ("film", "use phone, phone-stream, usb:0, folder:DIR"),
+        ("folder:", "use phone, phone-stream, usb:0, folder:DIR"),
     ],
 )
 def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:

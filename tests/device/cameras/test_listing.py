@@ -69,7 +69,7 @@ def test_camera_modules_come_first_with_their_numbers(tmp_path: Path) -> None:
 
 
 def test_machine_without_cameras_offers_phone_and_folder(tmp_path: Path) -> None:
-    assert [camera.source for camera in list_cameras(tmp_path, tuple)] == ["phone", "folder:DIR"]
+    assert [camera.source for camera in list_cameras(tmp_path, tuple)] == ["phone", "phone-stream", "folder:DIR"]
 
 
 def test_camera_modules_of_picamera2_exclude_usb_cameras(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,4 +92,4 @@ def test_camera_modules_that_libcamera_cannot_list_are_none(monkeypatch: pytest.
 
 def test_command_prints_one_camera_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cameras"]) == 0
-    assert "phone       a paired phone takes one picture after each turn" in capsys.readouterr().out.splitlines()
+    assert "phone         a paired phone takes one picture after each turn" in capsys.readouterr().out.splitlines()

@@ -310,3 +310,8 @@ def test_name_of_the_table_is_on_its_pages(table: ShownTable, path: str) -> None
     app = create_app(table, host_info=HostInfo(table_name="Table 7"))
     assert '<span class="table">Table 7</span>' in app.test_client().get(path).text
     app.extensions["live"].close()
+
+
+def test_table_with_a_camera_of_its_own_has_no_camera_page(paired: FlaskClient) -> None:
+    assert paired.get("/camera").status_code == 404
+    assert 'href="/camera"' not in paired.get("/dialogs/more").text

@@ -1,0 +1,211 @@
+"""A phone on a stand as the camera: its browser sends small pictures all the time, and a full one on request.
+
+The page `/camera` of the phone sends the pictures over https (`web.pages.phone_camera`).
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from device.cameras.base import (
+    BLACK_MESSAGE,
+    CLOSED_MESSAGE,
+    BlackPictureError,
+    CameraError,
+    Frame,
+    Image,
+    is_black,
+)
+from engine.errors import TilekeeperError
+from engine.messages import make_message
+from vision.photo import PhotoError, decode_photo
+
+PHONE_TIMEOUT_S = 3.0
+"""Seconds without a picture after which the phone counts as gone. Players are told within five seconds; with a longer
+interval between two checks of the camera than this, the time would be longer."""
+STILL_TIMEOUT_S = 8.0
+"""Seconds in which a requested picture must arrive: a megabyte over a slow Wi-Fi."""
+MAX_PICTURE_AGE_S = 10.0
+"""Age in seconds at which a picture that a player has taken is discarded, if no turn was read in it."""
+
+NO_PHONE_MESSAGE = make_message(
+    "camera-no-phone", "no phone is the camera: open More, Phone as camera on the phone above the board"
+)
+PHONE_LEFT_MESSAGE = make_message(
+    "camera-phone-left", "the phone above the board sends no pictures: unlock it, and open its camera page"
+)
+
+
+class PhoneInUseError(TilekeeperError):
+    """Another phone, named `device`, is the camera."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__(device)
+        self.device = device
+
+
+class StreamEndedError(TilekeeperError):
+    """A picture of a phone that is not the camera. `device` is the phone that has taken over, or empty."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__(device)
+        self.device = device
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """A picture as JPEG data, and the time in seconds at which it arrived."""
+
+    data: bytes
+    time: float
+
+
+class PhoneStreamCamera:
+    """A live camera whose pictures arrive from one phone at a time; safe for several threads.
+
+    `start`, the `receive_` methods and `stop` are called for requests of the phone. They only keep the data: pictures
+    are decoded when a caller waits for them. `clock` returns seconds; `wait` waits on the condition for a time.
+    """
+
+    live = True
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[threading.Condition, float], object] = threading.Condition.wait,
+    ) -> None:
+        self._clock, self._wait_on = clock, wait
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._stream = self._client = self._device = ""
+        self._last_time = float("-inf")
+        self._preview: _Picture | None = None
+        self._still: _Picture | None = None
+        self._wanted: int | None = None
+        self._request_count = 0
+        self._taken: Frame | None = None
+
+    def __repr__(self) -> str:
+        return f"<PhoneStreamCamera: {self._device or 'no phone'}{'' if self.is_streaming else ', gone'}>"
+
+    @property
+    def is_streaming(self) -> bool:
+        """True if a phone is the camera and has sent a picture lately."""
+        return self._clock() - self._last_time < PHONE_TIMEOUT_S
+
+    def start(self, client: str, device: str, *, takes_over: bool = False) -> str:
+        """Make the phone with the id `client` the camera, and return the id of its stream. `device` is its name.
+
+        Raises `PhoneInUseError` if another phone is the camera, unless this one takes over.
+        """
+        with self._changed:
+            if self.is_streaming and client != self._client and not takes_over:
+                raise PhoneInUseError(self._device)
+            self._stream, self._client, self._device = secrets.token_hex(8), client, device
+            self._last_time = self._clock()
+            self._preview = self._still = None
+            self._changed.notify_all()
+            return self._stream
+
+    def receive_preview(self, stream: str, data: bytes) -> int | None:
+        """Keep a small picture of the phone; return the number of the full picture that is wanted, or None.
+
+        Raises `StreamEndedError`.
+        """
+        with self._changed:
+            self._preview = self._receive(stream, data)
+            return self._wanted
+
+    def receive_still(self, stream: str, number: int, data: bytes) -> None:
+        """Keep a full picture of the phone, unless another one is wanted by now. Raises `StreamEndedError`."""
+        with self._changed:
+            picture = self._receive(stream, data)
+            if number == self._wanted:
+                self._still, self._wanted = picture, None
+
+    def stop(self, stream: str) -> None:
+        """Note that the phone sends no more pictures, because its page was hidden or closed."""
+        with self._changed:
+            if stream == self._stream:
+                self._last_time = float("-inf")
+                self._changed.notify_all()
+
+    def receive_picture(self, image: Image) -> None:
+        """Keep a picture that a player has taken, `(H, W, 3) uint8 BGR`, for the next call of `still`."""
+        with self._changed:
+            self._taken = Frame(image, self._clock())
+
+    def still(self) -> Frame:
+        """Return a full picture that the phone took after the call. Raises `CameraError`."""
+        with self._changed:
+            if (taken := self._find_taken_picture()) is not None:
+                self._taken = None
+                return taken
+            self._request_count += 1
+            self._wanted, self._still = self._request_count, None
+            try:
+                picture = self._wait_for(lambda: self._still, self._clock() + STILL_TIMEOUT_S)
+            finally:
+                self._wanted = None
+        frame = _decode(picture)
+        if is_black(frame.image):
+            raise BlackPictureError(BLACK_MESSAGE)
+        return frame
+
+    def preview(self) -> Frame:
+        """Return a small picture that arrived after the call. Raises `CameraError`."""
+        with self._changed:
+            if (taken := self._find_taken_picture()) is not None:
+                return Frame(taken.image, self._clock())
+            moment = self._clock()
+            picture = self._wait_for(
+                lambda: self._preview if self._preview and self._preview.time > moment else None,
+                moment + PHONE_TIMEOUT_S,
+            )
+        return _decode(picture)
+
+    def close(self) -> None:
+        """Close the camera; waiting calls and further calls raise `CameraError`."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def _receive(self, stream: str, data: bytes) -> _Picture:
+        """Return the received picture, and note that the phone is there. Raises `StreamEndedError`."""
+        if stream != self._stream or not stream:
+            raise StreamEndedError(self._device if self.is_streaming else "")
+        self._last_time = self._clock()
+        self._changed.notify_all()
+        return _Picture(data, self._last_time)
+
+    def _find_taken_picture(self) -> Frame | None:
+        taken = self._taken
+        return taken if taken is not None and self._clock() - taken.time < MAX_PICTURE_AGE_S else None
+
+    def _wait_for(self, find: Callable[[], _Picture | None], until: float) -> _Picture:
+        """Return the picture that `find` returns, at the time `until` at the latest. Raises `CameraError`."""
+        while True:
+            if self._is_closed:
+                raise CameraError(CLOSED_MESSAGE)
+            if (picture := find()) is not None:
+                return picture
+            now = self._clock()
+            left = min(until, self._last_time + PHONE_TIMEOUT_S) - now
+            if left <= 0:
+                raise CameraError(PHONE_LEFT_MESSAGE if self._stream else NO_PHONE_MESSAGE)
+            self._wait_on(self._changed, left)
+
+
+def _decode(picture: _Picture) -> Frame:
+    """Return a received picture as a frame. Raises `CameraError`."""
+    try:
+        image = decode_photo(picture.data, "phone").image
+    except PhotoError as error:
+        raise CameraError(make_message("camera-picture", "the picture {0}", error)) from error
+    return Frame(np.asarray(image, np.uint8), picture.time)
