@@ -14,7 +14,7 @@ from heapq import nlargest, nsmallest
 from math import log
 from typing import NamedTuple
 
-from engine.board import Board, Square, column_of, row_of
+from engine.board import NEIGHBOURS, Board, Square, column_of, row_of
 from engine.events import BlankNamed, Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.history import (
@@ -34,7 +34,7 @@ from engine.inference.placements import (
 from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading
-from engine.state import Turn, TurnKind
+from engine.state import State, Turn, TurnKind
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
@@ -299,18 +299,25 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an unexplained tile belongs to an earlier play but was missed in that reading."""
+    """Yield hypotheses in which an unexplained tile belongs to an earlier play but was missed in that reading.
+
+    It may also belong to the position from which the game started.
+    """
     state = base.game.state
     for square in base.find_unexplained_squares():
         for turn in state.turns:
-            squares = {square, *(placed for placed, _ in turn.placements)}
-            if (
-                turn.kind is TurnKind.PLAY
-                and turn.stands
-                and is_legal_placement(replace(state, board=state.board_before(turn)), sorted(squares))
-            ):
+            if _can_be_overlooked(state, turn, square):
                 for _, tiles in find_letterings(base.evidence, (square,), state.stock(), 2):
                     yield base.push(SquareCorrected(square, tiles[0], turn.number), log_prior=OVERLOOKED_TILE_LOG_PRIOR)
+
+
+def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
+    """Return True if a tile on `square` may have been placed in a turn; of a position, only the first line counts."""
+    if turn.kind is TurnKind.POSITION:
+        return turn.number == 0 and any(state.board[near] for near in NEIGHBOURS[square])
+    squares = {square, *(placed for placed, _ in turn.placements)}
+    before = replace(state, board=state.board_before(turn))
+    return turn.kind is TurnKind.PLAY and turn.stands and is_legal_placement(before, sorted(squares))
 
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:

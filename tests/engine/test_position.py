@@ -84,6 +84,16 @@ def test_play_after_a_position_is_inferred_from_a_reading() -> None:
     assert found.question is None and found.events == (PlayMade(1, written(game, "8F ....S")),)
 
 
+@pytest.mark.parametrize("square", ["F8", "H6"])
+def test_tile_that_was_missed_in_a_position_is_no_play(square: str) -> None:
+    missed = parse_square(square)
+    game = new_game().push(position(BOARD.without_tiles([missed])))
+    found = infer_play(game, seen(play(new_game().push(position()), "J6 AST").board))
+    correction = SquareCorrected(missed, BOARD[missed], 0)
+    assert found.events == (correction, PlayMade(1, written(game.push(correction), "J6 AST")))
+    assert found.question is not None
+
+
 def test_position_ends_the_draw_for_first_play() -> None:
     game = Game.from_events([GameStarted(NAMES[:2], draw=True)]).push(FirstDrawn(("A", "A"))).push(position())
     assert game.drawing == () and game.to_move == 1
