@@ -10,12 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
 from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
 from device.session.commands.games import StartGame
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 
 if TYPE_CHECKING:
@@ -68,11 +70,12 @@ def replay_photos(
 ) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
     """Replay the photographs; return the last snapshot, the photograph of each turn, and a list of problems.
 
-    If a later photograph corrects a tile, the correction is included in the turn in which the tile was placed. The
-    table profile `profile` learns from confirmed turns.
+    If a later photograph corrects a tile, the correction is included in the turn in which the tile was placed. If the
+    first photograph shows more than two plays, the game starts from it with 0 points. The table profile `profile`
+    learns from confirmed turns.
     """
     from device.cameras.folder import FolderCamera
-    from device.session.messages import PASS_OR_EXCHANGE
+    from device.session.messages import PASS_OR_EXCHANGE, START_FROM_HERE, CommandRefusedError
     from device.session.table_session import TableSession
     from device.storage.store import GameStore
 
@@ -86,10 +89,13 @@ def replay_photos(
         state = session.submit(StartGame(started)).result()
         for photo in photos:
             state = session.submit(EndTurn()).result()
-            photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
             texts = [notice.text for notice in state.notices]
             if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # no player answers
                 texts.append(state.question.text)
+                if state.question.key == START_FROM_HERE:
+                    with suppress(CommandRefusedError):  # a letter may be misread, so that there are too many of it
+                        state = session.submit(AnswerQuestion(1)).result()
+            photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
             problems += [_format_problem(photo, text) for text in texts]
     return state, tuple(photo_of), tuple(problems)
 

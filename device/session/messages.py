@@ -274,7 +274,7 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
     if option.events == (Passed(game.to_move),) and finding.reason in _KEPT_REASONS:
         return get_text("answer-as-recorded")
     if isinstance(option.events[-1], PositionEntered):
-        return get_text("answer-start-here")
+        return get_text("answer-start-here", game.players[option.events[-1].to_move])
     if isinstance(option.events[-1], BlankNamed):
         return get_text("answer-blank", option.events[-1].letter)
     return format_sentence(explanation_text(game, push_events(game, option.events), option.events, ""))

@@ -97,6 +97,16 @@ def test_nothing_added_is_a_pass_and_a_play_taken_back_is_withdrawn(
     assert turns[1]["at"] is None and turns[1]["words"] == []
 
 
+def test_photographs_of_a_game_that_has_begun_are_scored_from_the_first_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    boards = [rows(HORN, FARM, PASTE), rows(HORN, FARM, ("PASTED", 9, 5, True))]
+    told = replay(monkeypatch, capsys, photos[:2], boards)
+    assert [(turn["kind"], turn["score"]) for turn in told["turns"]] == [("position", 0), ("position", 0), ("play", 9)]
+    assert [turn["photo"] for turn in told["turns"]] == [photos[0], photos[0], photos[1]]
+    assert "Start from here?" in told["problems"][0]
+
+
 def test_taken_back_and_laid_anew_on_one_photograph_are_two_turns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
