@@ -41,6 +41,7 @@ from web.security import csrf
 from web.security.cookies import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
+from web.streams import EventStreams
 
 
 def create_app(
@@ -70,7 +71,7 @@ def create_app(
     app.extensions["pairing"] = pairing
     register_host_check(app, host_info)
     csrf.register_csrf_protection(app, pairing)
-    page = live.LiveUpdates(app.jinja_env, session, max_streams)
+    page = live.LiveUpdates(app.jinja_env, session, EventStreams(max_streams))
     app.extensions["live"] = page
     app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
     app.register_blueprint(live.create_blueprint(page))

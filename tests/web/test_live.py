@@ -20,8 +20,9 @@ from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.i18n import Texts
-from web.live import BOARD_FIELDS, MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams, NoStreamError
+from web.live import BOARD_FIELDS
 from web.security.server import PageServer
+from web.streams import MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams, NoStreamError
 
 
 def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
@@ -157,7 +158,7 @@ def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> 
 
 def test_one_device_cannot_take_all_streams(app: Flask) -> None:
     streams = app.extensions["live"].streams
-    mine = EventStream("page en", "", lambda known: (known, ""), "192.168.0.7")
+    mine = EventStream("page en", "", str, lambda known: (known, ""), "192.168.0.7")
     for _ in range(MAX_STREAMS_PER_ADDRESS):
         streams.open(mine, {"asgi.scope": {}})
     with pytest.raises(NoStreamError):
@@ -189,7 +190,7 @@ def test_streams_that_name_states_that_never_were_take_no_endless_memory(table: 
 
 
 def test_events_of_many_streams_leave_time_for_requests() -> None:
-    streams = EventStreams(100, lambda: "1")
+    streams = EventStreams(100)
     sent = 0
     sent_at_steps = [0]
 
@@ -199,7 +200,7 @@ def test_events_of_many_streams_leave_time_for_requests() -> None:
 
     async def deliver_all() -> None:
         gone = asyncio.get_running_loop().create_future()
-        stream = EventStream("page", "0", lambda _: ("1", "{}"), "192.0.2.1")
+        stream = EventStream("page", "0", lambda: "1", lambda _: ("1", "{}"), "192.0.2.1")
         tasks = [asyncio.create_task(streams.deliver(stream, gone, send)) for _ in range(40)]
         while sent < 40:
             await asyncio.sleep(0)  # a request is served in each step

@@ -24,8 +24,9 @@ from web.api.schemas import Board, Choices, State, Turns, WordAnswer
 from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
 from web.filters import list_rows
 from web.i18n import languages
-from web.live import NO_STREAM_TEXT, LiveUpdates, NoStreamError
+from web.live import LiveUpdates
 from web.responses import FOR_EVER, send_picture
+from web.streams import NO_STREAM_TEXT, NoStreamError
 
 COMMAND_TIMEOUT_S = 5.0
 """Seconds to wait for a command. After a timeout the response has the state without the result."""

@@ -26,9 +26,9 @@ from engine.limits import (
     MAX_REQUESTS_PER_ADDRESS,
     SEND_TIMEOUT_S,
 )
-from web.live import AsgiApp, Message, Receive, Scope, Send
 from web.security.addresses import is_this_machine, make_client_key
 from web.security.csrf import MAX_BODY_BYTES_BY_PATH
+from web.streams import AsgiApp, Message, Receive, Scope, Send
 
 SWEEP_INTERVAL_S = 1.0
 """Interval of the search for idle connections, in seconds."""

@@ -24,8 +24,8 @@ from flask import Flask
 
 from engine.errors import TilekeeperError
 from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS
-from web.live import AsgiApp, deliver_events
 from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time, make_protocol_class
+from web.streams import AsgiApp, deliver_events
 
 THREADS = 24
 """Number of worker threads. A request needs a thread for milliseconds, a command until the board is read.

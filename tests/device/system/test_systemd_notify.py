@@ -21,8 +21,8 @@ from device.system.systemd import (
     read_watchdog_interval_s,
     wait_with_watchdog,
 )
-from web.live import EventStreams
 from web.security.server import PageServer
+from web.streams import EventStreams
 
 
 class Systemd:
@@ -165,7 +165,7 @@ def test_worker_that_carries_out_nothing_is_handed_one_task() -> None:
 
 def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:
     app = Flask("page")
-    app.extensions["live"] = SimpleNamespace(close=lambda: None, streams=EventStreams(0, str))
+    app.extensions["live"] = SimpleNamespace(close=lambda: None, streams=EventStreams(0))
     app.config["MAX_CONTENT_LENGTH"] = 1000
     broken: list[str] = []
 

@@ -1,0 +1,220 @@
+"""Event streams (Server-Sent Events) that stay open without a thread of their own.
+
+A view registers a stream with `open_stream` and returns the first bytes of the response. After these bytes,
+`deliver_events` keeps the connection open and sends new events in the event loop of the server. Clients that need the
+same event share one message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, request
+
+from engine.errors import TilekeeperError
+from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
+from web.security.addresses import is_this_machine, make_client_key
+
+HEARTBEAT_INTERVAL_S = 5.0
+"""Seconds between heartbeats on a stream without events, so that both ends detect a broken connection."""
+MAX_EVENTS_PER_STEP = 8
+"""Number of events that are sent before the event loop serves other requests."""
+MAX_SHARED_EVENTS = 16
+"""Number of cached events for clients that need the same event."""
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_STREAM_KEY = "tilekeeper.stream"
+NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
+POLL_INTERVAL_S = 2
+
+
+class NoStreamError(TilekeeperError):
+    """The limit of open streams is reached, in total or for one address."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """The stream of a client. `kind` is the kind of events, `since` the id of the last event that the client received.
+
+    `current_id` returns the id of the newest event of this kind. `make_event` returns id and data of the newest event
+    for a client that last received the event of the given id. It runs in a thread, once for all clients of the same
+    kind that last received the same event.
+    """
+
+    kind: str
+    since: str
+    current_id: Callable[[], str]
+    make_event: Callable[[str], tuple[str, str]]
+    address: str
+
+
+class EventStreams:
+    """The open streams of one application."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake_ups: set[asyncio.Event] = set()
+        self._events: dict[tuple[str, str, str], asyncio.Future[tuple[str, str]]] = {}
+        self._renderer = ThreadPoolExecutor(1, "events")
+        self._sent_in_step = 0
+        self._closed = False
+
+    @property
+    def count(self) -> int:
+        """Number of open streams."""
+        return self._counts.total()
+
+    def open(self, stream: EventStream, environ: MutableMapping[str, Any]) -> None:
+        """Count a new stream and attach the stream to the ASGI scope of its request. Raises `NoStreamError`."""
+        scope = environ.get("asgi.scope")
+        with self._lock:
+            full = self.count >= self._limit or (
+                self._counts[stream.address] >= MAX_STREAMS_PER_ADDRESS and not is_this_machine(stream.address)
+            )
+            if scope is None or full or self._closed:
+                self._counts += Counter()  # removes addresses without a stream
+                raise NoStreamError
+            self._counts[stream.address] += 1
+        scope[_STREAM_KEY] = stream
+
+    def release(self, stream: EventStream) -> None:
+        """Remove a closed stream from the count of open streams."""
+        with self._lock:
+            self._counts[stream.address] -= 1
+            self._counts += Counter()
+
+    def run_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Set the event loop that delivers the events."""
+        self._loop = loop
+
+    def notify(self) -> None:
+        """Deliver the newest event to all streams. Thread-safe."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: there are no streams
+                loop.call_soon_threadsafe(self._wake_all)
+
+    def close(self) -> None:
+        """End all streams and refuse new streams."""
+        self._closed = True
+        self.notify()
+        self._renderer.shutdown(wait=False)
+
+    async def deliver(
+        self, stream: EventStream, gone: asyncio.Future[Any], send: Callable[[str], Awaitable[None]]
+    ) -> None:
+        """Send events until the client disconnects or the streams are closed."""
+        known, spoke = stream.since, time.monotonic()
+        wake_up = asyncio.Event()
+        gone.add_done_callback(lambda _: wake_up.set())
+        self._wake_ups.add(wake_up)
+        try:
+            while not self._closed and not gone.done():
+                wake_up.clear()
+                if stream.current_id() != known:
+                    known, data = await self._make_event(stream, known)
+                    await self._limit_pace()
+                    await send(f"id: {known}\ndata: {data}\n\n")
+                    spoke = time.monotonic()
+                elif time.monotonic() - spoke >= HEARTBEAT_INTERVAL_S:
+                    await send(f"event: beat\ndata: {time.monotonic():.2f}\n\n")
+                    spoke = time.monotonic()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(wake_up.wait(), HEARTBEAT_INTERVAL_S)
+        finally:
+            self._wake_ups.discard(wake_up)
+
+    async def _limit_pace(self) -> None:
+        """Wait while `MAX_EVENTS_PER_STEP` events were sent in this step of the event loop.
+
+        Otherwise a turn on 128 streams keeps the loop busy for 70 ms, in which no request is answered.
+        """
+        while self._sent_in_step >= MAX_EVENTS_PER_STEP:
+            await asyncio.sleep(0)
+        if self._sent_in_step == 0:
+            asyncio.get_running_loop().call_soon(self._begin_step)
+        self._sent_in_step += 1
+
+    def _begin_step(self) -> None:
+        self._sent_in_step = 0
+
+    def _wake_all(self) -> None:
+        self._events.clear()
+        for wake_up in self._wake_ups:
+            wake_up.set()
+
+    async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
+        """Return the newest event, from the cache if another client of the same kind has the same `known` event."""
+        key = stream.current_id(), stream.kind, known
+        event = self._events.get(key)
+        if event is None:
+            loop = asyncio.get_running_loop()
+            event = loop.run_in_executor(self._renderer, stream.make_event, known)
+            self._events[key] = event
+            while len(self._events) > MAX_SHARED_EVENTS:  # a client may send many invented ids
+                del self._events[next(iter(self._events))]
+        return await asyncio.shield(event)
+
+
+def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
+    """Wrap an ASGI application so that responses with an event stream stay open and receive events."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_open(message: Message) -> None:
+            if _STREAM_KEY in scope and message["type"] == "http.response.body":
+                message = {**message, "more_body": True}
+            await send(message)
+
+        async def send_text(text: str) -> None:
+            await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
+
+        try:
+            await app(scope, receive, send_open)
+            if (stream := scope.get(_STREAM_KEY)) is not None:
+                gone = asyncio.ensure_future(_wait_until_gone(receive))
+                try:
+                    await streams.deliver(stream, gone, send_text)
+                finally:
+                    gone.cancel()
+                await send({"type": "http.response.body", "body": b""})
+        finally:
+            if (stream := scope.pop(_STREAM_KEY, None)) is not None:
+                streams.release(stream)
+
+    return serve
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def open_stream(
+    streams: EventStreams,
+    kind: str,
+    since: str,
+    current_id: Callable[[], str],
+    make_event: Callable[[str], tuple[str, str]],
+) -> Response:
+    """Open a stream for the client of the request, and return the response. Raises `NoStreamError`."""
+    stream = EventStream(kind, since, current_id, make_event, make_client_key(request.remote_addr or ""))
+    streams.open(stream, request.environ)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    start = iter([f"retry: {POLL_INTERVAL_S * 1000}\n\n"])  # an iterator, so that Flask sends no Content-Length
+    return Response(start, mimetype="text/event-stream", headers=headers)
