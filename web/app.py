@@ -89,6 +89,7 @@ def create_app(
     if host_info.wifi_manager is not None:
         routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
         app.register_blueprint(routes)
+    app.jinja_env.globals["is_hall"] = False
     app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing))
@@ -101,14 +102,14 @@ def create_app(
     api.register_api(app, session, page, pairing, archive, problem_reports, own_lexicon)
     app.after_request(remember_language)
     app.after_request(compress_response)
-    app.register_error_handler(HTTPException, _handle_http_error)
+    app.register_error_handler(HTTPException, handle_http_error)
     return app
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}
 
 
-def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
+def handle_http_error(error: HTTPException) -> ResponseReturnValue:
     """Return the response to an HTTP error: JSON for the API, a page for browsers, otherwise plain text."""
     limit = format_size(request.max_content_length or MAX_BODY_BYTES)
     if (problem := api.make_problem_response(error, limit)) is not None:

@@ -13,13 +13,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
-from device.session.snapshot import Listener, TableSnapshot
+from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.system.voice import describe_change
 from web.colours import make_colours_path
 from web.filters import build_score_charts, flags
@@ -61,20 +60,6 @@ class RenderedState:
 def add_server_time(message: str) -> str:
     """Add the server's time to a JSON message (`now`, in seconds), for the display of running clocks on phones."""
     return f'{{"now":{time.monotonic():.2f},{message[1:]}'
-
-
-class SnapshotSource(Protocol):
-    """A session, or a table of a hall: it has a newest snapshot and calls listeners with each new one."""
-
-    @property
-    def state(self) -> TableSnapshot:
-        """The newest snapshot."""
-
-    def add_listener(self, listener: Listener, /) -> None:
-        """Call `listener` with each new snapshot."""
-
-    def remove_listener(self, listener: Listener, /) -> None:
-        """Call `listener` no longer."""
 
 
 class LiveUpdates:

@@ -33,6 +33,7 @@ COMMANDS = (
     "score",
     "demo",
     "run",
+    "hall",
     "cameras",
     "export",
     "import",

@@ -7,13 +7,14 @@ computed by the same code as at the table; no word list is used, so nothing says
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from device.hall.inbox import is_player_name
 from device.hall.messages import TableState
 from device.hall.received_games import ReceivedGame
+from device.hall.results import Result, make_result
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
@@ -24,6 +25,8 @@ from engine.game import Game
 
 MAX_TABLES = 500
 """Largest number of tables: a client with many names must not fill the memory."""
+MAX_PROBLEMS = 50
+"""Number of refused messages that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +64,26 @@ class HallTable:
 
     @property
     def snapshot(self) -> TableSnapshot:
-        """The game as a snapshot of a session: computed from its events, with phase and clocks that the table sent.
+        """The game as a snapshot of a session, without delay."""
+        return self.make_snapshot(0.0)
 
-        If the events are missing or of a newer version, the snapshot has what the table says.
+    def make_snapshot(self, delay_s: float) -> TableSnapshot:
+        """Return the game as a snapshot of a session: computed from its events, with phase and clocks of the table.
+
+        `delay_s` is the time in seconds since when the game was so. If the events are missing or of a newer version,
+        the snapshot has what the table says.
         """
         state, played = self.state, self.played
         if played is None or played.game is None:
-            return self._make_short_snapshot()
+            return self._make_short_snapshot(delay_s)
         snapshot = replace(played.snapshot, revision=self.revision)
         if state is None or (state.game, state.events) != (played.received.number, played.event_count):
             return snapshot
-        clock = self._make_clock(state, snapshot.rules.overtime_points if snapshot.rules else 0)
+        overtime = snapshot.rules.overtime_points if snapshot.rules else 0
+        clock = self._make_clock(state, overtime, delay_s)
         return replace(snapshot, phase=_read_phase(state), turn_of=state.turn_of, clock=clock)
 
-    def _make_short_snapshot(self) -> TableSnapshot:
+    def _make_short_snapshot(self, delay_s: float) -> TableSnapshot:
         if self.state is None:
             return TableSnapshot(self.revision)
         return TableSnapshot(
@@ -84,14 +93,14 @@ class HallTable:
             turn_of=self.state.turn_of,
             in_bag=self.state.in_bag,
             winners=self.state.winners,
-            clock=self._make_clock(self.state, 0),
+            clock=self._make_clock(self.state, 0, delay_s),
         )
 
-    def _make_clock(self, state: TableState, overtime: int) -> ClockView | None:
+    def _make_clock(self, state: TableState, overtime: int, delay_s: float) -> ClockView | None:
         clock = state.clock
         if clock is None:
             return None
-        return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, since=self.arrived)
+        return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, self.arrived + delay_s)
 
 
 def _read_phase(state: TableState) -> Phase:
@@ -101,10 +110,19 @@ def _read_phase(state: TableState) -> Phase:
 
 @dataclass(frozen=True, slots=True)
 class HallState:
-    """All tables by name, in the order of their names."""
+    """All tables by name, in the order of their names, and the results of their games, oldest first.
+
+    `names_revision` and `results_revision` are the revisions of the last change of the names and results. `problems`
+    are the messages that were refused, the newest last; `is_connected` is True while the broker is reached.
+    """
 
     revision: int = 0
     tables: Mapping[str, HallTable] = field(default_factory=lambda: MappingProxyType({}))
+    names_revision: int = 0
+    results: tuple[Result, ...] = ()
+    results_revision: int = 0
+    problems: tuple[str, ...] = ()
+    is_connected: bool = False
 
     def find_table(self, name: str) -> HallTable:
         """Return a table; a new one if nothing is known of it. Raises `TooManyTablesError`."""
@@ -137,15 +155,36 @@ def apply_table_state(hall: HallState, state: TableState, arrived: float) -> Hal
     return _put(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
 
 
+def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
+    """Return the hall after the broker was reached or lost."""
+    return replace(hall, revision=hall.revision + 1, is_connected=is_connected)
+
+
+def apply_problem(hall: HallState, text: str) -> HallState:
+    """Return the hall after a message was refused."""
+    return replace(hall, revision=hall.revision + 1, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
+
+
+def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
+    """Return the hall with these results."""
+    ordered, revision = tuple(sorted(results, key=lambda result: result.ended)), hall.revision + 1
+    return replace(hall, revision=revision, results=ordered, results_revision=revision)
+
+
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
     """Return the hall after events of a game have arrived; `events` are all of the game.
 
-    A game that began before the newest one of its table changes nothing here.
+    If the game began before the newest one of its table, only its result may change.
     """
-    table = hall.find_table(received.table)
+    table, played = hall.find_table(received.table), replay_game(received, events)
+    result = make_result(received.table, received.id, played.game, events[-1].time) if played.game else None
+    before = next((one for one in hall.results if one.game == received.id), None)
+    if result != before:
+        others = [one for one in hall.results if one.game != received.id]
+        hall = apply_results(hall, [*others, result] if result else others)
     if table.played and table.played.received.started > received.started:
         return hall
-    return _put(hall, replace(table, played=replay_game(received, events)))
+    return _put(hall, replace(table, played=played))
 
 
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
@@ -165,6 +204,7 @@ def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> Played
 def _put(hall: HallState, table: HallTable) -> HallState:
     revision = hall.revision + 1
     tables = {**hall.tables, table.name: replace(table, revision=revision)}
-    if table.name not in hall.tables:
-        tables = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
-    return HallState(revision, MappingProxyType(tables))
+    if table.name in hall.tables:
+        return replace(hall, revision=revision, tables=MappingProxyType(tables))
+    ordered = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
+    return replace(hall, revision=revision, tables=MappingProxyType(ordered), names_revision=revision)

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from device.hall.broker_task import BrokerTask
 from device.hall.event_queue import EventQueue
 from device.hall.messages import TableEvent, publish_state, publish_status
-from device.session.snapshot import TableSnapshot
-from device.session.table_session import TableSession
+from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.settings import HallSettings
 from device.storage.store import GameStore
 from engine.messages import make_message
@@ -21,7 +20,7 @@ CHECK_INTERVAL_S = 5.0
 
 
 def open_hall(
-    session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
+    session: SnapshotSource, store: GameStore, settings: HallSettings, report: Callable[[str], None]
 ) -> AbstractContextManager[object]:
     """Start publishing; without the library, report this and publish nothing."""
     if find_spec("paho") is None:
@@ -35,7 +34,7 @@ class HallPublisher(BrokerTask):
     """Publishes the events of the store, the newest log and snapshot, and the status of a table."""
 
     def __init__(
-        self, session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
+        self, session: SnapshotSource, store: GameStore, settings: HallSettings, report: Callable[[str], None]
     ) -> None:
         super().__init__(report)
         self._session = session

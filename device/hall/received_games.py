@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from device.hall.results import Result
 from device.storage.errors import to_store_error
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
@@ -35,6 +38,11 @@ CREATE TABLE IF NOT EXISTS event (
     body   TEXT NOT NULL,
     PRIMARY KEY (game, number)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS result (
+    id   INTEGER PRIMARY KEY,
+    game INTEGER UNIQUE,          -- NULL: entered by the director
+    body TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
 _FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
@@ -101,6 +109,18 @@ class ReceivedGames:
         """Return the events of a game, in order."""
         rows = self._fetch("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
         return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
+
+    def save_result(self, game: int, result: Result | None) -> None:
+        """Save the result of a game, or remove it; the game 0 stands for one more result from the director."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM result WHERE game = ?", (game,))
+            if result:
+                body = msgspec.json.encode(result).decode()
+                db.execute("INSERT INTO result (game, body) VALUES (nullif(?, 0), ?)", (game, body))
+
+    def list_results(self) -> list[Result]:
+        """Return all results."""
+        return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
 
     def save_note(self, name: str, text: str) -> None:
         """Save a text of the hall itself under a name."""

@@ -5,12 +5,21 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 from device.hall.broker_task import BrokerTask
-from device.hall.hall_state import HallState, TooManyTablesError, apply_game, apply_status, apply_table_state
+from device.hall.hall_state import (
+    MAX_PROBLEMS,
+    HallState,
+    TooManyTablesError,
+    apply_connection,
+    apply_game,
+    apply_problem,
+    apply_results,
+    apply_status,
+    apply_table_state,
+)
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.messages import HallMessage, TableEvent, TableLog, TableState, TableStatus
 from device.hall.received_games import MissingEventsError, ReceivedGames
@@ -25,26 +34,17 @@ SESSION_S = 7 * 24 * 3600
 CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Largest packet that the broker sends to the hall. Those above `MAX_MESSAGE_BYTES` are reported."""
-MAX_PROBLEMS = 50
 _CLIENT_NOTE = "client"
-
-Listener = Callable[[HallState], None]
 
 
 class HallReceiver(BrokerTask):
-    """Receives the tables' messages; `state` is the newest state, and listeners get each new one on the thread.
-
-    `problems` are the last messages that were refused, each kind of each topic once, newest last.
-    """
+    """Receives the tables' messages; `state` is the newest state of the hall."""
 
     def __init__(self, path: Path | str, settings: HallSettings, report: Callable[[str], None] = _log.warning) -> None:
         """Read the games that were received before. Raises `StoreError`."""
         super().__init__(report)
         self._settings = settings
         self.games = ReceivedGames(path)
-        self.problems: deque[str] = deque(maxlen=MAX_PROBLEMS)
-        self.is_connected = False
-        self._listeners: list[Listener] = []
         self._known_problems: set[tuple[str, str]] = set()
         self.state = self._load_state()
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
@@ -56,23 +56,15 @@ class HallReceiver(BrokerTask):
         super().close()
         self.games.close()
 
-    def add_listener(self, listener: Listener) -> None:
-        """Call `listener` with each new state, on the thread of the hall."""
-        self._listeners.append(listener)
-
     def receive(self, topic: str, payload: bytes, is_retained: bool) -> None:
         """Apply a message. A message that cannot be read is noted and otherwise ignored. Raises `StoreError`."""
         try:
             message = decode_message(topic, payload)
-            state = self._apply(message, is_retained)
+            self.state = self._apply(message, is_retained)
         except (BadMessageError, TooManyTablesError) as error:
             self._note_problem(topic, str(error))
-            return
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
-            return
-        if state is not self.state:
-            self._set_state(state)
 
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
         match message:
@@ -92,28 +84,28 @@ class HallReceiver(BrokerTask):
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
         changed = self.games.add_events(table, store, number, events)
-        return apply_game(self.state, changed, self.games.read_events(changed.id)) if changed else self.state
+        if changed is None:
+            return self.state
+        state = apply_game(self.state, changed, self.games.read_events(changed.id))
+        if state.results != self.state.results:
+            result = next((one for one in state.results if one.game == changed.id), None)
+            self.games.save_result(changed.id, result)
+        return state
 
     def _load_state(self) -> HallState:
         """Return the state with the newest game of each table."""
         newest = {game.table: game for game in self.games.list_games()}
-        state = HallState()
+        state = apply_results(HallState(), self.games.list_results())
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))
         return state
-
-    def _set_state(self, state: HallState) -> None:
-        self.state = state
-        for listener in self._listeners:
-            listener(state)
 
     def _note_problem(self, topic: str, reason: str) -> None:
         _log.warning("a message to %s is refused: %s", topic[:100], reason)
         key = topic[:100], reason
         if key not in self._known_problems and len(self._known_problems) < MAX_PROBLEMS * 10:
             self._known_problems.add(key)
-            self.problems.append(f"{topic[:100]}: {reason}")
-            self._set_state(self.state)
+            self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 
     def _describe_refusal(self, error: Exception) -> str:
         text = "the broker refuses the hall ({0}): check its address, user, password and certificate"
@@ -125,12 +117,11 @@ class HallReceiver(BrokerTask):
 
         subscription = Subscription(TOPICS, self.receive, SESSION_S, MAX_PACKET_BYTES)
         connection = BrokerConnection(self._settings, self._client, self._wake_up, subscription=subscription)
-        self._has_delivered = self.is_connected = True
-        self._set_state(self.state)
+        self._has_delivered = True
+        self.state = apply_connection(self.state, is_connected=True)
         try:
             while not self._closing.is_set():
                 connection.wait(CHECK_INTERVAL_S)
         finally:
-            self.is_connected = False
             connection.close()
-            self._set_state(self.state)
+            self.state = apply_connection(self.state, is_connected=False)

@@ -261,6 +261,20 @@ Listener = Callable[[TableSnapshot], None]
 """A function that is called with each new snapshot on the session's thread; it must be quick and must not raise."""
 
 
+class SnapshotSource(Protocol):
+    """A session, or a table of a hall: it has a newest snapshot and calls listeners with each new one."""
+
+    @property
+    def state(self) -> TableSnapshot:
+        """The newest snapshot."""
+
+    def add_listener(self, listener: Listener, /) -> None:
+        """Call `listener` with each new snapshot."""
+
+    def remove_listener(self, listener: Listener, /) -> None:
+        """Call `listener` no longer."""
+
+
 class WordList(Protocol):
     """Interface of a word list, which supports `word in words`."""
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
-from device.session.snapshot import TableSnapshot
-from device.session.table_session import TableSession
+from device.session.snapshot import SnapshotSource, TableSnapshot
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.i18n import texts
 from web.responses import accept, refuse, render_dialog
@@ -43,7 +42,7 @@ RELOAD = 205
 """HTTP status Reset Content: the script of the page reloads the page after this status."""
 
 
-def create_blueprint(pairing: Pairing, session: TableSession) -> Blueprint:
+def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
     """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and below."""
     routes = Blueprint("phones", __name__)
     pages = PairingPages(pairing, session)
@@ -64,7 +63,7 @@ class PairingPages:
     """The view functions that pair and unpair phones."""
 
     pairing: Pairing
-    session: TableSession
+    session: SnapshotSource
 
     def pair_form(self) -> Response:
         """Return the form for the pairing code, with the code from the URL if the user scanned the QR code."""

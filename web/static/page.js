@@ -7,6 +7,7 @@ const SILENT_MS = 15000; // the table says something every 5 seconds
 const LOW_S = 60; // a clock with less than this says so
 
 const root = document.documentElement;
+const newsPath = root.dataset.stream || "/live";
 const panel = document.getElementById("panel");
 let stream = null;
 let poll = null;
@@ -154,7 +155,7 @@ function follow() {
   clearTimeout(poll);
   if (stream) stream.close();
   alive();
-  stream = new EventSource(`/live/stream?since=${encodeURIComponent(root.dataset.live)}`);
+  stream = new EventSource(`${newsPath}/stream?since=${encodeURIComponent(root.dataset.live)}`);
   stream.onopen = () => {
     alive();
     setOffline(false);
@@ -184,7 +185,7 @@ function alive() {
 
 async function ask(until, mine) {
   try {
-    const answer = await fetch(`/live/state?since=${encodeURIComponent(root.dataset.live)}`);
+    const answer = await fetch(`${newsPath}/state?since=${encodeURIComponent(root.dataset.live)}`);
     const news = answer.status === 200 ? await answer.json() : null;
     if (mine !== way) return;
     if (news) show(news);

@@ -80,7 +80,7 @@ def test_problem_is_noted_once_and_the_events_of_no_game_are_harmless() -> None:
         for _ in range(2):
             hall.receive("tilekeeper/v1/7/status", b"{", False)
         hall.receive("tilekeeper/v1/7/events", json.dumps(EVENT).encode(), False)
-        assert len(hall.problems) == 1
+        assert len(hall.state.problems) == 1
         (table,) = hall.state.tables.values()
         assert table.played is not None and table.played.game is None and table.snapshot.players == ()
         hall.receive("tilekeeper/v1/7/state", json.dumps(STATE).encode(), False)

@@ -53,7 +53,7 @@ def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, b
         until(lambda: agrees(hall, session))
         assert hall.state.tables["7"].is_online
         assert [turn.words[0].valid for turn in hall.state.tables["7"].snapshot.turns] == [None]
-    assert not hall.problems
+    assert not hall.state.problems
 
 
 def test_hall_that_comes_later_has_the_whole_game(
@@ -68,7 +68,7 @@ def test_hall_that_comes_later_has_the_whole_game(
         with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
             until(lambda: agrees(hall, session))
     with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
-        until(lambda: hall.is_connected and hall.state.tables["7"].is_online is False)
+        until(lambda: hall.state.is_connected and hall.state.tables["7"].is_online is False)
         assert agrees(hall, session)
         assert hall.state.tables["7"].needs_help, "a game is going on"
 
@@ -96,7 +96,7 @@ def test_hall_and_table_agree_after_everything_was_killed(
             session.submit(ExchangeTiles(1)).result(5)
             broker.start()
             if rng.random() < 0.5:
-                until(lambda receiver=hall: receiver.is_connected)  # type: ignore[misc]
+                until(lambda receiver=hall: receiver.state.is_connected)  # type: ignore[misc]
         until(lambda: agrees(hall, session))
         (game,) = hall.games.list_games()
         assert hall.games.read_events(game.id) == list(store.events(1))

@@ -1,0 +1,107 @@
+"""Show all tables of a club or a tournament on one page.
+
+The tables publish their games to an MQTT broker ([hall] in their settings); this command receives them. The page shows
+all tables live, each table with its board, a view for a screen in the foyer, and what broadcasts need. docs/hall.md
+describes the broker. --demo shows ten simulated tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from device.cli import UserError
+from device.cli.options import ensure_data_folder
+from device.cli.page import announce_pairing, find_page_addresses
+from device.storage.errors import StoreError
+
+if TYPE_CHECKING:
+    from device.settings import HallSettings
+
+HELP = "show all tables of a club or tournament on one page"
+DEFAULT_PORT = 8090
+_FILE_NAME = "hall.db"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("--broker", metavar="HOST", help="the MQTT broker to which the tables publish")
+    parser.add_argument("--broker-port", type=int, default=1883, help="default 1883; with TLS usually 8883")
+    parser.add_argument("--ca", type=Path, metavar="FILE", help="certificates with which the broker's is checked (TLS)")
+    parser.add_argument("--user", default="", help="name at the broker")
+    parser.add_argument("--password-file", type=Path, metavar="FILE", help="a file with the password of this user")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the received games")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})")
+    parser.add_argument("--host", default="", metavar="ADDRESS", help="serve only here (default: all networks)")
+    parser.add_argument("--delay", type=float, default=0.0, metavar="S", help="viewers see everything S seconds late")
+    parser.add_argument("--demo", action="store_true", help="ten simulated tables; needs Mosquitto on this machine")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C or SIGTERM."""
+    from web.hall.feed import MAX_DELAY_S
+
+    if find_spec("paho") is None:
+        raise UserError("the library for MQTT is missing: pip install 'tilekeeper[hall]'")
+    if not args.broker and not args.demo:
+        raise UserError("name the broker with --broker, or try --demo")
+    if not 0 <= args.delay <= MAX_DELAY_S:
+        raise UserError(f"--delay {args.delay:g}: 0 to {MAX_DELAY_S:.0f} seconds")
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    try:
+        with ExitStack() as stack:
+            _open_hall(args, stack)
+            sys.stdout.flush()
+            ended.wait()
+    except StoreError as error:
+        raise UserError(str(error)) from None
+    return 0
+
+
+def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
+    """Open broker, tables, receiver and page; `stack` closes them. Raises `UserError`, `StoreError`."""
+    from device.hall.receiver import HallReceiver
+    from web.hall.app import create_hall_app
+    from web.security.pairing import Pairing
+    from web.security.pairing_file import FILE_NAME
+    from web.security.server import PageServer, PortInUseError
+
+    folder = None if args.demo else ensure_data_folder(args.data)
+    settings = _open_demo(stack) if args.demo else _make_settings(args)
+    path = folder / _FILE_NAME if folder else ":memory:"
+    receiver = stack.enter_context(HallReceiver(path, settings, print))
+    pairing = Pairing(print, file=folder / f"hall-{FILE_NAME}" if folder else None)
+    app = create_hall_app(lambda: receiver.state, pairing, names=(args.host,) if args.host else (), delay_s=args.delay)
+    try:
+        server = stack.enter_context(PageServer(app, args.port, args.host))
+    except PortInUseError:
+        raise UserError(f"port {args.port} is in use: choose another with --port") from None
+    app.extensions["live"].feed.start()
+    urls = find_page_addresses(args.host, server.port)
+    print(f"The page is up: {' or '.join(urls)} (Ctrl-C ends)")
+    announce_pairing(urls, pairing, print)
+
+
+def _open_demo(stack: ExitStack) -> HallSettings:
+    from device.demo.demo_hall import DemoHall, NoBrokerError, open_broker
+
+    try:
+        settings = stack.enter_context(open_broker())
+    except NoBrokerError as error:
+        raise UserError(str(error)) from None
+    stack.enter_context(DemoHall(settings))
+    return settings
+
+
+def _make_settings(args: argparse.Namespace) -> HallSettings:
+    from device.settings import HallSettings
+
+    return HallSettings(args.broker, args.broker_port, args.ca, args.user, args.password_file)

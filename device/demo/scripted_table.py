@@ -1,0 +1,104 @@
+"""A table without camera and board: it plays a recorded game event by event, for the demo and the load of a hall."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from device.demo.demo_table import load_demo_games
+from device.session.clock import ClockView
+from device.session.snapshot import Listener, Phase, TableSnapshot, build_snapshot
+from device.storage.game_log import GameLog
+from device.storage.store import GameStore
+from engine.events import Event, GameStarted, RecordImported
+from engine.gcg import build_game
+from engine.rules import rules_preset
+
+_NAMES = (
+    "Anna", "Ben", "Cleo", "Dario", "Edda", "Finn", "Greta", "Hugo", "Ines", "Jonas", "Karla", "Luka", "Mira", "Nils",
+    "Olga", "Paul", "Quinn", "Rosa", "Sami", "Tom", "Uta", "Vera", "Wim", "Xenia", "Yuri", "Zoë",
+)  # fmt: skip
+
+
+class ScriptedTable:
+    """Plays games in a store; it has the snapshots and listeners of a session. `now` is a clock in seconds."""
+
+    def __init__(self, store: GameStore, number: int, now: Callable[[], float] = time.monotonic) -> None:
+        self.state = TableSnapshot()
+        self._store = store
+        self._random = random.Random(number)
+        self._names = _pick_names(number)
+        self._now = now
+        self._listeners: list[Listener] = []
+        self._log: GameLog | None = None
+        self._events: Sequence[Event] = ()
+        self._turn_began = 0.0
+        self._used: list[float] = []
+
+    def add_listener(self, listener: Listener) -> None:
+        """Call `listener` with each new snapshot."""
+        self._listeners.append(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Call `listener` no longer."""
+        self._listeners.remove(listener)
+
+    def begin_game(self, skipped: int = 0) -> None:
+        """Begin a random recorded game under the names of this table; its first `skipped` events happen at once."""
+        record = self._random.choice(list(load_demo_games().values()))
+        events = build_game(record).events
+        players = self._names[: len(record.players)]
+        self._log, _ = GameLog.begin_game(
+            self._store, GameStarted(players, rules_preset("tournament"), lexicon="en"), self._log
+        )
+        self._events = [event for event in events[1:] if not isinstance(event, RecordImported)]
+        self._used = [0.0] * len(players)
+        for _ in range(min(skipped, len(self._events) - 1)):
+            self._apply_next()
+            self._used[self._log.game.to_move] += self._random.uniform(10.0, 60.0)
+        self._show()
+
+    def play_next(self) -> bool:
+        """Play the next event; return False if the game is over."""
+        if self._log is None or not self._events:
+            return False
+        self._used[self._log.game.to_move] += self._now() - self._turn_began
+        self._apply_next()
+        self._show()
+        return True
+
+    def _apply_next(self) -> None:
+        assert self._log is not None
+        self._log.append([self._events[0]])
+        self._events = self._events[1:]
+
+    def _show(self) -> None:
+        assert self._log is not None
+        game = self._log.game
+        self._turn_began = self._now()
+        running = None if game.is_over else game.to_move
+        limit, overtime = float(game.rules.clock_seconds), game.rules.overtime_points
+        clock = ClockView(limit, overtime, tuple(self._used), running, since=self._turn_began)
+        self.state = replace(
+            build_snapshot(game, None),
+            revision=self.state.revision + 1,
+            game=self._log.number,
+            events=self._log.length,
+            phase=Phase.ENDED if game.is_over else Phase.TURN,
+            clock=clock,
+        )
+        for listener in self._listeners:
+            listener(self.state)
+
+
+def _pick_names(number: int) -> tuple[str, ...]:
+    """Return three names; the tables have different ones as long as there are enough.
+
+    >>> _pick_names(1), _pick_names(9)
+    (('Dario', 'Edda', 'Finn'), ('Ben II', 'Cleo II', 'Dario II'))
+    """
+    rounds, first = divmod(3 * number, len(_NAMES))
+    suffix = f" {'I' * (rounds + 1)}" if 0 < rounds < 3 else f" {rounds + 1}" if rounds else ""
+    return tuple(f"{_NAMES[(first + i) % len(_NAMES)]}{suffix}" for i in range(3))

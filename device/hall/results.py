@@ -1,0 +1,29 @@
+"""Results of games, as a table's events or the director give them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.game import Game
+
+
+class Result(msgspec.Struct, frozen=True):
+    """The result of a game: names, totals and winners (seats), and the time of its end in seconds since 1970.
+
+    `game` is the game's id in the hall; 0 for a result that the director entered.
+    """
+
+    table: str
+    players: tuple[str, ...]
+    totals: tuple[int, ...]
+    winners: tuple[int, ...]
+    ended: float
+    game: int = 0
+
+
+def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | None:
+    """Return the result of a game; None while it goes on, or while unplayed letters are missing."""
+    outcome = game.outcome
+    if outcome is None or game.racks_wanted:
+        return None
+    return Result(table, game.players, game.totals, outcome.winners, ended, game_id)

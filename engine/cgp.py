@@ -1,0 +1,50 @@
+"""Positions in CGP, the notation of analysis engines such as Macondo.
+
+A position is `BOARD RACKS SCORES ZEROS OPTIONS`: the rows of the board with runs of empty squares as numbers, the racks
+and scores with the player to move first, and the number of turns in succession without a score. Racks are not known.
+https://github.com/domino14/macondo/wiki/CGP
+"""
+
+from __future__ import annotations
+
+from itertools import groupby, takewhile
+
+from engine.board import Board
+from engine.errors import NotationError
+from engine.game import Game
+from engine.reading import BOARD_SIZE
+from engine.tiles import Tile
+
+_DISTRIBUTIONS = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "pl": "polish", "ca": "catalan"}
+"""Names of the engines for the letters of a language."""
+
+
+def format_cgp(game: Game) -> str:
+    """Return the present position. Raises `NotationError` unless the game has two players.
+
+    >>> from engine.events import GameStarted
+    >>> format_cgp(Game.from_events([GameStarted(("Anna", "Ben"))]))
+    '15/15/15/15/15/15/15/15/15/15/15/15/15/15/15 / 0/0 0 ld english;'
+    """
+    if len(game.players) != 2:
+        raise NotationError("CGP has positions of two players")
+    scores = (game.totals[game.to_move], game.totals[1 - game.to_move])
+    zeros = sum(1 for _ in takewhile(lambda turn: turn.score == 0, reversed(game.turns)))
+    distribution = _DISTRIBUTIONS.get(game.tiles.name)
+    options = f" ld {distribution};" if distribution else ""
+    rows = "/".join(_format_row(game.board, row) for row in range(BOARD_SIZE))
+    return f"{rows} / {scores[0]}/{scores[1]} {zeros}{options}"
+
+
+def _format_row(board: Board, row: int) -> str:
+    tiles = board.squares[row * BOARD_SIZE : (row + 1) * BOARD_SIZE]
+    groups = ((is_empty, list(group)) for is_empty, group in groupby(tiles, key=lambda tile: tile is None))
+    return "".join(str(len(group)) if is_empty else "".join(map(_format_tile, group)) for is_empty, group in groups)
+
+
+def _format_tile(tile: Tile | None) -> str:
+    """Return the letter, in lower case for a blank, in brackets if it has several characters."""
+    if tile is None or tile.is_unnamed:
+        return "?"
+    letter = tile.letter.lower() if tile.is_blank else tile.letter
+    return letter if len(letter) == 1 else f"[{letter}]"

@@ -1,0 +1,107 @@
+"""A hall with two tables, and its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from device.hall.hall_state import (
+    HallState,
+    apply_connection,
+    apply_game,
+    apply_status,
+    apply_table_state,
+)
+from device.hall.messages import PlayerTotal, TableClock, TableState
+from device.hall.received_games import ReceivedGame
+from device.storage.stored_game import StoredEvent
+from engine.events import Event, GameStarted, PlayMade, to_json
+from engine.rules import rules_preset
+from tests.support.engine_table import new_game, written
+from web.hall.app import create_hall_app
+from web.hall.feed import HallFeed
+from web.security.pairing import Pairing
+
+CLOSED = rules_preset("tournament")
+STARTED = GameStarted(("Anna", "Ben"), CLOSED, lexicon="en")
+HORN = PlayMade(0, written(new_game(), "8F HORN"))
+
+
+def received(table: str, events: Sequence[Event], started: float = 100.0) -> tuple[ReceivedGame, list[StoredEvent]]:
+    """Return a received game of a table, with an event in each second."""
+    stored = [StoredEvent(i, started + i, to_json(event)) for i, event in enumerate(events)]
+    return ReceivedGame(hash((table, started)) % 1000 + 1, table, 1, started), stored
+
+
+def state_of(table: str, events: int, phase: str = "turn") -> TableState:
+    """Return a state of a table with a game of Anna and Ben, in which Ben's clock runs."""
+    players = (PlayerTotal("Anna", 14), PlayerTotal("Ben", 0))
+    clock = TableClock(1500.0, (61.0, 0.0), 1, paused=False)
+    return TableState(
+        table=table, game=1, events=events, phase=phase, players=players, turn_of=1, in_bag=82, winners=(), clock=clock,
+        trouble=(), time=200.0,
+    )  # fmt: skip
+
+
+class ShownHall:
+    """The hall behind the pages: a test changes `state`, and `look` passes it on at a time."""
+
+    def __init__(self) -> None:
+        self.state = apply_connection(HallState(), is_connected=True)
+        for name in ("Table 2", "Table 10"):
+            self.state = apply_status(self.state, name, is_online=True)
+        self.state = apply_game(self.state, *received("Table 2", [STARTED, HORN]))
+        self.state = apply_table_state(self.state, state_of("Table 2", 2), 0.0)
+        self.app: Flask = create_hall_app(lambda: self.state, Pairing())
+        self.now = 0.0
+        self.look()
+
+    @property
+    def feed(self) -> HallFeed:
+        feed = self.app.extensions["live"].feed
+        assert isinstance(feed, HallFeed)
+        return feed
+
+    def look(self, seconds: float = 0.0) -> None:
+        """Let time pass, then pass on what is due."""
+        self.now += seconds
+        self.feed.tick(self.now)
+
+    def trouble(self, name: str, *subjects: str) -> None:
+        """Let a table report faults."""
+        state = replace_state(state_of(name, 2), subjects)
+        self.state = apply_table_state(self.state, state, self.now)
+
+
+def replace_state(state: TableState, trouble: tuple[str, ...]) -> TableState:
+    """Return the state with these faults."""
+    from msgspec.structs import replace as replace_struct
+
+    return replace_struct(state, trouble=trouble)
+
+
+@pytest.fixture
+def hall() -> ShownHall:
+    return ShownHall()
+
+
+@pytest.fixture
+def client(hall: ShownHall) -> FlaskClient:
+    hall.app.testing = True
+    return hall.app.test_client()
+
+
+@pytest.fixture
+def director(hall: ShownHall) -> FlaskClient:
+    """A browser that is paired with the hall."""
+    client = hall.app.test_client()
+    token = hall.app.extensions["pairing"].make_one_time_token()
+    assert client.get(f"/enter/{token}").status_code == 303
+    return client
+
+
+__all__ = ["CLOSED", "HORN", "STARTED", "ShownHall", "received", "replace", "state_of"]

@@ -1,0 +1,113 @@
+"""The pages of a hall: all tables, one table, and what broadcasts read, at once or after the delay."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from device.hall.hall_state import apply_game, apply_problem, apply_status
+from engine.events import EndReason, GameEnded, Passed, RackRevealed
+from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
+
+
+def test_page_has_all_tables_in_order(client: FlaskClient) -> None:
+    page = client.get("/").text
+    assert page.index("Table 2") < page.index("Table 10")
+    assert "Anna" in page and "bag 82" in page and "HORN" in page
+
+
+def test_change_of_one_table_is_sent_alone(hall: ShownHall, client: FlaskClient) -> None:
+    first = client.get("/live/state").json
+    assert client.get(f"/live/state?since={first['id']}").status_code == 204
+    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.look()
+    parts = client.get(f"/live/state?since={first['id']}").json["parts"]
+    assert set(parts) == {"status", "table-0"} and "Ben: passed" in parts["table-0"]
+
+
+def test_new_table_and_result_are_sent(hall: ShownHall, client: FlaskClient) -> None:
+    first = client.get("/live/state").json["id"]
+    hall.state = apply_status(hall.state, "Table 1", is_online=True)
+    ended = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
+    hall.state = apply_game(hall.state, *received("Table 10", ended))
+    hall.look()
+    parts = client.get(f"/live/state?since={first}").json["parts"]
+    assert "Table 1<" in parts["tables"] and "Anna <strong>13" in parts["results"]
+
+
+def test_table_that_reports_a_fault_needs_help(hall: ShownHall, client: FlaskClient) -> None:
+    hall.trouble("Table 2", "camera")
+    hall.look()
+    page = client.get("/").text
+    assert "help wanted: 1" in page and "Needs help:" in page and "camera" in page
+
+
+@pytest.mark.parametrize("path", ["/", "/foyer", "/tables/Table%202", "/tables/Table%202/overlay"])
+def test_every_page_is_shown_in_both_languages(client: FlaskClient, path: str) -> None:
+    for language in ("en", "de"):
+        response = client.get(f"{path}?lang={language}")
+        assert response.status_code == 200 and "Anna" in response.text
+        assert "/dialogs/" not in response.text and "/history" not in response.text
+
+
+def test_table_has_live_updates_of_its_own(hall: ShownHall, client: FlaskClient) -> None:
+    page = client.get("/tables/Table%202").text
+    assert 'data-stream="/tables/Table%202/live"' in page
+    first = client.get("/tables/Table%202/live/state").json
+    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.look()
+    parts = client.get(f"/tables/Table%202/live/state?since={first['id']}").json["parts"]
+    assert "turns" in parts and "rules" not in parts
+
+
+def test_position_is_that_of_engines(client: FlaskClient) -> None:
+    rows = "15/15/15/15/15/15/15/5HORN6/15/15/15/15/15/15/15"
+    assert client.get("/tables/Table%202/position.cgp").text == f"{rows} / 0/14 0 ld english;\n"
+
+
+def test_state_for_commentators_says_nothing_about_words(client: FlaskClient) -> None:
+    state = json.loads(client.get("/tables/Table%202/state.json").data)
+    assert state["players"][0]["total"] == 14 and state["clock"]["running"] == 1
+    assert [word["valid"] for turn in state["turns"] for word in turn["words"]] == [None]
+    assert not any(word["unlisted"] for turn in state["turns"] for word in turn["words"])
+
+
+@pytest.mark.parametrize("name", ["Table%203", "..%2F..", "%23"])
+def test_unknown_table_is_not_found(client: FlaskClient, name: str) -> None:
+    for path in ("", "/overlay", "/state.json", "/position.cgp", "/live/state"):
+        assert client.get(f"/tables/{name}{path}").status_code == 404
+
+
+def test_table_without_a_game_has_no_position(client: FlaskClient) -> None:
+    assert client.get("/tables/Table%2010/position.cgp").status_code == 404
+    assert client.get("/tables/Table%2010").status_code == 200
+
+
+def test_delay_covers_everything_but_the_director(hall: ShownHall, client: FlaskClient, director: FlaskClient) -> None:
+    hall.feed.delay_s = 60.0
+    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.look()
+    paths = ("/", "/foyer", "/live/state", "/tables/Table%202", "/tables/Table%202/live/state")
+    broadcast = ("/tables/Table%202/overlay", "/tables/Table%202/state.json", "/tables/Table%202/position.cgp")
+    before = {path: "passed" in client.get(path).text or " 1 ld" in client.get(path).text for path in paths + broadcast}
+    assert not any(before.values())
+    assert "passed" in director.get("/").text and "passed" in director.get("/tables/Table%202").text
+    assert json.loads(director.get("/tables/Table%202/state.json").data)["turn_of"] == 1, "broadcasts are always late"
+    hall.look(61.0)
+    assert "passed" in client.get("/").text and " 14/0 1 ld" in client.get("/tables/Table%202/position.cgp").text
+
+
+def test_refused_messages_are_shown_to_the_director_only(
+    hall: ShownHall, client: FlaskClient, director: FlaskClient
+) -> None:
+    hall.state = apply_problem(hall.state, "tilekeeper/v1/x/log: no JSON <b>")
+    hall.look()
+    assert "no JSON &lt;b&gt;" in director.get("/").text and "no JSON" not in client.get("/").text
+
+
+def test_other_hosts_and_forms_without_a_token_are_refused(hall: ShownHall, client: FlaskClient) -> None:
+    assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
+    assert client.post("/pair", data={"code": hall.app.extensions["pairing"].code}).status_code == 403
+    assert "Content-Security-Policy" in client.get("/").headers

@@ -1,0 +1,83 @@
+"""The Flask application of the hall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
+
+from device.hall.hall_state import HallState
+from device.session.snapshot import TableSnapshot
+from engine.limits import MAX_BODY_BYTES, MAX_STREAMS
+from web import filters
+from web.app import handle_http_error
+from web.colours import build_editions_css, choose_board_colours
+from web.compression import compress_response
+from web.hall import pages
+from web.hall.feed import HallFeed
+from web.hall.view import COLOURS_PATH, HallView, TableFeed, is_playing, needs_help
+from web.host_info import HostInfo
+from web.i18n import remember_language
+from web.pages import pairing as pairing_page
+from web.security import csrf
+from web.security.cookies import DatelessCookieSessionInterface
+from web.security.hosts import register_host_check
+from web.security.pairing import Pairing
+from web.streams import EventStreams
+
+
+@dataclass(frozen=True)
+class HallLive:
+    """The open streams and the feed of the hall, which `close` ends (`web.security.server`)."""
+
+    streams: EventStreams
+    feed: HallFeed
+
+    def close(self) -> None:
+        """End the feed and all streams."""
+        self.feed.close()
+        self.streams.close()
+
+
+def create_hall_app(
+    read_state: Callable[[], HallState],
+    pairing: Pairing,
+    *,
+    names: tuple[str, ...] = (),
+    delay_s: float = 0.0,
+    max_streams: int = MAX_STREAMS,
+) -> Flask:
+    """Create the application. `read_state` returns the newest state of the hall, `names` are further host names.
+
+    All clients may view the pages, `delay_s` seconds late; paired devices see them at once. Call
+    `app.extensions["live"].feed.start()` to follow the hall, and `app.extensions["live"].close()` at the end.
+    """
+    app = Flask("web")
+    app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app.session_interface = DatelessCookieSessionInterface()
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals.update(is_hall=True, is_playing=is_playing, needs_help=needs_help)
+    app.jinja_env.globals["colours_path"] = lambda: COLOURS_PATH
+    app.jinja_env.filters["board_colours"] = partial(choose_board_colours, "")
+    filters.register_filters(app)
+    app.extensions["pairing"] = pairing
+    register_host_check(app, HostInfo(names=names))
+    csrf.register_csrf_protection(app, pairing)
+    streams = EventStreams(max_streams)
+    live = HallView(app.jinja_env, streams, "live", is_director=True)
+    delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
+    app.extensions["live"] = HallLive(streams, HallFeed(read_state, live.show, delayed.show, delay_s))
+    app.register_blueprint(pages.create_blueprint(live, delayed, pairing))
+    app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))
+    app.get(COLOURS_PATH, endpoint="editions")(_send_editions_css)
+    app.after_request(remember_language)
+    app.after_request(compress_response)
+    app.register_error_handler(HTTPException, handle_http_error)
+    return app
+
+
+def _send_editions_css() -> Response:
+    return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})

@@ -1,0 +1,67 @@
+"""What viewers see of the hall: the director at once, everybody else after the delay that the director sets."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from device.hall.hall_state import HallState
+from device.system.periodic import PeriodicTask
+
+TICK_S = 0.1
+"""Seconds between two looks at the hall; changes within this time reach viewers together."""
+DELAYED_STEP_S = 1.0
+"""Least time between two states that are kept for a later time."""
+MAX_DELAY_S = 1800.0
+
+Show = Callable[[HallState, float], None]
+
+
+class HallFeed:
+    """Passes the newest state to `show_live`, and that of `delay_s` seconds ago to `show_delayed`.
+
+    One thread named `hall-feed`. `show` functions also get the delay of the state in seconds.
+    """
+
+    def __init__(
+        self, read_state: Callable[[], HallState], show_live: Show, show_delayed: Show, delay_s: float = 0.0
+    ) -> None:
+        self.delay_s = delay_s
+        self._read_state = read_state
+        self._show_live = show_live
+        self._show_delayed = show_delayed
+        self._seen: HallState | None = None
+        self._waiting: deque[tuple[float, HallState]] = deque()
+        self._last_kept: HallState | None = None
+        self._task: PeriodicTask | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._task = PeriodicTask("hall-feed", self._run, threading.Event())
+
+    def close(self) -> None:
+        """Stop the thread."""
+        if self._task:
+            self._task.close()
+
+    def tick(self, now: float) -> None:
+        """Pass on what is due at time `now`, in seconds of a clock that only rises."""
+        state, delay_s = self._read_state(), self.delay_s
+        if state is not self._seen:
+            self._seen = state
+            self._show_live(state, 0.0)
+        is_due = not self._waiting or not delay_s or now - self._waiting[-1][0] >= DELAYED_STEP_S
+        if state is not self._last_kept and is_due:
+            self._waiting.append((now, state))
+            self._last_kept = state
+        due = None
+        while self._waiting and self._waiting[0][0] <= now - delay_s:
+            due = self._waiting.popleft()
+        if due:
+            self._show_delayed(due[1], now - due[0])
+
+    def _run(self) -> float:
+        self.tick(time.monotonic())
+        return TICK_S

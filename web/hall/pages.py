@@ -1,0 +1,127 @@
+"""View functions of the hall: all tables, foyer, one table, and what broadcasts read."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import msgspec
+from flask import Blueprint, Response, abort, request
+from flask.typing import ResponseReturnValue
+
+from device.hall.hall_state import HallTable
+from engine.cgp import format_cgp
+from engine.errors import NotationError
+from web.api.schemas import State
+from web.hall.view import HallView
+from web.i18n import languages, texts
+from web.live import LiveUpdates, add_server_time, send_newest, send_stream
+from web.responses import render_page
+from web.security.pairing import Pairing, current_client
+from web.streams import NO_STREAM_TEXT, NoStreamError
+
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blueprint:
+    """Return the routes of the hall. Paired devices see `live`, all others `delayed`; so do broadcasts."""
+    routes = Blueprint("hall", __name__)
+    pages = HallPages(live, delayed, pairing)
+    routes.get("/")(pages.hall)
+    routes.get("/foyer")(pages.foyer)
+    routes.get("/live/stream")(pages.stream)
+    routes.get("/live/state")(pages.newest)
+    routes.get("/tables/<name>")(pages.table)
+    routes.get("/tables/<name>/live/stream")(pages.table_stream)
+    routes.get("/tables/<name>/live/state")(pages.table_newest)
+    routes.get("/tables/<name>/overlay")(pages.overlay)
+    routes.get("/tables/<name>/state.json")(pages.state)
+    routes.get("/tables/<name>/position.cgp")(pages.position)
+    return routes
+
+
+@dataclass(frozen=True)
+class HallPages:
+    """The view functions; none of them changes anything."""
+
+    live: HallView
+    delayed: HallView
+    pairing: Pairing
+
+    def hall(self) -> Response:
+        """Return the page with all tables."""
+        return self._render_hall("hall/hall.html", self._choose_view())
+
+    def foyer(self) -> Response:
+        """Return the page for a screen in the foyer, which shows the tables in turn."""
+        return self._render_hall("hall/foyer.html", self.delayed)
+
+    def stream(self) -> ResponseReturnValue:
+        """Return a stream of the changes of the hall."""
+        since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
+        try:
+            return self._choose_view().open_stream(since, texts())
+        except NoStreamError:
+            return f"{NO_STREAM_TEXT}: ask /live/state instead.\n", 503, {"Retry-After": "30"}
+
+    def newest(self) -> ResponseReturnValue:
+        """Return the changes of the hall since a state."""
+        view, since = self._choose_view(), request.args.get("since", "")
+        if view.newest_id == since:
+            return Response(status=204, headers=_NO_STORE)
+        message = add_server_time(view.build_message(texts(), since))
+        return Response(message, mimetype="application/json", headers=_NO_STORE)
+
+    def table(self, name: str) -> Response:
+        """Return the page of one table."""
+        return self._render_table("hall/table.html", name, self._choose_view())
+
+    def table_stream(self, name: str) -> ResponseReturnValue:
+        """Return a stream of the states of a table."""
+        return send_stream(self._find_updates(self._choose_view(), name))
+
+    def table_newest(self, name: str) -> ResponseReturnValue:
+        """Return the newest state of a table."""
+        return send_newest(self._find_updates(self._choose_view(), name))
+
+    def overlay(self, name: str) -> Response:
+        """Return scores and last play on a transparent background, for OBS."""
+        return self._render_table("hall/overlay.html", name, self.delayed, overlay=True)
+
+    def state(self, name: str) -> Response:
+        """Return the game of a table, in the format of the API of a table."""
+        snapshot = self._find_table(name).make_snapshot(self.delayed.delay_s)
+        return Response(msgspec.json.encode(State.of(snapshot)), mimetype="application/json", headers=_NO_STORE)
+
+    def position(self, name: str) -> ResponseReturnValue:
+        """Return the position of a table in CGP, for analysis engines."""
+        table = self._find_table(name)
+        if table.played is None or table.played.game is None:
+            abort(404)
+        try:
+            return Response(f"{format_cgp(table.played.game)}\n", mimetype="text/plain", headers=_NO_STORE)
+        except NotationError as error:
+            return Response(f"{error}\n", status=409, mimetype="text/plain")
+
+    def _choose_view(self) -> HallView:
+        return self.live if current_client(self.pairing) else self.delayed
+
+    def _find_table(self, name: str) -> HallTable:
+        return self.delayed.state.tables.get(name) or abort(404)
+
+    def _find_updates(self, view: HallView, name: str) -> LiveUpdates:
+        return view.find_updates(name) or abort(404)
+
+    def _render_hall(self, template: str, view: HallView) -> Response:
+        live_id, parts = view.newest_id, view.render_parts(texts())
+        return self._render(template, live_id=live_id, parts=parts)
+
+    def _render_table(self, template: str, name: str, view: HallView, **values: object) -> Response:
+        updates = self._find_updates(view, name)
+        drawing = updates.render_newest(texts())
+        parts = updates.refresh_parts(drawing)
+        return self._render(template, name=name, drawing=drawing, parts=parts, watch=True, **values)
+
+    def _render(self, template: str, **values: object) -> Response:
+        paired = current_client(self.pairing)
+        return render_page(template, now=time.monotonic(), director=paired, languages=languages().values(), **values)

@@ -1,0 +1,150 @@
+"""One view of the hall: cards of all tables, rendered once for each change, and live updates for pages of one table.
+
+A card is sent to all clients when its table changes; the whole list is sent when a table is new.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+from flask import Response
+from jinja2 import Environment
+
+from device.hall.hall_state import HallState, HallTable
+from device.session.snapshot import Listener, Phase, TableSnapshot
+from web.i18n import Texts
+from web.live import LiveUpdates, add_server_time
+from web.streams import EventStreams, open_stream
+
+COLOURS_PATH = "/editions.css"
+"""Path of the style sheet with the colours of the boards."""
+MAX_RESULTS = 12
+"""Number of results on the page of the hall."""
+
+
+class TableFeed:
+    """The newest snapshot of one table, for `LiveUpdates`."""
+
+    def __init__(self, state: TableSnapshot) -> None:
+        self.state = state
+        self._listeners: list[Listener] = []
+
+    def add_listener(self, listener: Listener) -> None:
+        """Call `listener` with each new snapshot."""
+        self._listeners.append(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Call `listener` no longer."""
+        self._listeners.remove(listener)
+
+    def show(self, state: TableSnapshot) -> None:
+        """Pass on a new snapshot."""
+        self.state = state
+        for listener in self._listeners:
+            listener(state)
+
+
+class HallView:
+    """What one kind of viewers sees; `name` tells the views apart, `is_director` shows refused messages, too."""
+
+    def __init__(self, templates: Environment, streams: EventStreams, name: str, *, is_director: bool) -> None:
+        self.state = HallState()
+        self.delay_s = 0.0
+        self._templates = templates
+        self._streams = streams
+        self._name = name
+        self._is_director = is_director
+        self._run_id = secrets.token_hex(4)
+        self._lock = threading.Lock()
+        self._cards: dict[tuple[str, str], tuple[int, str]] = {}
+        self._feeds: dict[str, tuple[TableFeed, LiveUpdates]] = {}
+
+    @property
+    def newest_id(self) -> str:
+        """The id of the newest state of the hall."""
+        return f"{self._run_id}-{self.state.revision}"
+
+    def show(self, state: HallState, delay_s: float) -> None:
+        """Show a state that is `delay_s` seconds old."""
+        before, self.state, self.delay_s = self.state, state, delay_s
+        for name, (feed, _) in list(self._feeds.items()):
+            if (table := state.tables.get(name)) is not before.tables.get(name) and table:
+                feed.show(table.make_snapshot(delay_s))
+        self._streams.notify()
+
+    def find_updates(self, name: str) -> LiveUpdates | None:
+        """Return the live updates of a table; None if there is no such table."""
+        table = self.state.tables.get(name)
+        if table is None:
+            return None
+        with self._lock:
+            if name not in self._feeds:
+                feed = TableFeed(table.make_snapshot(self.delay_s))
+                self._feeds[name] = feed, LiveUpdates(self._templates, feed, self._streams, f"{self._name} {name}")
+            return self._feeds[name][1]
+
+    def render_parts(self, t: Texts, since: str = "") -> dict[str, str]:
+        """Return the parts of the page that changed after the state with the id `since`, by the ids of elements."""
+        state = self.state
+        run_id, _, number = since.partition("-")
+        known = int(number) if run_id == self._run_id and number.isdecimal() else -1
+        parts = {"status": self._render("status", t)}
+        if known < state.names_revision:
+            parts["tables"] = self._render("tables", t, cards=[self._render_card(x, t) for x in state.tables.values()])
+        else:
+            changed = ((i, table) for i, table in enumerate(state.tables.values()) if table.revision > known)
+            parts |= {f"table-{i}": self._render_card(table, t) for i, table in changed}
+        if known < state.results_revision or known < 0:
+            parts["results"] = self._render("results", t, results=state.results[: -MAX_RESULTS - 1 : -1])
+        if self._is_director:
+            parts["problems"] = self._render("problems", t)
+        return parts
+
+    def build_message(self, t: Texts, since: str) -> str:
+        """Return a JSON message for `page.js` with the parts that changed since then."""
+        newest = self.newest_id
+        message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": "", "colours": COLOURS_PATH}
+        return json.dumps({**message, "parts": self.render_parts(t, since)}, ensure_ascii=False, separators=(",", ":"))
+
+    def open_stream(self, since: str, t: Texts) -> Response:
+        """Open a stream of updates, and return the response. Raises `NoStreamError`."""
+
+        def make_event(known: str) -> tuple[str, str]:
+            newest = self.newest_id
+            return newest, add_server_time(self.build_message(t, known))
+
+        return open_stream(self._streams, f"hall {t.language} {self._name}", since, lambda: self.newest_id, make_event)
+
+    def count(self, is_so: Callable[[HallTable], bool]) -> int:
+        """Return the number of tables of a kind."""
+        return sum(map(is_so, self.state.tables.values()))
+
+    def _render_card(self, table: HallTable, t: Texts) -> str:
+        key = table.name, t.language
+        with self._lock:
+            card = self._cards.get(key)
+        if card is None or card[0] != table.revision:
+            html = self._render("card", t, table=table, state=table.make_snapshot(self.delay_s))
+            card = table.revision, html
+            with self._lock:
+                self._cards[key] = card
+        return card[1]
+
+    def _render(self, name: str, t: Texts, **values: object) -> str:
+        return self._templates.get_template(f"hall/{name}.html").render(
+            t=t, hall=self.state, view=self, now=time.monotonic(), **values
+        )
+
+
+def is_playing(table: HallTable) -> bool:
+    """Return True if a game goes on at the table."""
+    return table.snapshot.phase not in (Phase.LOBBY, Phase.ENDED)
+
+
+def needs_help(table: HallTable) -> bool:
+    """Return True if the director should look after the table."""
+    return table.needs_help

@@ -1,0 +1,24 @@
+// The screen in the foyer shows as many tables as fit, and then the next ones.
+"use strict";
+
+const PAGE_MS = 10000;
+let page = 0;
+
+function turnPage() {
+  const list = document.querySelector(".tables");
+  if (!list) return;
+  const cards = [...list.children];
+  for (const card of cards) card.hidden = false;
+  const { bottom } = list.parentElement.getBoundingClientRect();
+  const fit = cards.filter((card) => card.getBoundingClientRect().bottom <= bottom).length || 1;
+  const pages = Math.ceil(cards.length / fit);
+  page = (page + 1) % pages;
+  cards.forEach((card, i) => {
+    card.hidden = Math.floor(i / fit) !== page;
+  });
+}
+
+page = -1;
+turnPage();
+setInterval(turnPage, PAGE_MS);
+addEventListener("resize", turnPage);
