@@ -7,11 +7,14 @@ Tracking costs less than a search, and preserves the order of the corners, so th
         reading = reader.read(image, tiles, hint=tracker)
         tracker = tracker.update(image, reading.location)
         if is_plausible(reading):
-            tracker = tracker.confirm(reading.corners)
+            tracker = tracker.confirm(reading.corners, reading.memory)
+
+With the memory of a plausible reading, only squares that changed are read again (see `vision.recognition.memory`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,6 +22,7 @@ import numpy as np
 
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.geometry import Floats, Image, as_quad, is_convex, reverse_quad, rotate_quad, square_side
+from vision.recognition.memory import BoardMemory, RecalledBoard
 
 MIN_TRACKING_CONFIDENCE: Final = 0.5
 """Minimum confidence (0..1) of a tracked location; below, the whole picture is searched."""
@@ -49,6 +53,15 @@ class BoardTracker:
     """True after an implausible reading: the whole of the next picture is searched."""
     is_mirrored: bool = False
     """True if the camera delivers mirrored pictures, by the last reading."""
+    memory: BoardMemory | None = None
+    """Memory of the last picture with a confirmed reading."""
+
+    def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
+        """Return what a picture has in common with the memory; None if all of the board must be read."""
+        expected = self._for_shape(image.shape)
+        if expected.memory is None or expected.is_unreliable:
+            return None
+        return expected.memory.recall(image, tiles)
 
     def locate(self, image: Image, locator: Locator) -> BoardLocation:
         """Find the board in `image`: near `corners` if possible, else by a full search. Raises `BoardNotFoundError`.
@@ -87,9 +100,9 @@ class BoardTracker:
             is_mirrored=after.is_mirrored if location is None else location.is_mirrored,
         )
 
-    def confirm(self, corners: Floats) -> BoardTracker:
+    def confirm(self, corners: Floats, memory: BoardMemory | None = None) -> BoardTracker:
         """Return a tracker with the `(4, 2)` corners of a plausible reading, in the order of the upright board."""
-        return replace(self, corners=corners, is_unreliable=False)
+        return replace(self, corners=corners, is_unreliable=False, memory=memory)
 
     def mark_unreliable(self) -> BoardTracker:
         """Return a tracker that searches the whole of the next picture, unless a user placed the corners."""
@@ -104,7 +117,7 @@ class BoardTracker:
         quad = as_quad(corners)
         if not is_convex(quad) and not (self.is_mirrored and is_convex(reverse_quad(quad))):
             raise ValueError("corners must run clockwise from the top left of the tiles")
-        return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape)
+        return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape, memory=None)
 
     def has_same_corners(self, other: BoardTracker) -> bool:
         """Return True if no corners were confirmed, placed or discarded between the two trackers."""
@@ -115,7 +128,7 @@ class BoardTracker:
 
         A camera that delivers mirrored pictures continues to do so.
         """
-        return replace(self, corners=None, has_user_corners=False)
+        return replace(self, corners=None, has_user_corners=False, memory=None)
 
     def _for_shape(self, image_shape: tuple[int, ...]) -> BoardTracker:
         """Return this tracker for images of its own shape, otherwise a tracker without corners for `image_shape`."""

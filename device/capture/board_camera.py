@@ -175,7 +175,7 @@ class BoardCamera:
         """Track the board from the corners of a reading, even if its orientation is uncertain."""
         with self._lock:
             if self._follows_board and reading.corners is not None:
-                self._tracker = self._tracker.confirm(reading.corners)
+                self._tracker = self._tracker.confirm(reading.corners, reading.memory)
 
     def mark_location_unreliable(self) -> None:
         """Search the board in the whole next picture; called after an implausible reading."""

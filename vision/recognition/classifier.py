@@ -38,6 +38,7 @@ from vision.recognition.letters import (
     refine_by_similarity,
     restrict_to_alphabet,
 )
+from vision.recognition.memory import RecalledBoard, TileTable
 from vision.recognition.views import (
     TILE_KIND,
     VIEW_MARGIN_SQUARES,
@@ -53,6 +54,8 @@ _MIN_TILE_PROBABILITY: Final = 0.001
 """Minimum tile probability of a square whose letter is read."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
 """Minimum probability of the best class; below this, predictions for four rotations of the board are averaged."""
+_MIN_RECALLED_PROBABILITY: Final = 0.95
+"""Minimum probability of the best class of a tile that is not read again while it looks the same."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles with a random rotation (placed rotated, covered, misread); bounds the weight of one tile."""
 _MAX_EFFECTIVE_VOTES: Final = 8
@@ -192,22 +195,6 @@ class SquarePredictions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TileTable:
-    """Predictions for the n squares that may have a tile, as parallel arrays in the order of `poses.cells`."""
-
-    poses: TilePoses
-    """Shift and rotation of each tile in the rectified plane of the tile tops."""
-    tile_p: Floats
-    """`(n,)`: probability of a tile, from the square network."""
-    letters_logp: NDArray[np.float32]
-    """`(n, classes)`: log-probabilities of the letter network's classes."""
-    turns_logp: NDArray[np.float32]
-    """`(n, 4)`: log-probabilities that a tile is upright after 0 to 3 quarter turns."""
-    features: NDArray[np.float32]
-    """`(n, 128)`: feature vectors of the letter network, similar for tiles that look alike."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ClassifiedBoard:
     """Result of `SquareClassifier`: class probabilities of the squares of an upright board."""
 
@@ -219,6 +206,8 @@ class ClassifiedBoard:
     """Upright rectified views of the board."""
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden from the square network alone."""
+    clear_tiles: TileTable
+    """Predictions of the letter network for the tiles whose class is clear."""
 
 
 class SquareClassifier:
@@ -232,34 +221,47 @@ class SquareClassifier:
         self._config = config
 
     def classify(
-        self, image: Image, corners: Floats, tiles: Collection[str], *, is_upright: bool = False
+        self,
+        image: Image,
+        corners: Floats,
+        tiles: Collection[str],
+        *,
+        is_upright: bool = False,
+        recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
         """Classify the 225 squares inside `corners` `(4, 2)` px; the possible letters are `tiles`.
 
         With `is_upright`, the first corner is the top left of the upright board; otherwise, the orientation is
-        estimated and the board is turned upright.
+        estimated and the board is turned upright. With `recalled`, `corners` are those of its location; only tiles that
+        have changed are read.
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
-        found = self._classify_squares(image, corners)
-        if is_upright:
+        found = self._classify_squares(image, corners, recalled)
+        known = self._letter_net.predict(cut_square_crops(found.tops, []))
+        if recalled:
+            orientation = Orientation(0, recalled.memory.orientation_confidence, len(recalled.unchanged_tiles.tile_p))
+        elif is_upright:
             orientation = Orientation(0, 1.0, 0)
-            known = self._letter_net.predict(cut_square_crops(found.tops, found.cells))
         else:
             orientation, known = self._vote_orientation(found)
         found = found.rotate(orientation.quarter_turns)
-        table = self._classify_tiles(found, known)
+        if recalled:
+            table = self._classify_changed_tiles(found, recalled, alphabet)
+        else:
+            table = self._settle_letters(self._classify_tiles(found, known), alphabet)
         letters_p = self._refine(table, alphabet, square_side(corners))
         return ClassifiedBoard(
-            fuse_predictions(found.kinds_p, found.cells, letters_p, found.board),
+            fuse_predictions(found.kinds_p, table.poses.cells, letters_p, found.board),
             orientation,
             BoardViews(found.board, found.tops, table.poses.poses_by_square()),
             found.kinds_p,
+            _select_clear_tiles(table, alphabet),
         )
 
-    def _classify_squares(self, image: Image, corners: Floats) -> SquarePredictions:
+    def _classify_squares(self, image: Image, corners: Floats, recalled: RecalledBoard | None) -> SquarePredictions:
         """Rectify the two views of the board, and classify its squares as empty, tile or hidden."""
         pose = estimate_board_pose(corners, (image.shape[1], image.shape[0]))
-        board, tops = rectify_board(image, pose), rectify_tops(image, pose)
+        board, tops = rectify_board(image, pose), recalled.tops if recalled else rectify_tops(image, pose)
         kinds_p = self._square_net.predict(board)
         return SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p))
 
@@ -312,20 +314,35 @@ class SquareClassifier:
         tile_p = np.array([found.kinds_p[cell][TILE_KIND] for cell in found.cells])
         return TileTable(poses, tile_p, predictions.letters, predictions.turns, predictions.features)
 
-    def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
-        """Refine the letter predictions of n tiles; return probabilities `(n, classes)` within the tile set's alphabet.
+    def _classify_changed_tiles(
+        self, found: SquarePredictions, recalled: RecalledBoard, alphabet: NDArray[np.float32]
+    ) -> TileTable:
+        """Run the letter network on the tiles that have changed; the others keep their predictions."""
+        before = recalled.unchanged_tiles
+        row_by_cell = {cell: row for row, cell in enumerate(before.poses.cells)}
+        same = before.select([row_by_cell[cell] for cell in found.cells if cell in row_by_cell])
+        same = replace(same, tile_p=np.array([found.kinds_p[cell][TILE_KIND] for cell in same.poses.cells]))
+        changed = replace(found, cells=[cell for cell in found.cells if cell not in row_by_cell])
+        nothing = self._letter_net.predict(cut_square_crops(found.tops, []))
+        return same.join(self._settle_letters(self._classify_tiles(changed, nothing), alphabet))
 
-        `square_px` is the side of a square in the picture, in pixels.
-        """
+    def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
+        """Improve the letter predictions of single tiles with further crops."""
         # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
         table = replace(
             table, letters_logp=self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
         )
         # Allow for tiles that a player placed rotated.
-        table = replace(
+        return replace(
             table,
             letters_logp=self._letter_net.marginalise_turns(table.poses, table.letters_logp, table.turns_logp),
         )
+
+    def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
+        """Refine the letter predictions of n tiles; return probabilities `(n, classes)` within the tile set's alphabet.
+
+        `square_px` is the side of a square in the picture, in pixels.
+        """
         # Flatten the log-probabilities for pictures of low resolution, in which the network is overconfident.
         flattened_logp = table.letters_logp * min(1.0, square_px / self._config.fine_square_px) ** 2
         # Compare the tiles with each other: tiles with the same letter look alike.
@@ -333,6 +350,12 @@ class SquareClassifier:
         foreign = measure_foreign_nats(table.letters_logp, alphabet)
         weights = self._letter_net.similarity_weights
         return refine_by_similarity(letters_p, table.tile_p, table.features, foreign, weights)
+
+
+def _select_clear_tiles(table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
+    """Return the rows of the tiles whose class is clear."""
+    best_p = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1, initial=0)
+    return table.select(np.flatnonzero(best_p >= _MIN_RECALLED_PROBABILITY).tolist())
 
 
 def _turn_crops(crops: Image, quarter_turns: int) -> Image:

@@ -49,6 +49,7 @@ from vision.recognition.classifier import (
     measure_tile_confidence,
 )
 from vision.recognition.letters import LetterNet
+from vision.recognition.memory import BoardMemory, RecalledBoard
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
 from vision.tracking import BoardTracker
 
@@ -96,6 +97,8 @@ class PhotoReading:
     if the corners were given."""
     is_mirrored: bool = False
     """True if the picture is mirrored; the board was read in the flipped picture."""
+    memory: BoardMemory | None = None
+    """Memory for `BoardTracker.confirm`; None if the board was not read, or in a mirrored picture."""
 
 
 class PhotoReader(Protocol):
@@ -160,9 +163,7 @@ class BoardReader:
     ) -> PhotoReading:
         # Locate the board, unless the caller gave the corners.
         problems: list[str] = []
-        location = _check_corners(corners) if corners is not None else self._locate(image, hint)
-        if hint is not None and corners is None:
-            location = replace(location, is_mirrored=hint.is_mirrored)
+        location, recalled = self._locate(image, tiles, corners, hint)
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
         if side < MIN_SQUARE_PX:
@@ -172,7 +173,9 @@ class BoardReader:
             return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)
 
         # Classify the squares of the board.
-        found, is_mirrored = self._classify_either_way(image, location, tiles, is_upright=corners is not None)
+        found, is_mirrored = self._classify_either_way(
+            image, location, tiles, is_upright=corners is not None, recalled=recalled
+        )
         location = replace(location, is_mirrored=is_mirrored)
         if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
             location = _check_squares(location, found)
@@ -189,25 +192,46 @@ class BoardReader:
         problems += self._list_problems(found, board, tiles)
         turn = found.orientation
         orientation_p = turn.confidence if turn.vote_count else 1.0
+        upright = _turn_upright(quad, turn.quarter_turns, is_mirrored=is_mirrored)
+        is_memorable = corners is None and not is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE
         return PhotoReading(
             replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
-            _turn_upright(quad, turn.quarter_turns, is_mirrored=is_mirrored),
+            upright,
             tuple(problems),
             _measure_times(begun, located_at),
             found.views,
             orientation_p,
             None if corners is not None else location,
             is_mirrored,
+            _update_memory(recalled, replace(location, corners=upright), found, tiles) if is_memorable else None,
         )
 
+    def _locate(
+        self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None
+    ) -> tuple[BoardLocation, RecalledBoard | None]:
+        """Return the location of the board, and what the picture has in common with the memory of the hint."""
+        if corners is not None:
+            return _check_corners(corners), None
+        if hint is None:
+            return self._locator.locate(image), None
+        recalled = hint.recall(image, tiles)
+        location = recalled.location if recalled else hint.locate(image, self._locator)
+        return replace(location, is_mirrored=hint.is_mirrored), recalled
+
     def _classify_either_way(
-        self, image: Image, location: BoardLocation, tiles: Collection[str], *, is_upright: bool
+        self,
+        image: Image,
+        location: BoardLocation,
+        tiles: Collection[str],
+        *,
+        is_upright: bool,
+        recalled: RecalledBoard | None,
     ) -> tuple[ClassifiedBoard, bool]:
         """Classify the squares, also in the flipped picture if the tiles are doubtful.
 
         Returns the better result, and True if the picture is mirrored.
         """
-        found = self._classify(image, location, tiles, is_upright=is_upright)
+        found = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
         tiles_p = measure_tile_confidence(found.squares_p)
         if may_be_mirrored(tiles_p):
             other = replace(location, is_mirrored=not location.is_mirrored)
@@ -217,17 +241,20 @@ class BoardReader:
         return found, location.is_mirrored
 
     def _classify(
-        self, image: Image, location: BoardLocation, tiles: Collection[str], *, is_upright: bool
+        self,
+        image: Image,
+        location: BoardLocation,
+        tiles: Collection[str],
+        *,
+        is_upright: bool,
+        recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
         """Classify the squares of the board at `location`, in the flipped picture if it is mirrored."""
         quad = location.corners
         if location.is_mirrored:
             quad = flip_points(reverse_quad(quad), image.shape[1])
             image = np.asarray(cv2.flip(image, 1), np.uint8)
-        return self._classifier.classify(image, quad, tiles, is_upright=is_upright)
-
-    def _locate(self, image: Image, hint: BoardTracker | None) -> BoardLocation:
-        return self._locator.locate(image) if hint is None else hint.locate(image, self._locator)
+        return self._classifier.classify(image, quad, tiles, is_upright=is_upright, recalled=recalled)
 
     def _list_problems(self, found: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
         """Return messages for the user: uncertain orientation, letters that cannot be read, hidden squares."""
@@ -244,6 +271,15 @@ class BoardReader:
         if hidden:
             problems.append(make_message("board-hidden", "cannot see {0}", " ".join(hidden)))
         return problems
+
+
+def _update_memory(
+    recalled: RecalledBoard | None, location: BoardLocation, found: ClassifiedBoard, tiles: Collection[str]
+) -> BoardMemory:
+    """Return the memory after a picture of the upright board at `location`, of which `recalled` was not read again."""
+    if recalled is not None:
+        return recalled.update_memory(found.clear_tiles)
+    return BoardMemory(location, found.orientation.confidence, found.views.tops, found.clear_tiles, frozenset(tiles))
 
 
 def _check_corners(corners: Floats) -> BoardLocation:

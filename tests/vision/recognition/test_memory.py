@@ -1,0 +1,165 @@
+"""Reading only what changed: tiles that look the same keep their predictions, all others are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
+from engine.tiles import load_tile_set
+from tests.support.counting_letter_net import CountingLetterNet
+from tests.support.fixed_locator import FixedLocator
+from vision.detection.location import BoardLocation
+from vision.geometry import Image
+from vision.recognition.memory import MAX_RECALLS
+from vision.recognition.reader import BoardReader, PhotoReading
+from vision.rendering.simulated_table import Hands, SimulatedTable
+from vision.tracking import BoardTracker
+
+Tiles = Mapping[tuple[int, int], str]
+
+GERMAN = load_tile_set("de")
+QUARTZ: Tiles = {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
+FLEX: Tiles = {(8 + i, 9): c for i, c in enumerate("FLEX")}
+
+
+class Table:
+    """A simulated table, a reader that counts crops, and the tracker of its camera."""
+
+    def __init__(self, tiles: Tiles = QUARTZ) -> None:
+        self.net = CountingLetterNet()
+        self.table = SimulatedTable(seed=3, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
+        self.table.lay_tiles(tiles)
+        scene = self.table.photograph()
+        self.locator = FixedLocator(BoardLocation(scene.corners, 1.0))
+        self.reader = BoardReader(self.locator, letter_net=self.net)
+        self.tracker = BoardTracker()
+        self.read(scene.image)
+
+    def read(self, image: Image | None = None, letters: tuple[str, ...] = GERMAN.letters) -> PhotoReading:
+        """Read a picture, of the table if none is given, and confirm the reading."""
+        image = self.table.photograph().image if image is None else image
+        self.net.crop_counts.clear()
+        reading = self.reader.read(image, letters, hint=self.tracker)
+        assert reading.corners is not None
+        self.tracker = self.tracker.update(image, reading.location).confirm(reading.corners, reading.memory)
+        return reading
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table()
+
+
+def find_tiles(reading: PhotoReading) -> Tiles:
+    assert reading.board is not None
+    symbols = reading.board.rows()
+    return {
+        (r, c): symbols[r][c]
+        for r in range(BOARD_SIZE)
+        for c in range(BOARD_SIZE)
+        if symbols[r][c] not in (EMPTY, HIDDEN)
+    }
+
+
+def test_tiles_that_look_the_same_are_not_read_again(table: Table) -> None:
+    first = table.tracker.memory
+    reading = table.read()
+    assert find_tiles(reading) == QUARTZ and sum(table.net.crop_counts) < len(QUARTZ)
+    assert first and reading.location and reading.location.corners is first.location.corners
+
+
+def test_only_new_tiles_are_read(table: Table) -> None:
+    table.table.lay_tiles({**QUARTZ, **FLEX})
+    assert find_tiles(table.read()) == {**QUARTZ, **FLEX}
+    assert 0 < sum(table.net.crop_counts) < 2 * len(FLEX) + 2
+
+
+@pytest.mark.parametrize(("before", "after"), ["EF", "OQ", "CG", "PR", "IL", "OÖ", "UÜ", "AÄ", "MN", "VW", "BE", "A?"])
+def test_tile_that_was_exchanged_for_a_similar_one_is_read(before: str, after: str) -> None:
+    table = Table({**QUARTZ, (8, 9): before})
+    table.table.lay_tiles({**QUARTZ, (8, 9): after})
+    image = table.table.photograph().image
+    assert table.tracker.recall(image, GERMAN.letters) is not None
+    assert find_tiles(table.read(image))[8, 9] == after
+
+
+def test_tile_that_was_taken_away_is_gone(table: Table) -> None:
+    left = {at: letter for at, letter in QUARTZ.items() if letter != "Z"}
+    table.table.lay_tiles(left)
+    image = table.table.photograph().image
+    assert table.tracker.recall(image, GERMAN.letters) is not None
+    assert find_tiles(table.read(image)) == left
+
+
+@pytest.mark.parametrize("shift", [(3, 0), (0, -3), (2, 2)])
+def test_board_that_moved_by_a_few_pixels_is_looked_for(table: Table, shift: tuple[int, int]) -> None:
+    image = np.roll(table.table.photograph().image, shift, axis=(0, 1))
+    assert table.tracker.recall(image, GERMAN.letters) is None
+
+
+def test_board_that_was_turned_by_half_is_read_completely(table: Table) -> None:
+    turned = np.ascontiguousarray(table.table.photograph().image[::-1, ::-1])
+    assert table.tracker.recall(turned, GERMAN.letters) is None
+
+
+@pytest.mark.parametrize("gain", [0.7, 1.2])
+def test_tiles_are_recognised_in_another_light(table: Table, gain: float) -> None:
+    picture = cv2.convertScaleAbs(table.table.photograph().image, alpha=gain)
+    reading = table.read(np.asarray(picture, np.uint8))
+    assert find_tiles(reading) == QUARTZ and sum(table.net.crop_counts) < len(QUARTZ)
+
+
+def test_much_darker_picture_is_read_completely(table: Table) -> None:
+    darker = cv2.convertScaleAbs(table.table.photograph().image, alpha=0.3)
+    assert table.tracker.recall(np.asarray(darker, np.uint8), GERMAN.letters) is None
+
+
+def test_another_tile_set_is_read_completely(table: Table) -> None:
+    table.read(letters=load_tile_set("en").letters)
+    assert sum(table.net.crop_counts) >= len(QUARTZ)
+
+
+def test_squares_under_a_hand_are_hidden_and_the_other_tiles_kept(table: Table) -> None:
+    scene = table.table.photograph(Hands(fingertips=((2.5, 2.5),)))
+    reading = table.read(scene.image)
+    assert reading.board and any(square.symbol == HIDDEN for square in reading.board.squares)
+    assert find_tiles(reading) == QUARTZ
+
+
+def test_all_tiles_are_read_again_after_some_pictures(table: Table) -> None:
+    for _ in range(MAX_RECALLS):
+        table.read()
+        assert sum(table.net.crop_counts) < len(QUARTZ)
+    table.read()
+    assert sum(table.net.crop_counts) >= len(QUARTZ)
+
+
+def test_slow_change_is_compared_with_the_picture_in_which_tiles_were_read(table: Table) -> None:
+    first = table.tracker.memory
+    table.read()
+    second = table.tracker.memory
+    assert first and second
+    assert (first.tops[14:-14, 14:-14] == second.tops[14:-14, 14:-14]).mean() > 0.9
+
+
+def test_memory_ends_with_an_implausible_reading_and_with_placed_corners(table: Table) -> None:
+    image, tracker = table.table.photograph().image, table.tracker
+    assert tracker.corners is not None and tracker.recall(image, GERMAN.letters) is not None
+    for after in (
+        tracker.mark_unreliable(),
+        tracker.place_corners(tracker.corners, image.shape),
+        tracker.reset(),
+        replace(tracker, image_shape=(10, 10, 3)),
+    ):
+        assert after.recall(image, GERMAN.letters) is None
+
+
+def test_empty_board_is_not_remembered() -> None:
+    table = Table({})
+    table.table.lay_tiles(QUARTZ)
+    assert find_tiles(table.read()) == QUARTZ

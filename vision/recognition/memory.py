@@ -1,0 +1,182 @@
+"""Memory of a board between the pictures of one camera, so that only squares that changed are read again.
+
+The camera and the board rarely move between two turns, and a turn changes a few squares. The plane of the tile tops is
+rectified at the earlier corners and compared, square by square, with the picture in which each tile was read. If the
+board is still in its place, it is not looked for, and tiles that look the same keep their predictions. Unclear tiles
+are always read again, and all tiles after `MAX_RECALLS` pictures. The comparison is with the picture in which a tile
+was read, not with the last picture, so slow changes do not add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import BOARD_SIZE
+from vision.detection.location import BoardLocation, LocationSource
+from vision.geometry import Floats, Image, estimate_board_pose
+from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops
+
+MAX_RECALLS: Final = 4
+"""Number of pictures after which all tiles are read again."""
+_MAX_CHANGE: Final = 0.15
+"""Maximum standard deviation of the change of a square, as a share of the square's contrast, for an unchanged square.
+A letter that is displaced by half a pixel of the view (a fiftieth of a square) changes by more."""
+_MAX_GAIN: Final = 2.0
+"""Maximum factor by which the light on a square may change."""
+_MIN_CONTRAST: Final = 6.0
+"""Grey levels added to the contrast: the noise of a square without print."""
+_WITNESS_CONTRAST: Final = 10.0
+"""Minimum contrast in grey levels of a square that shows whether the board is in its place."""
+_MIN_WITNESSES, _MIN_UNCHANGED_SHARE = 3, 0.7
+"""Minimum number of such squares in each quarter of the board, and the minimum share of them that is unchanged."""
+_MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
+"""Minimum number and share of the tiles that are unchanged: without tiles, a board looks the same after a half turn."""
+_EDGE_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileTable:
+    """Predictions for the n squares that may have a tile, as parallel arrays in the order of `poses.cells`."""
+
+    poses: TilePoses
+    """Shift and rotation of each tile in the rectified plane of the tile tops."""
+    tile_p: Floats
+    """`(n,)`: probability of a tile, from the square network."""
+    letters_logp: NDArray[np.float32]
+    """`(n, classes)`: log-probabilities of the letter network's classes."""
+    turns_logp: NDArray[np.float32]
+    """`(n, 4)`: log-probabilities that a tile is upright after 0 to 3 quarter turns."""
+    features: NDArray[np.float32]
+    """`(n, 128)`: feature vectors of the letter network, similar for tiles that look alike."""
+
+    def select(self, rows: Sequence[int]) -> TileTable:
+        """Return a table of the rows with the given indices."""
+        cells = [self.poses.cells[row] for row in rows]
+        which = np.array(rows, np.intp)
+        return TileTable(
+            TilePoses(self.poses.view, cells, self.poses.poses[which]),
+            self.tile_p[which],
+            self.letters_logp[which],
+            self.turns_logp[which],
+            self.features[which],
+        )
+
+    def join(self, other: TileTable) -> TileTable:
+        """Return a table of all rows of this table, then those of `other`, with the view of `other`."""
+        return TileTable(
+            TilePoses(
+                other.poses.view,
+                [*self.poses.cells, *other.poses.cells],
+                np.concatenate([self.poses.poses, other.poses.poses]),
+            ),
+            np.concatenate([self.tile_p, other.tile_p]),
+            np.concatenate([self.letters_logp, other.letters_logp]),
+            np.concatenate([self.turns_logp, other.turns_logp]),
+            np.concatenate([self.features, other.features]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardMemory:
+    """Location and clear tiles of a board in earlier pictures of one camera."""
+
+    location: BoardLocation
+    """Location of the upright board, in the order of its corners."""
+    orientation_confidence: float
+    """Probability (0..1) that the orientation is correct."""
+    tops: Image
+    """`(448, 448) uint8`: rectified plane of the tile tops; each square is from the picture in which it was read."""
+    clear_tiles: TileTable
+    """Predictions for the tiles whose class is clear."""
+    tiles: frozenset[str]
+    """The tile set in which the tiles were read."""
+    recall_count: int = 0
+    """Number of pictures since all tiles were read."""
+
+    def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
+        """Compare a picture `(H, W, 3) uint8 BGR` with the memory.
+
+        Returns None if all squares must be read: the board has moved, or it has not been read completely for long.
+        """
+        if self.recall_count >= MAX_RECALLS or self.tiles != frozenset(tiles):
+            return None
+        pose = estimate_board_pose(self.location.corners, (image.shape[1], image.shape[0]))
+        tops = rectify_tops(image, pose)
+        is_unchanged, contrast = _compare_squares(self.tops, tops)
+        if not _is_in_place(is_unchanged, contrast >= _WITNESS_CONTRAST):
+            return None
+        rows = [row for row, cell in enumerate(self.clear_tiles.poses.cells) if is_unchanged[cell]]
+        if len(rows) < max(_MIN_TILES, _MIN_TILE_SHARE * len(self.clear_tiles.poses.cells)):
+            return None
+        return RecalledBoard(self, tops, is_unchanged, self.clear_tiles.select(rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecalledBoard:
+    """What a picture of a board that is still in its place has in common with the memory."""
+
+    memory: BoardMemory
+    tops: Image
+    """`(448, 448) uint8`: rectified plane of the tile tops in the picture."""
+    is_unchanged: NDArray[np.bool_]
+    """`(15, 15)`: True for squares that look the same as in the memory."""
+    unchanged_tiles: TileTable
+    """Predictions of the memory for tiles that look the same."""
+
+    @property
+    def location(self) -> BoardLocation:
+        """The location in the memory; its board counts as followed unless a user placed the corners."""
+        location = self.memory.location
+        is_placed = location.source is LocationSource.PLACED
+        return location if is_placed else replace(location, source=LocationSource.FOLLOWED)
+
+    def update_memory(self, clear_tiles: TileTable) -> BoardMemory:
+        """Return the memory after the picture, with the tiles that are clear in it."""
+        tops = self.tops.copy()
+        grid = slice(_EDGE_PX, -_EDGE_PX)
+        mask = np.repeat(np.repeat(self.is_unchanged, TOPS_PX_PER_SQUARE, 0), TOPS_PX_PER_SQUARE, 1)
+        tops[grid, grid] = np.where(mask, self.memory.tops[grid, grid], tops[grid, grid])
+        return replace(self.memory, tops=tops, clear_tiles=clear_tiles, recall_count=self.memory.recall_count + 1)
+
+
+def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+    """Compare the squares of two views from `rectify_tops`.
+
+    Returns which squares are unchanged `(15, 15)`, whatever the light, and their contrast in grey levels `(15, 15)`.
+    """
+    x, y = _split_squares(before), _split_squares(now)
+    # Fit y = gain * x + offset in each square: another light changes both. What remains is a change of the print.
+    variance, covariance = (x * x).mean(axis=(1, 3)), (x * y).mean(axis=(1, 3))
+    gain = covariance / np.maximum(variance, 1)
+    contrast = np.sqrt((y * y).mean(axis=(1, 3)))
+    remainder = np.sqrt(np.maximum(contrast**2 - gain * covariance, 0))
+    is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | (contrast < _WITNESS_CONTRAST)
+    return is_lit_alike & (remainder <= _MAX_CHANGE * (contrast + _MIN_CONTRAST)), contrast
+
+
+def _split_squares(tops: Image) -> NDArray[np.float32]:
+    """Return the pixels of each square of a view from `rectify_tops` at half size, less the mean: `(15, 14, 15, 14)`.
+
+    Halving the view halves the noise of the camera; the axes are row, pixel row, column and pixel column.
+    """
+    half = cv2.resize(tops, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    edge, side = _EDGE_PX // 2, TOPS_PX_PER_SQUARE // 2
+    grid = half[edge:-edge, edge:-edge].astype(np.float32).reshape(BOARD_SIZE, side, BOARD_SIZE, side)
+    return np.asarray(grid - grid.mean(axis=(1, 3), keepdims=True), np.float32)
+
+
+def _is_in_place(is_unchanged: NDArray[np.bool_], is_witness: NDArray[np.bool_]) -> bool:
+    """Return True if the board has not moved: most squares with print are unchanged in each quarter of the board."""
+    near, far = slice(0, BOARD_SIZE // 2), slice(BOARD_SIZE // 2, BOARD_SIZE)
+    for rows in (near, far):
+        for columns in (near, far):
+            unchanged = is_unchanged[rows, columns][is_witness[rows, columns]]
+            if len(unchanged) < _MIN_WITNESSES or unchanged.mean() < _MIN_UNCHANGED_SHARE:
+                return False
+    return True
