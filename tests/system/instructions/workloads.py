@@ -31,15 +31,16 @@ START_TIMEOUT_S = 120.0
 
 
 def render_pictures(folder: Path) -> None:
-    """Render a board after the first play and in the middle of a game; write the latter in three sizes."""
+    """Render a board after the first two plays and two in the middle of a game; write the last one in three sizes."""
     from device.demo.demo_table import load_demo_games
     from engine.board import SQUARES, column_of, row_of
     from engine.gcg import build_game
     from vision.rendering.simulated_table import SimulatedTable
 
     game = build_game(next(iter(load_demo_games().values())))
-    for name, number in (("first", 0), ("board", len(game.turns) // 2)):
-        table = SimulatedTable(seed=5, size=PICTURE_SIZE_PX, values=load_tile_set("en").values)
+    table = SimulatedTable(seed=5, size=PICTURE_SIZE_PX, values=load_tile_set("en").values)
+    middle = len(game.turns) // 2
+    for name, number in (("first", 0), ("second", 1), ("before", middle - 1), ("board", middle)):
         tiles = {s: tile.face for s in SQUARES if (tile := game.turns[number].board[s]) is not None}
         table.lay_tiles({(row_of(square), column_of(square)): face for square, face in tiles.items()})
         image = table.photograph().image
@@ -62,14 +63,14 @@ def find_and_read(folder: Path, picture: str = "board") -> Callable[[], object]:
     return lambda: reader.read(image, letters)
 
 
-def read_known_board(folder: Path, picture: str = "board") -> Callable[[], object]:
-    """Read a turn of a board that is tracked."""
+def read_known_board(folder: Path, before: str = "before", after: str = "board") -> Callable[[], object]:
+    """Read a board that is tracked after a turn; `before` is the picture before the turn."""
     from device.capture.board_camera import BoardCamera
     from vision.recognition.reader import BoardReader
 
-    image, letters = load_image(folder, picture), load_tile_set("en").letters
+    image, letters = load_image(folder, after), load_tile_set("en").letters
     camera = BoardCamera(_StillCamera(folder), BoardReader())
-    camera.adopt_location(camera.read_board(image, letters))
+    camera.adopt_location(camera.read_board(load_image(folder, before), letters))
     return lambda: camera.read_board(image, letters)
 
 
@@ -106,7 +107,7 @@ def decode_preview(folder: Path) -> Callable[[], object]:
 WORKLOADS: dict[str, Callable[[Path], Callable[[], object]]] = {
     "find-and-read-first": partial(find_and_read, picture="first"),
     "find-and-read": find_and_read,
-    "known-board-first": partial(read_known_board, picture="first"),
+    "known-board-first": partial(read_known_board, before="first", after="second"),
     "known-board": read_known_board,
     "idle-second": monitor_second,
     "decode-frame": decode_frame,
