@@ -21,6 +21,15 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 PHONE, TABLET, SCREEN = (390, 844), (820, 1180), (1920, 1080)
 WAIT_MS = 30_000  # generous, because the machine may be busy
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
+EVERY_PAGE = (
+    "/", "/watch", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones",
+    "/setup", "/setup#step-lesson", "/setup#step-panel", "/setup#step-table", "/panel", "/dialogs/more",
+    "/dialogs/exchange", "/dialogs/square", "/dialogs/square?square=H8", "/dialogs/new-game", "/dialogs/end-game",
+    "/dialogs/decide-challenge", "/dialogs/board", "/dialogs/turn?number=1", "/dialogs/turn?number=1&insert",
+    "/dialogs/entry", "/dialogs/word?word=horn", "/dialogs/rack", "/dialogs/draw", "/history/1/delete", "/data",
+    "/report", "/settings", "/nowhere",
+)  # fmt: skip
+"""The pages and forms of a table with a game; the last one does not exist."""
 MARKS = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),

@@ -1,0 +1,74 @@
+"""Every page fits a phone of 320 px, and what can be tapped is large enough for a thumb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import samples
+from tests.support.api_table import House
+from tests.support.browsers import EVERY_PAGE, MARKS, opened, pair, unpair_all, visit
+from tests.web.conftest import ShownTable
+from web import create_app
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = MARKS
+
+SMALL_PHONE = (320, 640)
+MEASURE = """() => {
+  const least = 44, exempt = "svg.board, .entry-board, .lay, [hidden], [aria-hidden=true]";
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  const wrong = [];
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push(`${document.documentElement.scrollWidth} px wide`);
+  for (const part of document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary")) {
+    const isBox = part.type === "checkbox" || part.type === "radio"; // its label is tapped
+    const target = isBox ? part.labels[0] : part;
+    const { width, height } = target.getBoundingClientRect();
+    if (!width || target.closest(exempt)) continue;
+    const isInText = getComputedStyle(part).display === "inline" && part.matches("p a, li a, dd a, label a");
+    const isLow = Math.round(height) < least || Math.round(width) < least;
+    const size = `${Math.round(width)} x ${Math.round(height)}`;
+    if (isLow && !isInText) wrong.push(`${size}: ${target.outerHTML.slice(0, 80)}`);
+  }
+  return wrong;
+}"""
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    with opened(browser, SMALL_PHONE, has_touch=True, reduced_motion="reduce") as page:
+        yield page
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_page_fits_a_small_phone(
+    phone: Page, played_table: House, played_server: PageServer, language: str
+) -> None:
+    pair(phone, played_server, played_table.code)
+    visit(phone, played_server, f"/?lang={language}")
+    found = {}
+    for path in EVERY_PAGE:
+        visit(phone, played_server, path)
+        phone.wait_for_load_state("load")
+        if wrong := phone.evaluate(MEASURE):
+            found[path] = wrong
+    unpair_all(played_table.app)
+    assert found == {}, "\n".join(f"{k}: {w}" for k, v in found.items() for w in v)
+
+
+def test_every_state_of_the_score_fits_a_small_phone(phone: Page, table: ShownTable) -> None:
+    found = {}
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        for name, state in samples.EVERY.items():
+            table.show(state)
+            visit(phone, server)
+            phone.wait_for_load_state("load")
+            if wrong := phone.evaluate(MEASURE):
+                found[name] = wrong
+    assert found == {}, "\n".join(f"{k}: {w}" for k, v in found.items() for w in v)
