@@ -137,16 +137,16 @@ class BoardCamera:
             return reading
 
     def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
-        """Read a scene for a later call of `capture_board`; return None if changes of the scene could be missed.
+        """Read a scene for a later call of `capture_board`; return None if no board was found.
 
+        If changes of the scene could be missed, the reading matches no preview, and `capture_board` does not use it.
         The camera stays free for other threads, and its tracker is not changed before the reading is used.
         """
         before = self.tracker
         reading, after = self._read_with(before, scene.still.image, tiles)
         if reading.board is None or reading.corners is None:
             return None
-        reference = SceneReference(scene, reading.corners)
-        return AdvanceReading(Capture(scene.still, reading), reference, before, after) if reference.is_usable else None
+        return AdvanceReading(Capture(scene.still, reading), SceneReference(scene, reading.corners), before, after)
 
     def _read_with(
         self, tracker: BoardTracker, image: Image, tiles: Collection[str]

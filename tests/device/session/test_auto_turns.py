@@ -18,7 +18,7 @@ from device.session.snapshot import Moment, Phase, Sight, TableSnapshot, WordLis
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.stepped_time import STEP_S, SteppedTime, pass_time
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, RuledTable
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, RuledTable
 
 WAIT_S = 5.0
 Word = tuple[str, int, int, bool]
@@ -29,7 +29,7 @@ class AutoTable:
     """A session over a painted table, in time that the test moves."""
 
     session: TableSession
-    table: RuledTable
+    table: PaintedTable
     time: SteppedTime
 
     def lay(self, *words: Word) -> None:
@@ -54,9 +54,11 @@ class AutoTable:
 
 
 @contextmanager
-def open_table(*, ends: bool = True, words: WordList | None = WORDS) -> Iterator[AutoTable]:
+def open_table(
+    *, ends: bool = True, words: WordList | None = WORDS, kind: type[PaintedTable] = RuledTable
+) -> Iterator[AutoTable]:
     time = SteppedTime()
-    table = RuledTable(time.clock)
+    table = kind(time.clock)
     with (
         GameStore(":memory:") as store,
         TableSession(
@@ -88,6 +90,13 @@ def test_play_that_is_still_ends_the_turn(auto: AutoTable) -> None:
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14)] and state.question is None
     assert state.look is not None and auto.session.picture(state.look.picture) is not None
     assert len(auto.rest(60.0).turns) == 1
+
+
+def test_board_in_poor_light_ends_the_turn_too() -> None:
+    with open_table(kind=PaintedTable) as dark:  # a change could be missed, so that a press reads the board again
+        dark.lay(HORN)
+        dark.rest(6.5)
+        assert dark.found() == [(0, "HORN")]
 
 
 def test_board_without_a_play_ends_no_turn(auto: AutoTable) -> None:
@@ -215,6 +224,7 @@ def test_press_accepts_the_proposal(proposing: AutoTable) -> None:
 def test_movement_withdraws_the_proposal_until_the_next_rest(proposing: AutoTable) -> None:
     proposing.lay(HORN)
     proposing.rest(8.0)
+    assert isinstance(proposing.table, RuledTable)
     proposing.table.light = 40  # a hand, without another board
     proposing.rest(0.2)
     proposing.table.light = 0
