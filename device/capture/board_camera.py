@@ -320,6 +320,7 @@ class CameraMonitor:
         self._still: Frame | None = None
         self._was_at_rest = False
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
+        self._last_scene_thumbnail: npt.NDArray[np.float32] | None = None
 
     def check_camera(self) -> float | None:
         """Check the camera once; return the seconds until the next check, or None if the camera is not live."""
@@ -352,7 +353,7 @@ class CameraMonitor:
     def _handle_failure(self, why: str) -> float:
         is_first_failure, self._has_failed = not self._has_failed, True
         self._rest_detector = RestDetector(MIN_REST_S)
-        self._still, self._was_at_rest = None, False
+        self._still, self._last_scene_thumbnail, self._was_at_rest = None, None, False
         if is_first_failure:
             self._report_trouble(why)
         return self._backoff.record_failure()
@@ -371,13 +372,21 @@ class CameraMonitor:
             self._on_long_rest(preview)
 
     def _handle_rest(self, preview: Frame) -> None:
-        """Take a still of a board that has stopped moving, unless it looks like the last one; report it at rest."""
-        before, now = self._last_rest_thumbnail, make_thumbnail(preview.image)
-        if self._still is None and (before is None or has_moved(before, now)):
-            self._still = self._source.still()
+        """Take a still of a board that has stopped moving, unless it looks like the last one; report it at rest.
+
+        A hand that paused over the board is a scene, too: the board below it is a new one afterwards.
+        """
+        last_rest, last_scene, now = (
+            self._last_rest_thumbnail,
+            self._last_scene_thumbnail,
+            make_thumbnail(preview.image),
+        )
+        is_new = last_rest is None or has_moved(last_rest, now)
+        if self._still is None and (is_new or last_scene is None or has_moved(last_scene, now)):
+            self._still, self._last_scene_thumbnail = self._source.still(), now
             if (after := self._source.preview()) is not None:
                 self._on_scene(RestScene(self._still, preview.image, after.image))
-        if self._was_at_rest and self._still is not None:
+        if self._was_at_rest and self._still is not None and is_new:
             self._last_rest_thumbnail = now
             self._long_rest_time = preview.time + LONG_REST_S
             self._on_rest(self._still)

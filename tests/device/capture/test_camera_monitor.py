@@ -182,3 +182,23 @@ def test_table_without_a_game_in_play_is_looked_at_for_faults_only(scene: Scene)
     scene.fault = CameraError("unplugged")
     scene.run(IDLE_CHECK_INTERVAL_S)
     assert scene.troubles == ["unplugged"]
+
+
+def test_board_is_a_scene_again_after_a_hand_that_paused(scene: Scene) -> None:
+    board = scene.image
+    scene.tile(40)
+    scene.run(0.25)
+    scene.image = board
+    scene.scenes.clear()
+    scene.run(5.0)
+    assert len(scene.scenes) == 1 and np.array_equal(scene.scenes[0][1].still.image, board)
+    assert scene.rests == []
+
+
+def test_board_is_a_scene_again_after_a_fault(scene: Scene) -> None:
+    scene.scenes.clear()
+    scene.fault = CameraError("unplugged")
+    scene.run(5.0)
+    scene.fault = None
+    scene.run(5.0)
+    assert len(scene.scenes) == 1 and scene.rests == []

@@ -226,7 +226,7 @@ def test_movement_withdraws_the_proposal_until_the_next_rest(proposing: AutoTabl
     proposing.rest(8.0)
     assert isinstance(proposing.table, RuledTable)
     proposing.table.light = 40  # a hand, without another board
-    proposing.rest(0.2)
+    proposing.rest(0.3)  # the camera is looked at every 0.2 s
     proposing.table.light = 0
     proposing.rest(1.0)
     assert proposing.session.state.sight is not Sight.TURN_OVER
