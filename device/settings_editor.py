@@ -152,7 +152,8 @@ class SettingsEditor:
     ) -> None:
         self.path = file.path
         self.overrides = file.overrides
-        self._running = running
+        self.running = running
+        """The settings of the running program."""
         self._apply = apply
         self._lock = threading.Lock()
 
@@ -168,7 +169,7 @@ class SettingsEditor:
             return SettingsForm({}, {}, "", _find_problem(self.path))
         errors, problem = _find_errors(text, self.path.name)
         given = {
-            field.path: field.format(_get_value(self._running, field))
+            field.path: field.format(_get_value(self.running, field))
             for field in list_fields()
             if field.path in self.overrides
         }
@@ -222,7 +223,7 @@ class SettingsEditor:
             for field in list_fields()
             if field.path not in self.overrides
             and not field.is_live
-            and _get_value(stored, field) != _get_value(self._running, field)
+            and _get_value(stored, field) != _get_value(self.running, field)
         )
 
     def _change_text(self, changes: Mapping[SettingPath, Any]) -> str:

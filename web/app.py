@@ -92,7 +92,7 @@ def create_app(
     app.jinja_env.globals["is_hall"] = False
     app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
     if host_info.settings is not None:
-        app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing))
+        app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
     app.jinja_env.globals["table_name"] = host_info.table_name or "Tilekeeper"
     app.jinja_env.globals["colours_path"] = lambda: make_colours_path(session.state)
     app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)

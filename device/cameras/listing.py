@@ -19,10 +19,11 @@ _MODULE_BUS = "/base/"
 
 @dataclass(frozen=True, slots=True)
 class AvailableCamera:
-    """A camera: the value of `camera.source` that selects it, and its description for people."""
+    """A camera: the value of `camera.source` that selects it, its description, and the name of its sensor or driver."""
 
     source: str
     description: str
+    name: str = ""
 
 
 def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None) -> tuple[AvailableCamera, ...]:
@@ -32,7 +33,7 @@ def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None
     """
     sensors = (list_modules or list_camera_modules)()
     modules = (
-        AvailableCamera(f"pi:{number}" if number else "pi", f"camera module {sensor}")
+        AvailableCamera(f"pi:{number}" if number else "pi", f"camera module {sensor}", sensor)
         for number, sensor in enumerate(sensors)
     )
     return (
@@ -54,8 +55,8 @@ def list_usb_cameras(root: Path = Path("/")) -> tuple[AvailableCamera, ...]:
     for folder in (root / "sys/class/video4linux").glob("video*"):
         number = folder.name.removeprefix("video")
         if number.isdecimal() and _is_on_usb(folder) and _read_text(folder / "index") in ("", "0"):
-            found.append((int(number), _read_text(folder / "name") or "USB camera"))
-    return tuple(AvailableCamera(f"usb:{number}", name) for number, name in sorted(found))
+            found.append((int(number), _read_text(folder / "name")))
+    return tuple(AvailableCamera(f"usb:{number}", name or "USB camera", name) for number, name in sorted(found))
 
 
 def list_camera_modules() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from calibration.profile import TableProfile
-from device.cameras import Camera, CameraError
+from device.cameras import Camera, CameraError, Image
 from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
@@ -232,6 +232,10 @@ class TableSession:
     def capture_setup_view(self) -> Future[SetupView]:
         """Take a picture for the set-up page and find the corners of the board."""
         return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
+
+    def capture_still(self) -> Image:
+        """Return a picture of a live camera as it is now, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
+        return self._board_camera.still().image
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
         """Place the corners of the board, in pixels of `SetupView.jpeg`; if `corners` is None, find the board."""

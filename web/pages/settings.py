@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -12,6 +13,7 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
+from device.session.table_session import TableSession
 from device.settings import SettingsError
 from device.settings_editor import (
     SettingField,
@@ -25,6 +27,7 @@ from device.storage.lexicons import NO_LEXICON, default_cache_dir, find_word_lis
 from engine.lexicon import LexiconError
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
+from web.pages.cameras import SOURCE, CameraChoice, add_camera_routes
 from web.responses import refuse, render_page, require_admin, require_pairing
 from web.security.csrf import LEXICON_PATH
 from web.security.pairing import Pairing
@@ -42,14 +45,16 @@ class SettingsAccess:
     """What the page may change: the settings file, and the word lists in `lexicon_folder`.
 
     `restart` restarts the program after the response was sent. It is None if the program cannot restart itself.
+    `cameras` are those among which the page lets the admin choose.
     """
 
     editor: SettingsEditor
     lexicon_folder: Path
     restart: Callable[[], None] | None = None
+    cameras: CameraChoice = dataclasses.field(default_factory=CameraChoice)
 
 
-def create_blueprint(access: SettingsAccess, pairing: Pairing) -> Blueprint:
+def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSession) -> Blueprint:
     """Return the routes `/settings` and below, which only the admin may use."""
     routes = Blueprint("settings", __name__, url_prefix="/settings")
     require_pairing(routes, pairing)
@@ -63,6 +68,7 @@ def create_blueprint(access: SettingsAccess, pairing: Pairing) -> Blueprint:
     routes.post("/defaults")(pages.replace_by_defaults)
     routes.post(LEXICON_PATH.removeprefix("/settings"))(pages.upload_lexicon)
     routes.post("/restart")(pages.restart)
+    add_camera_routes(routes, access.cameras, access.editor, session)
     return routes
 
 
@@ -133,6 +139,7 @@ class SettingsPages:
             sections=sections,
             overrides=editor.overrides,
             lexicon=LEXICON,
+            camera=SOURCE,
             named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages()},
             lexicon_path=LEXICON_PATH,
             pending=editor.list_pending(),

@@ -6,7 +6,7 @@ const SHORT_SIDE_PX = 432; // of small pictures: what the table needs to tell si
 const LONG_SIDE_PX = 2560; // of full ones, as vision/photo.py
 const PREVIEW_QUALITY = 0.7;
 const STILL_QUALITY = 0.92;
-const ANSWER_MS = 5000;
+const ANSWER_MS = 8000; // as the table waits for a full picture
 const RETRY_MS = [500, 1000, 2000, 4000];
 const TABLE_RESTARTED = 409;
 const REPLACED = 410;
@@ -38,10 +38,14 @@ const delay = (failures) => sleep(RETRY_MS[Math.min(failures, RETRY_MS.length - 
 async function post(path, body, type) {
   const headers = { "X-CSRF-Token": form.elements.csrf.value };
   if (type) headers["Content-Type"] = type;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), ANSWER_MS);
   try {
-    return await fetch(`/camera/${path}`, { method: "POST", body, headers, signal: AbortSignal.timeout(ANSWER_MS) });
+    return await fetch(`/camera/${path}`, { method: "POST", body, headers, signal: abort.signal });
   } catch {
     return null;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

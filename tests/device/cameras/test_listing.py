@@ -41,8 +41,8 @@ def test_usb_cameras_are_listed_by_number_with_their_names(tmp_path: Path) -> No
     make_video_device(tmp_path, 10, "Endoscope")
     make_video_device(tmp_path, 2, "HD Pro Webcam C920")
     assert list_usb_cameras(tmp_path) == (
-        AvailableCamera("usb:2", "HD Pro Webcam C920"),
-        AvailableCamera("usb:10", "Endoscope"),
+        AvailableCamera("usb:2", "HD Pro Webcam C920", "HD Pro Webcam C920"),
+        AvailableCamera("usb:10", "Endoscope", "Endoscope"),
     )
 
 
