@@ -40,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})")
     parser.add_argument("--host", default="", metavar="ADDRESS", help="serve only here (default: all networks)")
     parser.add_argument("--delay", type=float, default=0.0, metavar="S", help="viewers see everything S seconds late")
+    parser.add_argument("--pairings", type=Path, metavar="FILE", help="lines round,table,player,player of an event")
     parser.add_argument("--demo", action="store_true", help="ten simulated tables; needs Mosquitto on this machine")
 
 
@@ -69,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
 def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     """Open broker, tables, receiver and page; `stack` closes them. Raises `UserError`, `StoreError`."""
     from device.hall.receiver import HallReceiver
+    from device.hall.standings import PairingsError
     from web.hall.app import create_hall_app
     from web.security.pairing import Pairing
     from web.security.pairing_file import FILE_NAME
@@ -78,8 +80,13 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     settings = _open_demo(stack) if args.demo else _make_settings(args)
     path = folder / _FILE_NAME if folder else ":memory:"
     receiver = stack.enter_context(HallReceiver(path, settings, print))
+    if args.pairings:
+        try:
+            receiver.set_pairings(args.pairings.read_text(encoding="utf-8"))
+        except (PairingsError, UnicodeDecodeError) as error:
+            raise UserError(f"{args.pairings}: {error}") from None
     pairing = Pairing(print, file=folder / f"hall-{FILE_NAME}" if folder else None)
-    app = create_hall_app(lambda: receiver.state, pairing, names=(args.host,) if args.host else (), delay_s=args.delay)
+    app = create_hall_app(receiver, pairing, names=(args.host,) if args.host else (), delay_s=args.delay)
     try:
         server = stack.enter_context(PageServer(app, args.port, args.host))
     except PortInUseError:

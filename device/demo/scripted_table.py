@@ -27,7 +27,7 @@ class ScriptedTable:
 
     def __init__(self, store: GameStore, number: int, now: Callable[[], float] = time.monotonic) -> None:
         self.state = TableSnapshot()
-        self._store = store
+        self.store = store
         self._random = random.Random(number)
         self._names = _pick_names(number)
         self._now = now
@@ -51,7 +51,7 @@ class ScriptedTable:
         events = build_game(record).events
         players = self._names[: len(record.players)]
         self._log, _ = GameLog.begin_game(
-            self._store, GameStarted(players, rules_preset("tournament"), lexicon="en"), self._log
+            self.store, GameStarted(players, rules_preset("tournament"), lexicon="en"), self._log
         )
         self._events = [event for event in events[1:] if not isinstance(event, RecordImported)]
         self._used = [0.0] * len(players)

@@ -15,6 +15,7 @@ from device.hall.inbox import is_player_name
 from device.hall.messages import TableState
 from device.hall.received_games import ReceivedGame
 from device.hall.results import Result, make_result
+from device.hall.standings import Pairing
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
@@ -112,7 +113,8 @@ def _read_phase(state: TableState) -> Phase:
 class HallState:
     """All tables by name, in the order of their names, and the results of their games, oldest first.
 
-    `names_revision` and `results_revision` are the revisions of the last change of the names and results. `problems`
+    `pairings` are those of the event. `names_revision` and `results_revision` are the revisions of the last change of
+    the names, and of results or pairings. `problems`
     are the messages that were refused, the newest last; `is_connected` is True while the broker is reached.
     """
 
@@ -121,6 +123,7 @@ class HallState:
     names_revision: int = 0
     results: tuple[Result, ...] = ()
     results_revision: int = 0
+    pairings: tuple[Pairing, ...] = ()
     problems: tuple[str, ...] = ()
     is_connected: bool = False
 
@@ -169,6 +172,12 @@ def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
     """Return the hall with these results."""
     ordered, revision = tuple(sorted(results, key=lambda result: result.ended)), hall.revision + 1
     return replace(hall, revision=revision, results=ordered, results_revision=revision)
+
+
+def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
+    """Return the hall with the pairings of an event."""
+    revision = hall.revision + 1
+    return replace(hall, revision=revision, pairings=pairings, results_revision=revision)
 
 
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:

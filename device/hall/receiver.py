@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from device.hall.hall_state import (
     TooManyTablesError,
     apply_connection,
     apply_game,
+    apply_pairings,
     apply_problem,
     apply_results,
     apply_status,
@@ -23,6 +25,8 @@ from device.hall.hall_state import (
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.messages import HallMessage, TableEvent, TableLog, TableState, TableStatus
 from device.hall.received_games import MissingEventsError, ReceivedGames
+from device.hall.results import Result
+from device.hall.standings import parse_pairings
 from device.settings import HallSettings
 from device.storage.stored_game import StoredEvent
 from engine.messages import make_message
@@ -35,6 +39,7 @@ CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Largest packet that the broker sends to the hall. Those above `MAX_MESSAGE_BYTES` are reported."""
 _CLIENT_NOTE = "client"
+_PAIRINGS_NOTE = "pairings"
 
 
 class HallReceiver(BrokerTask):
@@ -45,6 +50,7 @@ class HallReceiver(BrokerTask):
         super().__init__(report)
         self._settings = settings
         self.games = ReceivedGames(path)
+        self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
         self.state = self._load_state()
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
@@ -60,11 +66,25 @@ class HallReceiver(BrokerTask):
         """Apply a message. A message that cannot be read is noted and otherwise ignored. Raises `StoreError`."""
         try:
             message = decode_message(topic, payload)
-            self.state = self._apply(message, is_retained)
+            with self._lock:
+                self.state = self._apply(message, is_retained)
         except (BadMessageError, TooManyTablesError) as error:
             self._note_problem(topic, str(error))
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
+
+    def set_pairings(self, text: str) -> None:
+        """Replace the pairings of the event. Raises `PairingsError`, `StoreError`."""
+        pairings = parse_pairings(text)
+        with self._lock:
+            self.games.save_note(_PAIRINGS_NOTE, text)
+            self.state = apply_pairings(self.state, pairings)
+
+    def add_result(self, result: Result) -> None:
+        """Add a result of a table without a camera. Raises `StoreError`."""
+        with self._lock:
+            self.games.save_result(0, result)
+            self.state = apply_results(self.state, [*self.state.results, result])
 
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
         match message:
@@ -96,6 +116,7 @@ class HallReceiver(BrokerTask):
         """Return the state with the newest game of each table."""
         newest = {game.table: game for game in self.games.list_games()}
         state = apply_results(HallState(), self.games.list_results())
+        state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))
         return state
@@ -105,7 +126,12 @@ class HallReceiver(BrokerTask):
         key = topic[:100], reason
         if key not in self._known_problems and len(self._known_problems) < MAX_PROBLEMS * 10:
             self._known_problems.add(key)
-            self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
+            with self._lock:
+                self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
+
+    def _set_connected(self, is_connected: bool) -> None:
+        with self._lock:
+            self.state = apply_connection(self.state, is_connected=is_connected)
 
     def _describe_refusal(self, error: Exception) -> str:
         text = "the broker refuses the hall ({0}): check its address, user, password and certificate"
@@ -118,10 +144,10 @@ class HallReceiver(BrokerTask):
         subscription = Subscription(TOPICS, self.receive, SESSION_S, MAX_PACKET_BYTES)
         connection = BrokerConnection(self._settings, self._client, self._wake_up, subscription=subscription)
         self._has_delivered = True
-        self.state = apply_connection(self.state, is_connected=True)
+        self._set_connected(True)
         try:
             while not self._closing.is_set():
                 connection.wait(CHECK_INTERVAL_S)
         finally:
             connection.close()
-            self.state = apply_connection(self.state, is_connected=False)
+            self._set_connected(False)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from device.hall.hall_state import HallState
 from device.session.snapshot import TableSnapshot
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS
 from web import filters
 from web.app import handle_http_error
 from web.colours import build_editions_css, choose_board_colours
 from web.compression import compress_response
-from web.hall import pages
+from web.hall import event, pages
+from web.hall.event import Hall
 from web.hall.feed import HallFeed
 from web.hall.view import COLOURS_PATH, HallView, TableFeed, is_playing, needs_help
 from web.host_info import HostInfo
@@ -43,14 +42,14 @@ class HallLive:
 
 
 def create_hall_app(
-    read_state: Callable[[], HallState],
+    hall: Hall,
     pairing: Pairing,
     *,
     names: tuple[str, ...] = (),
     delay_s: float = 0.0,
     max_streams: int = MAX_STREAMS,
 ) -> Flask:
-    """Create the application. `read_state` returns the newest state of the hall, `names` are further host names.
+    """Create the application. `names` are further host names.
 
     All clients may view the pages, `delay_s` seconds late; paired devices see them at once. Call
     `app.extensions["live"].feed.start()` to follow the hall, and `app.extensions["live"].close()` at the end.
@@ -69,8 +68,9 @@ def create_hall_app(
     streams = EventStreams(max_streams)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
-    app.extensions["live"] = HallLive(streams, HallFeed(read_state, live.show, delayed.show, delay_s))
+    app.extensions["live"] = HallLive(streams, HallFeed(lambda: hall.state, live.show, delayed.show, delay_s))
     app.register_blueprint(pages.create_blueprint(live, delayed, pairing))
+    app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing))
     app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))
     app.get(COLOURS_PATH, endpoint="editions")(_send_editions_css)
     app.after_request(remember_language)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from device.hall.hall_state import HallState
 from device.system.periodic import PeriodicTask
 
-TICK_S = 0.1
+TICK_S = 0.05
 """Seconds between two looks at the hall; changes within this time reach viewers together."""
 DELAYED_STEP_S = 1.0
 """Least time between two states that are kept for a later time."""

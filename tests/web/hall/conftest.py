@@ -13,11 +13,15 @@ from device.hall.hall_state import (
     HallState,
     apply_connection,
     apply_game,
+    apply_pairings,
+    apply_results,
     apply_status,
     apply_table_state,
 )
 from device.hall.messages import PlayerTotal, TableClock, TableState
-from device.hall.received_games import ReceivedGame
+from device.hall.received_games import ReceivedGame, ReceivedGames
+from device.hall.results import Result
+from device.hall.standings import parse_pairings
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade, to_json
 from engine.rules import rules_preset
@@ -51,12 +55,13 @@ class ShownHall:
     """The hall behind the pages: a test changes `state`, and `look` passes it on at a time."""
 
     def __init__(self) -> None:
+        self.games = ReceivedGames(":memory:")
         self.state = apply_connection(HallState(), is_connected=True)
         for name in ("Table 2", "Table 10"):
             self.state = apply_status(self.state, name, is_online=True)
         self.state = apply_game(self.state, *received("Table 2", [STARTED, HORN]))
         self.state = apply_table_state(self.state, state_of("Table 2", 2), 0.0)
-        self.app: Flask = create_hall_app(lambda: self.state, Pairing())
+        self.app: Flask = create_hall_app(self, Pairing())
         self.now = 0.0
         self.look()
 
@@ -70,6 +75,12 @@ class ShownHall:
         """Let time pass, then pass on what is due."""
         self.now += seconds
         self.feed.tick(self.now)
+
+    def set_pairings(self, text: str) -> None:
+        self.state = apply_pairings(self.state, parse_pairings(text))
+
+    def add_result(self, result: Result) -> None:
+        self.state = apply_results(self.state, [*self.state.results, result])
 
     def trouble(self, name: str, *subjects: str) -> None:
         """Let a table report faults."""

@@ -1,0 +1,124 @@
+"""Pairings of a round robin or Swiss event, and the standings that follow from the results."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from device.hall.inbox import is_player_name
+from device.hall.results import Result
+from engine.errors import TilekeeperError
+from engine.messages import make_message
+
+MAX_PAIRINGS = 5000
+BYE_SPREAD = 50
+"""Points by which a player without an opponent wins, as in most tournaments."""
+
+
+class PairingsError(TilekeeperError):
+    """A pairings file that cannot be read; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Two players of a round at a table; `second` is empty for a player who has no opponent."""
+
+    round: int
+    table: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A player's games, wins (a draw is half a win) and sum of the differences in points."""
+
+    name: str
+    games: int = 0
+    wins: float = 0.0
+    spread: int = 0
+
+    def add(self, wins: float, spread: int) -> Standing:
+        """Return the standing after one more game."""
+        return Standing(self.name, self.games + 1, self.wins + wins, self.spread + spread)
+
+
+def parse_pairings(text: str) -> tuple[Pairing, ...]:
+    """Read lines `round,table,player,player`; a heading is skipped. Raises `PairingsError`.
+
+    >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,")
+    (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
+    """
+    pairings: list[Pairing] = []
+    delimiter = ";" if ";" in text.partition("\n")[0] else ","
+    for number, row in enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or (number == 1 and not cells[0].isdecimal()):
+            continue
+        is_bye = len(cells) == 3 or (len(cells) == 4 and not cells[3])
+        names = cells[2:3] if is_bye else cells[2:]
+        sound = len(cells) in (3, 4) and cells[0].isdecimal() and len(cells[0]) < 4 and all(map(is_player_name, names))
+        if not sound or len(pairings) >= MAX_PAIRINGS or len(set(names)) != len(names):
+            raise PairingsError(
+                make_message("pairings-line", "line {0} of the pairings is not round,table,player,player", number)
+            )
+        pairings.append(Pairing(int(cells[0]), cells[1][:40], names[0], "" if is_bye else names[1]))
+    return tuple(pairings)
+
+
+def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
+    """Return the result of each pairing: the first one of these two players that belongs to no earlier pairing."""
+    left = list(results)
+    matched = []
+    for pairing in sorted(pairings, key=lambda pairing: pairing.round):
+        players = {pairing.first.casefold(), pairing.second.casefold()}
+        found = next((one for one in left if {name.casefold() for name in one.players} == players), None)
+        if found:
+            left.remove(found)
+        matched.append((pairing, found))
+    return matched
+
+
+def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
+    """Return the standings, the leader first: of the paired games, or of all games of two if there are no pairings."""
+    standings: dict[str, Standing] = {}
+
+    def add(name: str, wins: float, spread: int) -> None:
+        key = name.casefold()
+        standings[key] = standings.get(key, Standing(name)).add(wins, spread)
+
+    for pairing in pairings:
+        for name in filter(None, (pairing.first, pairing.second)):
+            standings.setdefault(name.casefold(), Standing(name))
+        if not pairing.second:
+            add(pairing.first, 1.0, BYE_SPREAD)
+    played = [result for _, result in match_results(pairings, results)] if pairings else results
+    for result in played:
+        if result is None or len(result.players) != 2:
+            continue
+        for seat, name in enumerate(result.players):
+            won = (0.5 if len(result.winners) > 1 else 1.0) if seat in result.winners else 0.0
+            add(name, won, result.totals[seat] - result.totals[1 - seat])
+    return sorted(standings.values(), key=lambda one: (-one.wins, -one.spread, one.name.casefold()))
+
+
+def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
+    """Return pairings with their results as CSV."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["round", "table", "player 1", "points 1", "player 2", "points 2"])
+    for pairing, result in matched:
+        totals: tuple[int | str, ...] = ("", "")
+        if result:
+            names = [name.casefold() for name in result.players]
+            totals = tuple(result.totals[names.index(name.casefold())] for name in (pairing.first, pairing.second))
+        cells: list[int | str] = [pairing.round, pairing.table, pairing.first, totals[0], pairing.second, totals[1]]
+        writer.writerow([_defuse(cell) for cell in cells])
+    return file.getvalue()
+
+
+def _defuse(cell: int | str) -> int | str:
+    """Return a text that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell

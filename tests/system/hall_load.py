@@ -1,0 +1,183 @@
+"""How a hall of many tables bears its load: tables in a few processes, a real broker, viewers of the page.
+
+    python -m tests.system.hall_load 200 20 300      # tables, viewers, seconds; needs Mosquitto
+
+Prints the time from a table's event to the change on the page (median, 95th percentile, longest), and the processor
+time and memory of `tilekeeper hall`. Each table is the real publisher on a game that is played from a script, one turn
+a minute.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import multiprocessing
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from device.demo.demo_hall import open_broker
+from device.demo.scripted_table import ScriptedTable
+from device.hall.publisher import HallPublisher
+from device.settings import HallSettings
+from device.storage.store import GameStore
+
+PROCESSES = 4
+TURN_S = 60.0
+WARM_UP_S = 15.0
+_CARD_TABLE = re.compile(r"<h2>(T\d+)")
+_PROGRAM = "import sys; from device.cli import main; sys.exit(main())"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Milliseconds from event to page over all viewers, and what the hall needed."""
+
+    events: int
+    delays_ms: list[float]
+    missing: int
+    cores: float
+    peak_mb: float
+
+    def percentile(self, share: float) -> float:
+        ordered = sorted(self.delays_ms)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.events} events, {len(self.delays_ms)} deliveries, {self.missing} missing; from event to page "
+            f"{self.percentile(0.5):.0f} ms (median), {self.percentile(0.95):.0f} ms (95 %), "
+            f"{max(self.delays_ms):.0f} ms (longest); hall: {100 * self.cores:.0f} % of a core, {self.peak_mb:.0f} MB"
+        )
+
+
+def run_tables(broker: HallSettings, numbers: range, seconds: float, turn_s: float, log: Path) -> None:
+    """Play at some tables in this process, and write table and time of each event to `log`."""
+    rng = random.Random(numbers.start)
+    with ExitStack() as stack, log.open("w") as lines:
+        tables = []
+        for number in numbers:
+            table = ScriptedTable(stack.enter_context(GameStore(":memory:")), number)
+            table.begin_game(rng.randrange(10))
+            settings = HallSettings(broker.host, broker.port, table=f"T{number}")
+            stack.enter_context(HallPublisher(table, table.store, settings, print))
+            tables.append([time.monotonic() + WARM_UP_S + rng.uniform(0, turn_s), number, table])
+        end = time.monotonic() + WARM_UP_S + seconds
+        while time.monotonic() < end:
+            for entry in tables:
+                due, number, table = entry
+                if due <= time.monotonic():
+                    lines.write(f"T{number} {time.time()}\n")
+                    if not table.play_next():
+                        table.begin_game()
+                    entry[0] = due + turn_s
+            time.sleep(0.01)
+        time.sleep(2)
+
+
+def watch(port: int, seen: dict[str, list[float]], ended: threading.Event) -> None:
+    """Follow the page as one viewer, and note when the card of each table comes."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", "/live/stream")
+    answer = connection.getresponse()
+    while not ended.is_set():
+        line = answer.readline()
+        if line.startswith(b"data: {"):
+            now = time.time()
+            for name, html in json.loads(line[6:])["parts"].items():
+                if name.startswith("table-") and (match := _CARD_TABLE.search(html)):
+                    seen[match[1]].append(now)
+    connection.close()
+
+
+def measure(tables: int, viewers: int, seconds: float, turn_s: float = TURN_S) -> Report:
+    """Run broker, hall, tables and viewers, and return what was measured."""
+    with open_broker() as broker, tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        port = find_free_port()
+        command = [sys.executable, "-c", _PROGRAM, "hall", "--broker", broker.host, "--broker-port", str(broker.port)]
+        command += ["--data", folder, "--port", str(port), "--host", "127.0.0.1"]
+        hall = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        stack.callback(hall.wait)
+        stack.callback(hall.terminate)
+        wait_until_open(port)  # before the tables take ports of their own
+        share = -(-tables // PROCESSES)
+        players = []
+        for i in range(PROCESSES):
+            numbers, log = range(1 + i * share, 1 + min(tables, (i + 1) * share)), Path(folder) / f"{i}.log"
+            arguments = (broker, numbers, seconds, turn_s, log)
+            players.append(multiprocessing.get_context("spawn").Process(target=run_tables, args=arguments))
+            players[-1].start()
+        time.sleep(WARM_UP_S / 2)
+        ended = threading.Event()
+        seen = [defaultdict[str, list[float]](list) for _ in range(viewers)]
+        threads = [threading.Thread(target=watch, args=(port, one, ended), daemon=True) for one in seen]
+        for thread in threads:
+            thread.start()
+        time.sleep(WARM_UP_S / 2)
+        before, begun = read_cpu_s(hall.pid), time.monotonic()
+        for player in players:
+            player.join()
+        cores = (read_cpu_s(hall.pid) - before) / (time.monotonic() - begun)
+        peak = read_peak_mb(hall.pid)
+        ended.set()
+        texts = [(Path(folder) / f"{i}.log").read_text() for i in range(PROCESSES)]
+        events = [line.split() for text in texts for line in text.splitlines()]
+    return make_report([(name, float(at)) for name, at in events], seen, cores, peak)
+
+
+def make_report(
+    events: list[tuple[str, float]], seen: list[defaultdict[str, list[float]]], cores: float, peak_mb: float
+) -> Report:
+    """Return the delay of the first card of its table after each event, for each viewer."""
+    delays, missing = [], 0
+    for name, at in events:
+        for viewer in seen:
+            arrived = next((when for when in viewer[name] if when >= at), None)
+            if arrived is None:
+                missing += 1
+            else:
+                delays.append(1000 * (arrived - at))
+    return Report(len(events), delays, missing, cores, peak_mb)
+
+
+def find_free_port() -> int:
+    """Return a port of this machine that is free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_open(port: int) -> None:
+    """Wait until the page is served."""
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError("the hall does not start")
+
+
+def read_cpu_s(pid: int) -> float:
+    """Return the processor time of a process, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def read_peak_mb(pid: int) -> float:
+    """Return the largest memory that a process has used, in MB."""
+    match = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(match[1]) / 1000 if match else 0.0
+
+
+if __name__ == "__main__":
+    print(measure(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

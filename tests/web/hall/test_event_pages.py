@@ -1,0 +1,91 @@
+"""Pairings, standings and results on the pages of a hall, for the director and for everybody."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import pytest
+from flask.testing import FlaskClient
+
+from device.hall.hall_state import apply_game
+from device.hall.receiver import HallReceiver
+from device.settings import HallSettings
+from engine.events import EndReason, GameEnded, RackRevealed
+from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
+
+ENDED = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
+DOCUMENT = {"Sec-Fetch-Dest": "document"}
+
+
+def post(client: FlaskClient, path: str, **fields: object) -> int:
+    """Send a form as the page does, and return the status."""
+    token = re.search(r'name="csrf" value="([^"]+)"', client.get("/event").text)
+    assert token
+    return client.post(path, data={"csrf": token[1], **fields}, headers=DOCUMENT).status_code
+
+
+def test_director_sets_pairings_and_enters_a_result(hall: ShownHall, director: FlaskClient) -> None:
+    assert post(director, "/event/pairings", pairings="1,Table 2,Anna,Ben\n1,5,Cleo,Dan\n1,,Eve,") == 303
+    assert post(director, "/event/result", player=["Cleo", "Dan"], points=["300", "410"]) == 303
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    page = director.get("/event").text
+    assert re.findall(r"<th scope=\"row\">(.*?)</th>", page) == ["1. Dan", "2. Eve", "3. Anna", "4. Ben", "5. Cleo"]
+    csv = director.get("/event/round-1.csv").text.splitlines()
+    assert csv[1:] == ["1,Table 2,Anna,13,Ben,0", "1,5,Cleo,300,Dan,410", "1,,Eve,,,"]
+
+
+def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    _, events = received("Table 2", ENDED)
+    game = hall.games.add_events("Table 2", "a", 1, events)
+    assert game is not None
+    hall.state = apply_game(hall.state, game, events)
+    hall.look()
+    members = zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data))
+    assert members.namelist() == ["round-1-1.gcg"] and b"8F HORN" in members.read("round-1-1.gcg")
+    assert client.get("/event/round-2.zip").status_code == 404 == client.get("/event/round-2.csv").status_code
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"player": ["Anna"], "points": ["1"]},
+        {"player": ["Anna", "anna"], "points": ["1", "2"]},
+        {"player": ["Anna", ""], "points": ["1", "2"]},
+        {"player": ["Anna", "Ben"], "points": ["1", "99999999999999999999"]},
+        {"player": ["Anna", "Ben"], "points": ["1", "x"]},
+    ],
+)
+def test_impossible_result_is_refused(hall: ShownHall, director: FlaskClient, fields: dict[str, list[str]]) -> None:
+    assert post(director, "/event/result", **fields) == 409 and hall.state.results == ()
+
+
+def test_broken_pairings_leave_those_that_are(hall: ShownHall, director: FlaskClient) -> None:
+    hall.set_pairings("1,1,Anna,Ben")
+    assert post(director, "/event/pairings", pairings="nonsense\nnonsense") == 409
+    assert len(hall.state.pairings) == 1
+
+
+def test_viewers_change_nothing(client: FlaskClient) -> None:
+    assert "<form" not in client.get("/event").text
+    for path in ("pairings", "result"):
+        assert client.post(f"/event/{path}", data={"pairings": "1,1,A,B"}).status_code == 403
+
+
+def test_pairings_and_results_are_kept() -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.set_pairings("1,1,Anna,Ben")
+        hall.receive("tilekeeper/v1/Table 2/log", make_log(), False)
+        assert [result.totals for result in hall.state.results] == [(13, 0)]
+        assert hall._load_state().results == hall.state.results
+        assert hall._load_state().pairings == hall.state.pairings
+
+
+def make_log() -> bytes:
+    """Return the log of an ended game as its table sends it."""
+    from device.hall.messages import publish_log
+
+    return publish_log("Table 2", "a", 1, received("Table 2", ENDED)[1]).payload
