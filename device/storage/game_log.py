@@ -68,11 +68,11 @@ class EventHistory:
         match event:
             case Undone():
                 if len(self._games) < 2:
-                    raise RulesError(make_message("nothing-back", "there is nothing to take back"))
+                    raise RulesError(make_message("nothing-back", "there is nothing to undo"))
                 self._undone.append(self._games.pop().events[-1])
             case Redone():
                 if not self._undone:
-                    raise RulesError(make_message("nothing-again", "there is nothing to bring back"))
+                    raise RulesError(make_message("nothing-again", "there is nothing to redo"))
                 self._games.append(self.game.push(self._undone[-1]))
                 self._undone.pop()
             case _:
@@ -233,7 +233,7 @@ class GameLog:
         Return an error message if this could not be saved, or an empty string.
         """
         if not self._undo_stack:
-            raise RulesError(make_message("nothing-to-undo", "There is nothing to take back."))
+            raise RulesError(make_message("nothing-to-undo", "There is nothing to undo."))
         return self._move_to(self._undo_stack[-1], UNDO)
 
     def redo(self) -> str:
@@ -242,7 +242,7 @@ class GameLog:
         Return an error message if this could not be saved, or an empty string.
         """
         if not self._redo_stack:
-            raise RulesError(make_message("nothing-to-redo", "There is nothing to bring back."))
+            raise RulesError(make_message("nothing-to-redo", "There is nothing to redo."))
         return self._move_to(self._redo_stack[-1], REDO)
 
     def _move_to(self, game: Game, way: str) -> str:

@@ -162,7 +162,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
-    why = "{0}: can the camera see it, and do its tiles lie where they were?"
+    why = "{0}: can the camera see it, and are its tiles where they were?"
     question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, history)
 
@@ -305,7 +305,7 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
             if tile:
                 parts.append(make_message("read-wrong", "{0} was read wrong: it is {1}", square, tile))
             else:
-                parts.append(make_message("read-wrong-empty", "{0} was read wrong: nothing lies there", square))
+                parts.append(make_message("read-wrong-empty", "{0} was read wrong: there is no tile", square))
         elif isinstance(event, TurnCorrected):
             turn = turn_text(after, after.turns[event.turn])
             parts.append(make_message("laid-elsewhere", "tiles were laid elsewhere: {0}", turn))
@@ -334,12 +334,12 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         text = "No tile is seen on {0}, where one was played: has it been moved?"
         return make_message("tile-lost", text, _format_squares(lost))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
-        return make_message("what-lies", "{0}: but what lies on {1}?", best.text, names)
+        return make_message("what-lies", "{0}: but what is on {1}?", best.text, names)
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
         both = [(best.game.board[s], rival.game.board[s]) for s in squares]
         if len(squares) == 1 and both[0][0] and both[0][1]:
-            return make_message("which-tile", "Which tile lies on {0}: {1} or {2}?", square_name(squares[0]), *both[0])
+            return make_message("which-tile", "Which tile is on {0}: {1} or {2}?", square_name(squares[0]), *both[0])
         return make_message("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
     if best.is_waiting:
         return best.text
@@ -348,7 +348,7 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
             "tile-right", "{0}: is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
         )
     if best.covered_squares:
-        text = "{0}: does a tile lie on {1} too? It cannot be seen"
+        text = "{0}: is there a tile on {1}, too? It cannot be seen"
         return make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
     return make_message("is-that-right", "{0}: is that right?", best.text)
 

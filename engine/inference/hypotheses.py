@@ -292,7 +292,7 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
         play = base.game.turns[last.target].play
         assert play is not None
         name = base.game.players[last.player]
-        note = make_message("still-there", "the tiles that {0} must take back still lie there", name)
+        note = make_message("still-there", "the tiles that {0} must take back are still on the board", name)
         yield replace(
             base, lying_board=play.apply_to(base.board), log_prior=base.log_prior + STILL_LYING_LOG_PRIOR, note=note
         )

@@ -85,7 +85,7 @@ def answer_deferred_question(game: Game, number: int, answer: int, *, stays_open
     """
     question = next((one for one in find_open_questions(game) if one.number == number), None)
     if question is None or not 0 <= answer < len(question.answers):
-        raise RulesError(make_message("nothing-asked", "Nothing is asked now."))
+        raise RulesError(make_message("nothing-asked", "No question is open now."))
     if answer == question.chosen:
         return game if stays_open else game.push(QuestionClosed(number))
     old, after = _find_game_before(game, question), game.events.index(question) + 1

@@ -114,7 +114,7 @@ LOOKING = replace(MIDGAME, revision=10, phase=Phase.LOOKING)
 CONFUSED = replace(
     MIDGAME,
     revision=11,
-    notices=(Notice("The tiles do not lie in one row or column: look at K9 and M11.", Trouble.BOARD),),
+    notices=(Notice("The tiles are not in one row or column: look at K9 and M11.", Trouble.BOARD),),
 )
 ENDED = replace(
     MIDGAME,
@@ -135,7 +135,7 @@ ASKED = replace(
     revision=13,
     phase=Phase.QUESTION,
     question=Question(
-        "Which tile lies on G10: T or I?",
+        "Which tile is on G10: T or I?",
         ("Anna played PASTE at 10D for 25.", "Anna played PASIE."),
         squares=(9 * 15 + 6,),
     ),

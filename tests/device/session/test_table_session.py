@@ -59,7 +59,7 @@ def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: Text
     assert state.players[0].total == 0 and state.turn_of == 1
     assert "take the tiles off" in state.notices[0].text
     state = play(playing, table, ("HRON", 7, 5, True))
-    assert "still lie there" in state.notices[0].text and len(state.turns) == 2
+    assert "still on the board" in state.notices[0].text and len(state.turns) == 2
     state = play(playing, table, FARM)
     assert (state.turns[-1].player, state.turns[-1].at, state.turns[-1].score) == (1, "H6", 18)
 
@@ -199,7 +199,7 @@ def test_play_that_the_list_accepts_is_withdrawn_if_the_players_overrule_it(
     state = playing.submit(DecideChallenge(upheld=True)).result(5)
     assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
     assert "take the tiles off" in state.notices[0].text
-    assert "still lie there" in play(playing, table, HORN).notices[0].text
+    assert "still on the board" in play(playing, table, HORN).notices[0].text
 
 
 def test_outcome_of_a_challenge_is_entered_by_hand_with_its_challenger(session: TableSession, table: TextTable) -> None:
@@ -215,7 +215,7 @@ def test_play_with_an_invalid_word_does_not_count_without_challenges(session: Ta
     state = play(session, table, ("HRON", 7, 5, True))
     assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
     assert state.notices[0].text.startswith("The play of Anna does not count: HRON is not in the word list.")
-    assert state.turn_of == 1 and "still lie there" in play(session, table, ("HRON", 7, 5, True)).notices[0].text
+    assert state.turn_of == 1 and "still on the board" in play(session, table, ("HRON", 7, 5, True)).notices[0].text
     state = play(session, table, HORN)
     assert (state.turns[-1].player, state.turns[-1].score) == (1, 14)
     session.submit(Undo()).result(5)
@@ -242,7 +242,7 @@ def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) 
     play(playing, table, HORN)
     state = playing.submit(Undo()).result(5)
     assert state.turns == () and state.turn_of == 0
-    with pytest.raises(CommandRefusedError, match="nothing to take back"):
+    with pytest.raises(CommandRefusedError, match="nothing to undo"):
         playing.submit(Undo()).result(5)
 
 
@@ -318,7 +318,7 @@ def test_second_press_while_looking_is_refused(playing: TableSession, table: Tex
     table.wait_s = 0.05
     table.lay(HORN)
     first, second = playing.submit(EndTurn()), playing.submit(EndTurn())
-    with pytest.raises(CommandRefusedError, match="looked at"):
+    with pytest.raises(CommandRefusedError, match="being read"):
         second.result(5)
     assert len(first.result(5).turns) == 1
 
@@ -404,7 +404,7 @@ def test_people_choose_between_two_readings(playing: TableSession, table: TextTa
     assert (state.turns[0].word, state.turn_of) == ("HORN", 1)
     state = playing.submit(AnswerQuestion(1)).result(5)
     assert (state.turns[0].word, state.turn_of, state.question) == ("HORM", 1, None)
-    with pytest.raises(CommandRefusedError, match="Nothing is asked"):
+    with pytest.raises(CommandRefusedError, match="No question is open"):
         playing.submit(AnswerQuestion(0)).result(5)
     assert playing.submit(CorrectSquare("I8", "N")).result(5).turns[0].word == "HORN"
     state = play(playing, table, HORN, FARM)
@@ -468,7 +468,7 @@ def test_end_of_the_game_can_be_undone(playing: TableSession, table: TextTable) 
 def test_one_tile_lies_on_a_square(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     for symbol in ("", "AB"):
-        with pytest.raises(CommandRefusedError, match="One tile"):
+        with pytest.raises(CommandRefusedError, match="holds one tile"):
             playing.submit(CorrectSquare("G8", symbol)).result(5)
 
 

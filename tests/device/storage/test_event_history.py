@@ -48,12 +48,12 @@ def test_new_event_after_undo_cannot_be_redone() -> None:
     history = make_history(play(new_game(), "8F HORN"))
     for event in (Undone(), Passed(0)):
         history.apply_event(event)
-    with pytest.raises(RulesError, match="nothing to bring back"):
+    with pytest.raises(RulesError, match="nothing to redo"):
         history.apply_event(Redone())
 
 
 def test_start_cannot_be_undone() -> None:
-    with pytest.raises(RulesError, match="nothing to take back"):
+    with pytest.raises(RulesError, match="nothing to undo"):
         EventHistory(START).apply_event(Undone())
 
 

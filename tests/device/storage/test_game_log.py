@@ -62,13 +62,13 @@ def test_new_press_leaves_nothing_to_bring_back(log: GameLog, store: GameStore) 
     assert log.can_redo and again(store).can_redo
     log.append([Exchanged(0, 1)])
     assert not log.can_redo and not again(store).can_redo
-    with pytest.raises(RulesError, match="bring back"):
+    with pytest.raises(RulesError, match="nothing to redo"):
         log.redo()
 
 
 def test_beginning_is_not_taken_back(log: GameLog) -> None:
     assert not log.can_undo
-    with pytest.raises(RulesError, match="take back"):
+    with pytest.raises(RulesError, match="nothing to undo"):
         log.undo()
 
 

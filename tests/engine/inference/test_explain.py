@@ -92,7 +92,7 @@ def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
     found = infer_play(game, seen(with_plays("8F HORN", "H6 FA.M").board))
     assert found.events == () and found.best.is_waiting
-    assert found.question == "the tiles that Ben must take back still lie there"
+    assert found.question == "the tiles that Ben must take back are still on the board"
 
 
 def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong() -> None:
@@ -122,7 +122,7 @@ def test_a_play_almost_like_the_one_challenged_off_is_asked_about() -> None:
     assert found.question is not None
     assert {one.text for one in found.explanations[:2]} == {
         "Anna played FARM at H6 for 9",
-        "the tiles that Ben must take back still lie there",
+        "the tiles that Ben must take back are still on the board",
     }
 
 
@@ -162,7 +162,7 @@ def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     found = infer_play(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
     assert found.best.leftover_squares == found.doubtful_squares == (parse_square("A1"),)
-    assert found.question == "Ben played FARM at H6 for 9: but what lies on A1?"
+    assert found.question == "Ben played FARM at H6 for 9: but what is on A1?"
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(0.92, True), (0.97, False)])
@@ -190,7 +190,7 @@ def test_a_second_q_must_be_a_blank_that_somebody_wrote_on() -> None:
 def test_two_letters_that_are_close_are_asked_for() -> None:
     game = with_plays("8F HORN")
     found = infer_play(game, seen(after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
-    assert found.question == "Which tile lies on H6: F or P?"
+    assert found.question == "Which tile is on H6: F or P?"
     assert found.doubtful_squares == (parse_square("H6"),)
     assert [one.game.turns[-1].words[0].word for one in found.explanations[:2]] == ["FARM", "PARM"]
 
@@ -309,7 +309,7 @@ def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
     assert found.doubtful_squares == (parse_square("J10"),)
-    assert found.question == "Anna played PAST at 10F for 22: does a tile lie on J10 too? It cannot be seen"
+    assert found.question == "Anna played PAST at 10F for 22: is there a tile on J10, too? It cannot be seen"
 
 
 def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:
@@ -348,7 +348,7 @@ def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
 @pytest.mark.parametrize(
     ("tiles", "status", "reason"),
     [
-        ({"B2": "C", "C3": "T"}, Status.NOT_IN_LINE, "do not lie in one row or column"),
+        ({"B2": "C", "C3": "T"}, Status.NOT_IN_LINE, "are not in one row or column"),
         ({"B2": "C", "B5": "T"}, Status.GAP, "a gap between the tiles"),
         ({"A1": "C", "A2": "T"}, Status.NOT_JOINED, "do not touch"),
     ],

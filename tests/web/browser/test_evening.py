@@ -91,7 +91,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         ben.get_by_role("link", name="Draw for first").tap()
         ben.get_by_label("Anna", exact=True).select_option("B")
         ben.get_by_label("Ben", exact=True).select_option("K")
-        ben.get_by_role("button", name="That is what we drew").tap()
+        ben.get_by_role("button", name="Save the draw").tap()
         for page in everybody:
             page.wait_for_selector(".on-turn .name:text('Anna')")
 
@@ -144,7 +144,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         # A turn is put right by hand, and that taken back and brought again.
         anna.locator(".turns .mend").last.tap()
         anna.get_by_role("dialog").get_by_label("Score, if").fill("20")
-        anna.get_by_role("button", name="Put it right").tap()
+        anna.get_by_role("button", name="Correct").tap()
         big.wait_for_selector(".players .total:text-is('45')")
         anna.locator("#panel .undo:enabled").tap()
         big.wait_for_selector(".players .total:text-is('39')")
@@ -155,7 +155,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         # The end: unplayed letters are told, and everybody sees who won.
         choose(ben, "End game", "End the game?")
         ben.get_by_role("dialog").get_by_role("button", name="End game").tap()
-        ben.get_by_role("link", name="Letters left over").tap()
+        ben.get_by_role("link", name="Unplayed letters").tap()
         racks = ben.get_by_role("dialog").locator(".rack input[name=letters]")
         racks.nth(0).fill("AEIOUTN")
         racks.nth(1).fill("LSRDTEI")

@@ -96,7 +96,7 @@ def test_table_is_set_up_in_under_two_minutes(
         moved = corners(page)
         assert moved[1][0] == pytest.approx(dragged[1][0] - 10, abs=1)
         assert moved[1][1] == pytest.approx(dragged[1][1] + 20, abs=1)
-        page.get_by_role("button", name="Find the board by itself").tap()
+        page.get_by_role("button", name="Find the board automatically").tap()
         page.wait_for_selector("#said:has-text('The board is found')")
 
         # The panel: what is pressed is ticked, and does nothing else.

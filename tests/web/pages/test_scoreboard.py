@@ -136,7 +136,7 @@ def test_notice_says_whose_business_it_is(table: ShownTable, client: FlaskClient
 def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.ASKED)
     html = page(paired)
-    assert "Which tile lies on G10: T or I?" in part(html, "talk")
+    assert "Which tile is on G10: T or I?" in part(html, "talk")
     found = re.findall(
         r'<button class="touch" form="panel" formaction="/actions/answer/(\d)" aria-pressed="(\w+)"', html
     )
@@ -168,7 +168,7 @@ def test_deferred_question_is_listed_with_its_answers(table: ShownTable, paired:
     assert question is not None
     table.show(replace(samples.MIDGAME, open_questions=(DeferredQuestion(3, question),)))
     html = page(paired)
-    assert "Still open: Which tile lies on G10: T or I?" in part(html, "talk")
+    assert "Still open: Which tile is on G10: T or I?" in part(html, "talk")
     assert re.findall(r'formaction="/actions/answer-later/3/(\d)"', html) == ["0", "1"]
 
 
