@@ -186,7 +186,8 @@ class VoiceSettings(_Section, frozen=True):
 class HallSettings(_Section, frozen=True):
     """The MQTT broker of the hall, to which the table `table` publishes its games; if `host` is empty, it does not.
 
-    With the file `ca` of certificates, the connection uses TLS. `password_file` contains the password of `user`.
+    With the file `ca` of certificates, the connection uses TLS. `password_file` contains the password of `user`. If
+    `home_assistant` is True, Home Assistant finds the table by MQTT discovery.
     """
 
     host: str = ""
@@ -195,6 +196,7 @@ class HallSettings(_Section, frozen=True):
     user: str = ""
     password_file: Path | None = None
     table: str = ""
+    home_assistant: bool = False
 
 
 class Settings(_Section, frozen=True):

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 from device.hall.broker_task import BrokerTask
 from device.hall.event_queue import EventQueue
+from device.hall.home_assistant import publish_discovery
 from device.hall.messages import TableEvent, publish_state, publish_status
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.settings import HallSettings
@@ -66,7 +67,8 @@ class HallPublisher(BrokerTask):
         last: TableSnapshot | None = None
         sent: TableEvent | None = None
         try:
-            connection.publish([publish_status(settings.table, online=True), *queue.read_log()])
+            discovery = [publish_discovery(settings.table)] if settings.home_assistant else []
+            connection.publish([publish_status(settings.table, online=True), *discovery, *queue.read_log()])
             while not self._closing.is_set():
                 if connection.is_acknowledged:
                     if sent:

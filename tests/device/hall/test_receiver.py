@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from device.hall.connection import BrokerConnection, BrokerRefusedError
 from device.hall.hall_state import HallTable
+from device.hall.messages import publish_status
 from device.hall.publisher import HallPublisher
 from device.hall.receiver import HallReceiver
 from device.session.commands.games import StartGame, Undo
@@ -117,3 +120,21 @@ def test_hall_reports_a_foreign_certificate(make_broker: MakeBroker, tmp_path: P
     with HallReceiver(":memory:", broker.settings(ca=make_certificate(tmp_path, "foreign")), reports.append):
         until(lambda: bool(reports))
     assert "self-signed certificate" in reports[0]
+
+
+def test_user_of_a_table_cannot_publish_for_another_table(make_broker: MakeBroker, tmp_path: Path) -> None:
+    rights = tmp_path / "acl"
+    rights.write_text("pattern write tilekeeper/v1/%u/#\nuser table\ntopic read tilekeeper/v1/#\n", encoding="utf-8")
+    rights.chmod(0o600)
+    broker = make_broker(f"acl_file {rights}\n")
+    with HallReceiver(":memory:", broker.settings()) as hall:
+        until(lambda: hall.state.is_connected)
+        for name in ("7", "table"):
+            connection = BrokerConnection(broker.settings(), f"user-{name}")
+            connection.publish([publish_status(name, online=True)])
+            with suppress(BrokerRefusedError):
+                while not connection.is_acknowledged:
+                    connection.wait(1.0)
+            connection.close()
+        until(lambda: "table" in hall.state.tables)
+        assert list(hall.state.tables) == ["table"]

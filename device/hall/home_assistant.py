@@ -1,0 +1,64 @@
+"""MQTT discovery for Home Assistant: the entities of a table, which read its status and state.
+
+https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery describes the message (device discovery).
+"""
+
+from __future__ import annotations
+
+import re
+
+from device.hall.messages import TOPIC_ROOT, Publication
+
+DISCOVERY_ROOT = "homeassistant/device"
+_ENTITIES = {
+    "turn": (
+        "sensor",
+        "Turn",
+        "mdi:account-arrow-right",
+        "{{ value_json.players[value_json.turn_of].name if value_json.turn_of is not none else '' }}",
+    ),
+    "totals": (
+        "sensor",
+        "Totals",
+        "mdi:scoreboard",
+        "{% for player in value_json.players %}{{ player.name }} {{ player.total }}"
+        "{{ '' if loop.last else ', ' }}{% endfor %}",
+    ),
+    "game_over": (
+        "binary_sensor",
+        "Game over",
+        "mdi:flag-checkered",
+        "{{ 'ON' if value_json.phase == 'ended' else 'OFF' }}",
+    ),
+    "trouble": (
+        "binary_sensor",
+        "Trouble",
+        "mdi:alert",
+        "{{ 'ON' if value_json.trouble else 'OFF' }}",
+    ),
+}
+"""Platform, name, icon and value template of each entity; the templates read `TableState`."""
+
+
+def publish_discovery(table: str) -> Publication:
+    """Return the message from which Home Assistant makes the entities of a table."""
+    device = "tilekeeper_" + re.sub(r"[^A-Za-z0-9]+", "_", table)
+    components = {
+        key: {
+            "platform": platform,
+            "unique_id": f"{device}_{key}",
+            "name": name,
+            "icon": icon,
+            "state_topic": f"{TOPIC_ROOT}/{table}/state",
+            "value_template": template,
+        }
+        for key, (platform, name, icon, template) in _ENTITIES.items()
+    }
+    message = {
+        "device": {"identifiers": [device], "name": f"Tilekeeper {table}", "manufacturer": "Tilekeeper"},
+        "origin": {"name": "Tilekeeper"},
+        "availability_topic": f"{TOPIC_ROOT}/{table}/status",
+        "availability_template": "{{ 'online' if value_json.online else 'offline' }}",
+        "components": components,
+    }
+    return Publication(f"{DISCOVERY_ROOT}/{device}/config", message, retain=True)
