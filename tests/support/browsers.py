@@ -27,7 +27,7 @@ EVERY_PAGE = (
     "/dialogs/exchange", "/dialogs/square", "/dialogs/square?square=H8", "/dialogs/new-game", "/dialogs/end-game",
     "/dialogs/decide-challenge", "/dialogs/board", "/dialogs/turn?number=1", "/dialogs/turn?number=1&insert",
     "/dialogs/entry", "/dialogs/word?word=horn", "/dialogs/rack", "/dialogs/draw", "/history/1/delete", "/data",
-    "/report", "/settings", "/nowhere",
+    "/report", "/settings", "/settings/cameras", "/secure", "/nowhere",
 )  # fmt: skip
 """The pages and forms of a table with a game; the last one does not exist."""
 MARKS = [

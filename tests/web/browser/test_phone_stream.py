@@ -21,7 +21,7 @@ from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, chromium, opened
 from tests.support.sessions import until
-from tests.web.browser.test_phone_camera import GAME, TURNS, render_boards, wait_for_turn
+from tests.web.browser.test_phone_camera import GAME, TURNS, make_photo, render_boards, take_picture, wait_for_turn
 from vision.geometry import Image
 from vision.recognition.reader import BoardReader
 from web import create_app
@@ -145,6 +145,17 @@ def test_game_of_ten_turns_as_a_stream(tmp_path: Path) -> None:
             player.locator("#panel .end-turn:enabled").click()
             wait_for_turn(player, number + 1)
         assert [turn.score for turn in table.session.state.turns] == list(scores)
+
+
+def test_turn_is_ended_with_a_picture_while_no_phone_is_the_camera(browser: Browser, tmp_path: Path) -> None:
+    image, score = next(render_boards(1))
+    photo = make_photo(image, tmp_path / "photo.jpg")
+    with serve(tmp_path) as table, ExitStack() as stack:
+        table.wait_for_notice("No phone is the camera")
+        player = table.open_phone(browser, stack, "/")
+        take_picture(player, photo)
+        wait_for_turn(player, 1)
+        assert [turn.score for turn in table.session.state.turns] == [score]
 
 
 @pytest.fixture(scope="module")
