@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the received games")
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})")
     parser.add_argument("--host", default="", metavar="ADDRESS", help="serve only here (default: all networks)")
-    parser.add_argument("--delay", type=float, default=0.0, metavar="S", help="viewers see everything S seconds late")
+    parser.add_argument("--delay", type=float, metavar="S", help="viewers see everything S seconds late")
     parser.add_argument("--pairings", type=Path, metavar="FILE", help="lines round,table,player,player of an event")
     parser.add_argument("--demo", action="store_true", help="ten simulated tables; needs Mosquitto on this machine")
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("the library for MQTT is missing: pip install 'tilekeeper[hall]'")
     if not args.broker and not args.demo:
         raise UserError("name the broker with --broker, or try --demo")
-    if not 0 <= args.delay <= MAX_DELAY_S:
+    if args.delay is not None and not 0 <= args.delay <= MAX_DELAY_S:
         raise UserError(f"--delay {args.delay:g}: 0 to {MAX_DELAY_S:.0f} seconds")
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -85,8 +85,10 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
             receiver.set_pairings(args.pairings.read_text(encoding="utf-8"))
         except (PairingsError, UnicodeDecodeError) as error:
             raise UserError(f"{args.pairings}: {error}") from None
+    if args.delay is not None:
+        receiver.set_delay(args.delay)
     pairing = Pairing(print, file=folder / f"hall-{FILE_NAME}" if folder else None)
-    app = create_hall_app(receiver, pairing, names=(args.host,) if args.host else (), delay_s=args.delay)
+    app = create_hall_app(receiver, pairing, names=(args.host,) if args.host else ())
     try:
         server = stack.enter_context(PageServer(app, args.port, args.host))
     except PortInUseError:

@@ -40,10 +40,11 @@ MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Largest packet that the broker sends to the hall. Those above `MAX_MESSAGE_BYTES` are reported."""
 _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
+_DELAY_NOTE = "delay"
 
 
 class HallReceiver(BrokerTask):
-    """Receives the tables' messages; `state` is the newest state of the hall."""
+    """Receives the tables' messages; `state` is the newest state of the hall, `delay_s` the delay of its viewers."""
 
     def __init__(self, path: Path | str, settings: HallSettings, report: Callable[[str], None] = _log.warning) -> None:
         """Read the games that were received before. Raises `StoreError`."""
@@ -53,6 +54,7 @@ class HallReceiver(BrokerTask):
         self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
         self.state = self._load_state()
+        self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
         self.games.save_note(_CLIENT_NOTE, self._client)
         self._start()
@@ -79,6 +81,11 @@ class HallReceiver(BrokerTask):
         with self._lock:
             self.games.save_note(_PAIRINGS_NOTE, text)
             self.state = apply_pairings(self.state, pairings)
+
+    def set_delay(self, seconds: float) -> None:
+        """Let viewers see everything so many seconds late. Raises `StoreError`."""
+        self.games.save_note(_DELAY_NOTE, str(seconds))
+        self.delay_s = seconds
 
     def add_result(self, result: Result) -> None:
         """Add a result of a table without a camera. Raises `StoreError`."""

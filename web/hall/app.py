@@ -46,12 +46,11 @@ def create_hall_app(
     pairing: Pairing,
     *,
     names: tuple[str, ...] = (),
-    delay_s: float = 0.0,
     max_streams: int = MAX_STREAMS,
 ) -> Flask:
     """Create the application. `names` are further host names.
 
-    All clients may view the pages, `delay_s` seconds late; paired devices see them at once. Call
+    All clients may view the pages, `hall.delay_s` seconds late; paired devices see them at once. Call
     `app.extensions["live"].feed.start()` to follow the hall, and `app.extensions["live"].close()` at the end.
     """
     app = Flask("web")
@@ -68,7 +67,9 @@ def create_hall_app(
     streams = EventStreams(max_streams)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
-    app.extensions["live"] = HallLive(streams, HallFeed(lambda: hall.state, live.show, delayed.show, delay_s))
+    app.extensions["live"] = HallLive(
+        streams, HallFeed(lambda: hall.state, lambda: hall.delay_s, live.show, delayed.show)
+    )
     app.register_blueprint(pages.create_blueprint(live, delayed, pairing))
     app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing))
     app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))

@@ -23,6 +23,7 @@ from device.storage.game_log import replay_log
 from engine.events import from_json
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
+from web.hall.feed import MAX_DELAY_S
 from web.hall.view import HallView
 from web.i18n import texts
 from web.responses import accept, refuse, render_page, send_file
@@ -39,12 +40,16 @@ class Hall(Protocol):
 
     state: HallState
     games: ReceivedGames
+    delay_s: float
 
     def set_pairings(self, text: str) -> None:
         """Replace the pairings of the event."""
 
     def add_result(self, result: Result) -> None:
         """Add a result of a table without a camera."""
+
+    def set_delay(self, seconds: float) -> None:
+        """Let viewers see everything so many seconds late."""
 
 
 def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pairing) -> Blueprint:
@@ -56,6 +61,7 @@ def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pai
     routes.get("/round-<int:number>.zip")(pages.send_games)
     routes.post("/pairings")(pages.set_pairings)
     routes.post("/result")(pages.add_result)
+    routes.post("/delay")(pages.set_delay)
     return routes
 
 
@@ -83,6 +89,8 @@ class EventPages:
             rounds=[(number, self._find_round(number)) for number in sorted({one.round for one in state.pairings})],
             pairings_text="\n".join(lines),
             director=current_client(self.pairing),
+            delay_s=round(self.hall.delay_s),
+            max_delay_s=round(MAX_DELAY_S),
         )
 
     def send_csv(self, number: int) -> Response:
@@ -118,6 +126,14 @@ class EventPages:
         totals = tuple(map(int, points))
         winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals))
         self.hall.add_result(Result("", players, totals, winners, time.time()))
+        return accept(EVENT_PATH)
+
+    def set_delay(self) -> ResponseReturnValue:
+        """Set the delay of all viewers but the director."""
+        seconds = request.form.get("seconds", "")
+        if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 6 and int(seconds) <= MAX_DELAY_S):
+            return refuse(texts()("hall.wrong_delay", most=round(MAX_DELAY_S)))
+        self.hall.set_delay(float(seconds))
         return accept(EVENT_PATH)
 
     def _find_round(self, number: int) -> Round:

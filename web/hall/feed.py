@@ -20,16 +20,20 @@ Show = Callable[[HallState, float], None]
 
 
 class HallFeed:
-    """Passes the newest state to `show_live`, and that of `delay_s` seconds ago to `show_delayed`.
+    """Passes the newest state to `show_live`, and that of `read_delay_s()` seconds ago to `show_delayed`.
 
     One thread named `hall-feed`. `show` functions also get the delay of the state in seconds.
     """
 
     def __init__(
-        self, read_state: Callable[[], HallState], show_live: Show, show_delayed: Show, delay_s: float = 0.0
+        self,
+        read_state: Callable[[], HallState],
+        read_delay_s: Callable[[], float],
+        show_live: Show,
+        show_delayed: Show,
     ) -> None:
-        self.delay_s = delay_s
         self._read_state = read_state
+        self._read_delay_s = read_delay_s
         self._show_live = show_live
         self._show_delayed = show_delayed
         self._seen: HallState | None = None
@@ -48,7 +52,7 @@ class HallFeed:
 
     def tick(self, now: float) -> None:
         """Pass on what is due at time `now`, in seconds of a clock that only rises."""
-        state, delay_s = self._read_state(), self.delay_s
+        state, delay_s = self._read_state(), self._read_delay_s()
         if state is not self._seen:
             self._seen = state
             self._show_live(state, 0.0)

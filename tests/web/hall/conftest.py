@@ -56,6 +56,7 @@ class ShownHall:
 
     def __init__(self) -> None:
         self.games = ReceivedGames(":memory:")
+        self.delay_s = 0.0
         self.state = apply_connection(HallState(), is_connected=True)
         for name in ("Table 2", "Table 10"):
             self.state = apply_status(self.state, name, is_online=True)
@@ -78,6 +79,9 @@ class ShownHall:
 
     def set_pairings(self, text: str) -> None:
         self.state = apply_pairings(self.state, parse_pairings(text))
+
+    def set_delay(self, seconds: float) -> None:
+        self.delay_s = seconds
 
     def add_result(self, result: Result) -> None:
         self.state = apply_results(self.state, [*self.state.results, result])

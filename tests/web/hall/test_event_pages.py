@@ -69,15 +69,23 @@ def test_broken_pairings_leave_those_that_are(hall: ShownHall, director: FlaskCl
     assert len(hall.state.pairings) == 1
 
 
+def test_director_sets_the_delay(hall: ShownHall, director: FlaskClient) -> None:
+    assert post(director, "/event/delay", seconds="300") == 303 and hall.delay_s == 300.0
+    for seconds in ("-1", "1801", "1e9", ""):
+        assert post(director, "/event/delay", seconds=seconds) == 409
+    assert hall.delay_s == 300.0
+
+
 def test_viewers_change_nothing(client: FlaskClient) -> None:
     assert "<form" not in client.get("/event").text
-    for path in ("pairings", "result"):
+    for path in ("pairings", "result", "delay"):
         assert client.post(f"/event/{path}", data={"pairings": "1,1,A,B"}).status_code == 403
 
 
 def test_pairings_and_results_are_kept() -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         hall.set_pairings("1,1,Anna,Ben")
+        hall.set_delay(60.0)
         hall.receive("tilekeeper/v1/Table 2/log", make_log(), False)
         assert [result.totals for result in hall.state.results] == [(13, 0)]
         assert hall._load_state().results == hall.state.results

@@ -86,7 +86,7 @@ def test_table_without_a_game_has_no_position(client: FlaskClient) -> None:
 
 
 def test_delay_covers_everything_but_the_director(hall: ShownHall, client: FlaskClient, director: FlaskClient) -> None:
-    hall.feed.delay_s = 60.0
+    hall.delay_s = 60.0
     hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
     hall.look()
     paths = ("/", "/foyer", "/live/state", "/tables/Table%202", "/tables/Table%202/live/state")
