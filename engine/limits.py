@@ -60,7 +60,7 @@ MAX_UPLOADED_PHOTO_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of a photograph that a phone sends: 3 MB from the page's script, 12 MB without script."""
 
 MAX_PREVIEW_BYTES: Final = 256 * 1024
-"""Maximum size of a small picture that a phone on a stand sends. Pictures of boards have 60 kB."""
+"""Maximum size of a small picture that a phone on a stand sends. Pictures of boards have about 30 kB."""
 
 MAX_PICTURE_FILE_BYTES: Final = 140_000_000
 """Maximum size of a picture file: `MAX_PICTURE_PIXELS` without compression, at 4 bytes for each pixel."""
