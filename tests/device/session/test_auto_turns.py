@@ -89,7 +89,7 @@ def test_play_that_is_still_ends_the_turn(auto: AutoTable) -> None:
     state = auto.rest(1.5)
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14)] and state.question is None
     assert state.look is not None and auto.session.picture(state.look.picture) is not None
-    assert len(auto.rest(60.0).turns) == 1
+    assert len(auto.rest(15.0).turns) == 1
 
 
 def test_board_in_poor_light_ends_the_turn_too() -> None:
@@ -101,7 +101,7 @@ def test_board_in_poor_light_ends_the_turn_too() -> None:
 
 def test_board_without_a_play_ends_no_turn(auto: AutoTable) -> None:
     auto.lay(("HORN", 0, 0, True))
-    assert auto.rest(60.0).turns == ()
+    assert auto.rest(15.0).turns == ()
 
 
 def test_play_that_grows_is_one_turn(auto: AutoTable) -> None:
@@ -169,7 +169,7 @@ def test_undone_turn_is_not_found_before_something_moves(auto: AutoTable) -> Non
     auto.lay(HORN)
     auto.rest(6.5)
     auto.submit(Undo())
-    assert auto.rest(60.0).turns == ()
+    assert auto.rest(15.0).turns == ()
     auto.lay(("HORNS", 7, 5, True))
     auto.rest(6.5)
     assert auto.found() == [(0, "HORNS")]
@@ -188,7 +188,7 @@ def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: AutoTable) -> None
     auto.rest(6.5)
     auto.submit(DecideChallenge(True))
     turns = auto.session.state.turns
-    assert auto.rest(60.0).turns == turns
+    assert auto.rest(15.0).turns == turns
     auto.lay()
     auto.rest(2.0)
     auto.lay(FARM)
