@@ -17,7 +17,7 @@ HELP = "copy all games into one file"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("file", type=Path, help="the copy; it must not exist yet")
+    parser.add_argument("file", type=Path, help="name of the backup file, which must not exist yet")
     add_data_options(parser)
 
 

@@ -25,11 +25,20 @@ HELP = "watch a whole game on a simulated table"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--speed", type=float, default=1.0, help="how many times faster than at a table (default 1)")
-    parser.add_argument("--once", action="store_true", help="play one game and end; otherwise another one follows")
-    parser.add_argument("--port", type=int, default=8080, help="of the page (default 8080)")
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="0.0.0.0 shows it to phones too")
-    parser.add_argument("--seed", type=int, help="choose the same game and the same table again")
+    parser.add_argument(
+        "--speed", type=float, default=1.0, help="speed of play, as a multiple of real time (default 1)"
+    )
+    parser.add_argument("--once", action="store_true", help="stop after one game instead of starting another")
+    parser.add_argument("--port", type=int, default=8080, help="port of the page (default 8080)")
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="address of the page; 0.0.0.0 also lets phones open it (default 127.0.0.1)",
+    )
+    parser.add_argument(
+        "--seed", type=int, help="number that chooses the game and the table; the same number gives the same ones"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -23,12 +23,14 @@ _MARKS = {"good": "  ok", "note": "note", "warning": "WARN", "fault": "FAIL"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--settings", type=Path, metavar="FILE", help="settings file (default the machine's)")
     parser.add_argument(
-        "--program", action="store_true", help="only the program itself: libraries, networks, word list, settings"
+        "--settings", type=Path, metavar="FILE", help="settings file to check (default: the one that the table uses)"
     )
-    parser.add_argument("--no-picture", action="store_true", help="do not look through the camera")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument(
+        "--program", action="store_true", help="check only the program: libraries, networks, word list and settings"
+    )
+    parser.add_argument("--no-picture", action="store_true", help="do not take a picture with the camera")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -21,8 +21,8 @@ HELP = "write a game of the table to a GCG or ZIP file"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("game", type=int, nargs="?", help="the game's number (default: list the games)")
-    parser.add_argument("file", type=Path, nargs="?", help="where to: a name that ends in .gcg or .zip")
+    parser.add_argument("game", type=int, nargs="?", help="number of the game (default: list all games)")
+    parser.add_argument("file", type=Path, nargs="?", help="name of the new file, ending in .gcg or .zip")
     add_data_options(parser)
 
 

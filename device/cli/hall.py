@@ -31,17 +31,32 @@ _FILE_NAME = "hall.db"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--broker", metavar="HOST", help="the MQTT broker to which the tables publish")
-    parser.add_argument("--broker-port", type=int, default=1883, help="default 1883; with TLS usually 8883")
-    parser.add_argument("--ca", type=Path, metavar="FILE", help="certificates with which the broker's is checked (TLS)")
-    parser.add_argument("--user", default="", help="name at the broker")
-    parser.add_argument("--password-file", type=Path, metavar="FILE", help="a file with the password of this user")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the received games")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})")
-    parser.add_argument("--host", default="", metavar="ADDRESS", help="serve only here (default: all networks)")
-    parser.add_argument("--delay", type=float, metavar="S", help="viewers see everything S seconds late")
-    parser.add_argument("--pairings", type=Path, metavar="FILE", help="lines round,table,player,player of an event")
-    parser.add_argument("--demo", action="store_true", help="ten simulated tables; needs Mosquitto on this machine")
+    parser.add_argument("--broker", metavar="HOST", help="host name or address of the MQTT broker")
+    parser.add_argument(
+        "--broker-port", type=int, default=1883, help="port of the broker (default 1883; with TLS usually 8883)"
+    )
+    parser.add_argument(
+        "--ca", type=Path, metavar="FILE", help="use TLS, and check the broker against the CA certificates in this file"
+    )
+    parser.add_argument("--user", default="", help="user name for the broker")
+    parser.add_argument(
+        "--password-file", type=Path, metavar="FILE", help="file that contains the password for the broker"
+    )
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder in which received games are stored")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port of the page (default {DEFAULT_PORT})")
+    parser.add_argument(
+        "--host", default="", metavar="ADDRESS", help="serve the page on this address only (default: all addresses)"
+    )
+    parser.add_argument("--delay", type=float, metavar="S", help="show viewers everything S seconds late")
+    parser.add_argument(
+        "--pairings",
+        type=Path,
+        metavar="FILE",
+        help="file with the pairings of an event, one per line: round,table,player,player",
+    )
+    parser.add_argument(
+        "--demo", action="store_true", help="show ten simulated tables (needs Mosquitto on this machine)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

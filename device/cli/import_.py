@@ -20,7 +20,7 @@ HELP = "take games from GCG or ZIP files into the table's store"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="GCG or ZIP files")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="GCG or ZIP files to import")
     add_data_options(parser)
 
 

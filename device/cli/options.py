@@ -51,29 +51,42 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
         "--players",
         metavar="A,B",
         required=players_needed,
-        help="2 to 4 names in the order of their turns" + ("" if players_needed else " (default Player 1,Player 2)"),
+        help="names of the 2 to 4 players, in the order of play"
+        + ("" if players_needed else " (default Player 1,Player 2)"),
     )
-    parser.add_argument("--tiles", metavar="SET", help="the tile set: en, de, ro, ... (default en)")
+    parser.add_argument("--tiles", metavar="SET", help="tile set: en, de, ro, ... (default en)")
     parser.add_argument(
         "--lexicon",
         metavar="FILE|none",
-        help="a word list, or none (default: the tile set's, if there is one)",
+        help="word list, or none (default: the list of the tile set, if there is one)",
     )
-    parser.add_argument("--layout", metavar="NAME", help=f"the board: {', '.join(layout_names())} (default standard)")
+    parser.add_argument(
+        "--layout", metavar="NAME", help=f"board layout: {', '.join(layout_names())} (default standard)"
+    )
 
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
     """Add `--rules`, `--challenge`, `--clock`, `--first` and `--rule`."""
     challenges = RULE_CHOICES["challenge"][1]
-    parser.add_argument("--rules", metavar="RULES", help=f"{', '.join(PRESETS)} (default classic-2008)")
-    parser.add_argument("--challenge", metavar="RULE", help=f"{', '.join(challenges)} (default: as the rules say)")
-    parser.add_argument("--clock", metavar="MINUTES", help="of each player, 0 for no clock (default: as the rules say)")
-    parser.add_argument("--first", metavar="NAME|draw", help="the player who begins (default: the first one)")
+    parser.add_argument("--rules", metavar="RULES", help=f"rules: {', '.join(PRESETS)} (default classic-2008)")
+    parser.add_argument(
+        "--challenge", metavar="RULE", help=f"challenge rule: {', '.join(challenges)} (default: the one in the rules)"
+    )
+    parser.add_argument(
+        "--clock",
+        metavar="MINUTES",
+        help="time of each player in minutes, or 0 for no clock (default: the time in the rules)",
+    )
+    parser.add_argument(
+        "--first",
+        metavar="NAME|draw",
+        help="player who begins, or draw to draw tiles for it (default: the first player)",
+    )
     parser.add_argument(
         "--rule",
         metavar="NAME=CHOICE",
         action="append",
-        help=f"another rule, also more than once: {'; '.join(list_option_texts())}",
+        help=f"change another rule; may be repeated: {'; '.join(list_option_texts())}",
     )
 
 
@@ -176,13 +189,13 @@ def own_lexicon_path(game: GameSettings) -> Path | None:
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Add `--data` and `--settings`."""
     parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="folder of the games (default ~/.local/share/tilekeeper)"
+        "--data", type=Path, metavar="DIR", help="folder in which games are stored (default ~/.local/share/tilekeeper)"
     )
     parser.add_argument(
         "--settings",
         type=Path,
         metavar="FILE",
-        help="settings file (default ~/.config/tilekeeper/settings.toml, then /etc/tilekeeper/settings.toml)",
+        help="settings file (default: ~/.config/tilekeeper/settings.toml, then /etc/tilekeeper/settings.toml)",
     )
 
 

@@ -32,13 +32,13 @@ _MAX_CORNER_PX = 100_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
-    parser.add_argument("--tiles", default="en", metavar="SET", help="the tile set: en, de, ro, ... (default en)")
+    parser.add_argument("--tiles", default="en", metavar="SET", help="tile set: en, de, ro, ... (default en)")
     parser.add_argument(
         "--corners",
         metavar='"x,y x,y x,y x,y"',
-        help="outer corners of the grid in pixels, clockwise from the top left as the tiles read upright",
+        help="corners of the grid in pixels, clockwise from the top left of the upright board",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line for each photograph")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per photograph, one per line")
 
 
 def run(args: argparse.Namespace) -> int:

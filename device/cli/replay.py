@@ -31,10 +31,14 @@ HELP = "score a game from photographs, one for each turn, or from a video"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO", help="photographs, or one video")
-    parser.add_argument("--turns", type=Path, metavar="FILE", help="the passes and exchanges of a video")
+    parser.add_argument(
+        "photos", nargs="+", type=Path, metavar="PHOTO", help="photographs in the order of the turns, or one video"
+    )
+    parser.add_argument(
+        "--turns", type=Path, metavar="FILE", help="file that lists the passes and exchanges in a video"
+    )
     add_game_options(parser, players_needed=True)
-    parser.add_argument("--json", action="store_true", help="one JSON object for the game")
+    parser.add_argument("--json", action="store_true", help="print the game as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -26,8 +26,8 @@ HELP = "read the pictures of a problem report again"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("report", type=Path, metavar="ZIP", help="a report that the page saved")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("report", type=Path, metavar="ZIP", help="problem report that was saved on the page")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

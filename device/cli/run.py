@@ -50,13 +50,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR, pi (default): see tilekeeper cameras",
+        help="phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default); see `tilekeeper cameras`",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)
-    parser.add_argument("--new", action="store_true", help="begin a new game even if the last one has not ended")
-    parser.add_argument("--port", type=int, help="of the page (default 8080)")
-    parser.add_argument("--host", metavar="ADDRESS", help="serve only here (default: all networks)")
+    parser.add_argument("--new", action="store_true", help="start a new game even if the last one is not over")
+    parser.add_argument("--port", type=int, help="port of the page (default 8080)")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", help="serve the page on this address only (default: all addresses)"
+    )
     add_data_options(parser)
 
 

@@ -21,12 +21,14 @@ MAX_FILE_BYTES = 4_000_000
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("games", nargs="+", metavar="GAME.gcg", type=Path, help="a recorded game")
-    parser.add_argument("--tiles", metavar="SET", help="tile set (en, de, ro, ...), whatever the file says")
+    parser.add_argument("games", nargs="+", metavar="GAME.gcg", type=Path, help="file with a recorded game")
     parser.add_argument(
-        "--layout", metavar="NAME", help="premium squares of the board (standard); found by the scores if not given"
+        "--tiles", metavar="SET", help="tile set to use instead of the one in the file: en, de, ro, ..."
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line for each file")
+    parser.add_argument(
+        "--layout", metavar="NAME", help="board layout, such as standard (default: the layout that fits the scores)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per file, one per line")
 
 
 def run(args: argparse.Namespace) -> int:

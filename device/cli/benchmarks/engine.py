@@ -22,7 +22,9 @@ REBUILT_TURNS = 25
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long each is measured (default 2)")
+    parser.add_argument(
+        "--seconds", type=float, default=2.0, help="duration of each measurement in seconds (default 2)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -32,12 +32,21 @@ MIN_ASKED_SHARE = 0.1
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--photos", type=Path, metavar="DIR", help="photographs with their truth: DIR/*/manifest.json")
-    parser.add_argument("--step", type=int, default=5, help="take every so many-th photograph (default 5)")
-    parser.add_argument("--rendered", type=int, default=40, metavar="N", help="rendered pictures (default 40)")
-    parser.add_argument("--only", default="", metavar="NAME,...", help="only these disturbances")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write sweeps.png and sweeps.json there")
-    parser.add_argument("--compare", type=Path, metavar="FILE", help="sweeps.json of an earlier measurement")
+    parser.add_argument(
+        "--photos", type=Path, metavar="DIR", help="folder of labelled photographs (DIR/*/manifest.json)"
+    )
+    parser.add_argument("--step", type=int, default=5, help="use every Nth photograph (default 5)")
+    parser.add_argument(
+        "--rendered", type=int, default=40, metavar="N", help="number of rendered pictures (default 40)"
+    )
+    parser.add_argument("--only", default="", metavar="NAME,...", help="measure only these disturbances")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for sweeps.png and sweeps.json")
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="sweeps.json of an earlier measurement, to be drawn in the same chart",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -58,9 +58,9 @@ PLOT_POINTS = 200
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--turns", type=int, default=30, help="turns that are timed in each case (default 30)")
-    parser.add_argument("--memory", type=int, metavar="TURNS", help="watch memory over so many turns (10000) instead")
-    parser.add_argument("--plot", type=Path, metavar="PNG", help="draw the memory over the turns")
+    parser.add_argument("--turns", type=int, default=30, help="number of turns to time in each case (default 30)")
+    parser.add_argument("--memory", type=int, metavar="TURNS", help="measure memory over this many turns instead")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="file for a chart of the memory")
 
 
 def run(args: argparse.Namespace) -> int:

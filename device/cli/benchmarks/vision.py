@@ -60,7 +60,7 @@ class VisionCost:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("--pictures", type=int, default=12, help="how many boards are rendered and read (default 12)")
+    parser.add_argument("--pictures", type=int, default=12, help="number of boards to render and read (default 12)")
 
 
 def run(args: argparse.Namespace) -> int:
