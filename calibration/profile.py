@@ -311,7 +311,9 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return (), make_message(
-            "learnt-damaged", "what this table has learnt is damaged ({0}): it starts to learn again", path.name
+            "learnt-damaged",
+            "the file with what this table has learnt ({0}) is damaged, so the table starts to learn again",
+            path.name,
         )
 
 

@@ -370,7 +370,7 @@ def _check_page(page: PageSettings) -> None:
         message = make_message("setting-wifi", "is missing: name the Wi-Fi of this password")
         raise InvalidSettingError(("page", "wifi"), message)
     if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
-        text = "has up to {0} bytes, wifi_password up to {1}"
+        text = "may have at most {0} bytes, and wifi_password at most {1}"
         message = make_message("setting-long-wifi", text, MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES)
         raise InvalidSettingError(("page", "wifi"), message)
 

@@ -87,7 +87,7 @@ class Pins:
                 "end_turn",
                 make_message(
                     "pins-many",
-                    "names {0} pins: one for a shared button, or up to {1}",
+                    "has {0} pins: write one pin for a shared button, or up to {1}",
                     len(self.end_turn),
                     MAX_PLAYERS,
                 ),

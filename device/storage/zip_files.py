@@ -121,7 +121,7 @@ class ZipMembers:
         with self._archive.open(self._members[name]) as member:
             data = member.read(most + 1)
         if len(data) > most:
-            text = "{0} is larger than {1} kB, which none of a game is"
+            text = "{0} is larger than {1} kB, too large for a file of a game"
             raise ArchiveError(make_message("zip-part-large", text, name, most // 1000))
         return data
 

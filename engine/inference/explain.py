@@ -308,7 +308,7 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
                 parts.append(make_message("read-wrong-empty", "{0} was read wrong: there is no tile", square))
         elif isinstance(event, TurnCorrected):
             turn = turn_text(after, after.turns[event.turn])
-            parts.append(make_message("laid-elsewhere", "tiles were laid elsewhere: {0}", turn))
+            parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn))
         elif isinstance(event, BlankNamed):
             parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
     parts += [turn_text(after, turn) for turn in after.turns[len(before.turns) :]]

@@ -14,8 +14,10 @@ ADDRESS = "http://192.168.0.2:8080/pair?code=123456"
 
 
 def read(modules: np.ndarray) -> str:
-    picture = np.kron(np.where(modules, 0, 255).astype(np.uint8), np.ones((8, 8), np.uint8))
-    return str(cv2.QRCodeDetector().detectAndDecode(picture)[0])
+    """Return the text of a code. OpenCV does not decode each code at each size, so several sizes are tried."""
+    sizes = (np.kron(np.where(modules, 0, 255).astype(np.uint8), np.ones((n, n), np.uint8)) for n in (8, 5, 11, 4))
+    texts = (str(cv2.QRCodeDetector().detectAndDecode(picture)[0]) for picture in sizes)
+    return next(filter(None, texts), "")
 
 
 def drawn(svg: str) -> np.ndarray:

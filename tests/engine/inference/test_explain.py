@@ -83,7 +83,7 @@ def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
     assert found.best.game.board == shifted and found.best.game.to_move == 0
     assert [(turn.player, turn.word) for turn in found.best.game.turns] == [(0, "HORN"), (1, ".FAM")]
     assert found.question == (
-        "Which is right: tiles were laid elsewhere: Ben played NFAM at I8 for 13, "
+        "Which is right: tiles were placed elsewhere: Ben played NFAM at I8 for 13, "
         "or Ben took back the play at H6 for -9, Anna played NFAM at I8 for 13?"
     )
 
