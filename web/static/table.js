@@ -75,6 +75,15 @@ document.addEventListener("change", (event) => {
   if (field.name === "preset") showPreset(field.form);
 });
 
+// What is recorded is changed letter by letter: the first tap fills it in.
+document.addEventListener("focusin", (event) => {
+  if (!event.target.dataset.now) return;
+  for (const field of event.target.form.querySelectorAll("[data-now]")) {
+    field.value ||= field.dataset.now;
+    delete field.dataset.now;
+  }
+});
+
 // A player whom the table knows has a colour already.
 function chooseColour(seat, field) {
   const known = [...document.querySelectorAll("#names option")].find((option) => option.value === field.value.trim());

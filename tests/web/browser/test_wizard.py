@@ -110,17 +110,17 @@ def test_table_is_set_up_in_under_two_minutes(
 
         # The lesson: tiles laid as drawn are learnt; others are named by their squares.
         page.get_by_role("button", name="Next").tap()
-        page.get_by_role("button", name="They lie there").tap()
+        page.get_by_role("button", name="Scan the tiles").tap()
         page.wait_for_selector("#teach output:has-text('Not as drawn')")
         rows = enrolment_rows(load_tile_set("en").letters)
         faces = {(r, c): face for r, row in enumerate(rows) for c, face in enumerate(row) if face != EMPTY}
         house["camera"].lay_tiles(faces)
-        page.get_by_role("button", name="They lie there").tap()
+        page.get_by_role("button", name="Scan the tiles").tap()
         page.wait_for_selector("#teach output:has-text('knows these tiles')")
 
         # What is missing, and where phones find the page.
         page.get_by_role("button", name="Next").tap()
-        page.get_by_text("Nothing is missing").wait_for()
+        page.get_by_text("Everything is set up").wait_for()
         assert page.locator("svg.qr").count() == 1 and page.get_by_text("http://192.0.2.7:8080").is_visible()
         page.get_by_role("link", name="Done").tap()
         page.wait_for_selector("#panel")

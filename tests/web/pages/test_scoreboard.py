@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import DeferredQuestion, Notice, Trouble
+from device.session.messages import DeferredQuestion, Notice, Trouble, get_text, make_question
 from device.session.snapshot import PlayerView, Sight, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
@@ -315,3 +315,17 @@ def test_name_of_the_table_is_on_its_pages(table: ShownTable, path: str) -> None
 def test_table_with_a_camera_of_its_own_has_no_camera_page(paired: FlaskClient) -> None:
     assert paired.get("/camera").status_code == 404
     assert 'href="/camera"' not in paired.get("/dialogs/more").text
+
+
+def test_exchange_is_answered_with_a_number(table: ShownTable, client: FlaskClient) -> None:
+    answers = (get_text("answer-pass", "Ben"), get_text("answer-exchange", "Ben", "1"))
+    question = make_question("pass-or-exchange", "Ben", answers=answers)
+    table.show(replace(samples.ASKED, question=question))
+    html = page(client)
+    assert 'aria-label="Ben exchanged 1.">1</button>' in html and "Ben exchanged 1.</p>" not in html
+
+
+def test_unplayed_letters_are_asked_for_before_a_winner_is_named(table: ShownTable, client: FlaskClient) -> None:
+    table.show(replace(samples.RACKS, winners=()))
+    html = page(client)
+    assert part(html, "status") == "Unplayed letters?" and "racks-wanted" in html

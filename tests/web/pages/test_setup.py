@@ -94,7 +94,7 @@ def test_lesson_is_the_one_that_is_drawn(table: ShownTable, paired: FlaskClient)
 
 def test_what_is_missing_and_where_phones_find_the_page_is_said(paired: FlaskClient) -> None:
     html = paired.get("/setup").text
-    assert "There is &lt;no&gt; display." in html and "Nothing is missing" not in html
+    assert "There is &lt;no&gt; display." in html and "Everything is set up" not in html
     assert html.count("<svg ") >= 4 and "http://192.168.4.1:8080" in html and "horn-farm" in html
 
 
