@@ -22,6 +22,7 @@ from web.i18n import LANGUAGE_KEY, remember_language, texts
 from web.pages import (
     actions,
     dialogs,
+    director_call,
     panel,
     phone_camera,
     pictures,
@@ -89,14 +90,11 @@ def create_app(
     if host_info.wifi_manager is not None:
         routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
         app.register_blueprint(routes)
-    app.jinja_env.globals["is_hall"] = False
-    app.jinja_env.globals["has_wifi"] = host_info.wifi_manager is not None
+    if host_info.hall is not None:
+        app.register_blueprint(director_call.create_blueprint(host_info.hall, pairing))
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
-    app.jinja_env.globals["table_name"] = host_info.table_name or "Tilekeeper"
-    app.jinja_env.globals["colours_path"] = lambda: make_colours_path(session.state)
-    app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)
-    app.jinja_env.globals["has_settings"] = host_info.settings is not None
+    _set_template_values(app, session, host_info)
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     api.register_api(app, session, page, pairing, archive, problem_reports, own_lexicon)
@@ -104,6 +102,19 @@ def create_app(
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, handle_http_error)
     return app
+
+
+def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo) -> None:
+    """Set what the templates know of the machine."""
+    app.jinja_env.globals.update(
+        is_hall=False,
+        hall_of_table=host_info.hall,
+        has_wifi=host_info.wifi_manager is not None,
+        has_settings=host_info.settings is not None,
+        table_name=host_info.table_name or "Tilekeeper",
+        colours_path=lambda: make_colours_path(session.state),
+    )
+    app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

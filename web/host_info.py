@@ -33,6 +33,15 @@ class PanelControl(Protocol):
         """Show a signal: switch lights on or sound the buzzer for some seconds."""
 
 
+class DirectorCall(Protocol):
+    """The connection to a hall (`device.hall.publisher.HallPublisher`) by which players call the director."""
+
+    calls_director: bool
+
+    def call_director(self, is_on: bool) -> None:
+        """Call the director, or take the call back."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostInfo:
     """The machine that serves the web pages.
@@ -51,7 +60,7 @@ class HostInfo:
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
     for problem reports. `data_folder` is the folder of the games. `board_colours` is the edition in whose colours the
     board is always drawn, or empty. `language` is the language of the page for all devices that chose no other, or
-    empty; `table_name` is the name of the table, or empty.
+    empty; `table_name` is the name of the table, or empty. `hall` is None for a table that belongs to no hall.
     """
 
     panel: PanelControl | None = None
@@ -71,3 +80,4 @@ class HostInfo:
     board_colours: str = ""
     language: str = ""
     table_name: str = ""
+    hall: DirectorCall | None = None

@@ -19,7 +19,7 @@ from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
-from device.hall.publisher import open_hall
+from device.hall.publisher import HallPublisher, open_hall
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
@@ -95,6 +95,7 @@ class Appliance:
         )
         self._data_folder = ensure_data_folder(settings.data.folder)
         self._notices: list[str] = []
+        self._hall: HallPublisher | None = None
         self._setup_problems: list[str] = []
         self._secure_port: int | None = None
         try:
@@ -125,7 +126,9 @@ class Appliance:
                     lambda: stack.enter_context(self.open_panel(session, pairing, use=False)),
                 )
                 self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
-                self._starts.build("hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None)
+                self._hall = self._starts.build(
+                    "hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None
+                )
                 app = self.build_page(session, store, panel, pairing)
                 server, status = stack.enter_context(
                     open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot)
@@ -258,7 +261,7 @@ class Appliance:
 
         return Voice(session, make_espeak_speaker(), report_problem) if self._settings.voice.use else nullcontext()
 
-    def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[object]:
+    def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[HallPublisher | None]:
         """Open the connection to the hall, if a broker is named in the settings."""
         hall = self._settings.hall
 
@@ -289,6 +292,7 @@ class Appliance:
             page.board_colours,
             page.language,
             self._settings.hall.table,
+            self._hall,
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

@@ -57,11 +57,11 @@ class HallTable:
 
     @property
     def needs_help(self) -> bool:
-        """True if the table reports a fault, or is away in the middle of a game."""
+        """True if the table calls the director, reports a fault, or is away in the middle of a game."""
         if self.state is None:
             return False
         is_playing = self.state.phase not in (Phase.LOBBY, Phase.ENDED)
-        return bool(self.state.trouble) or (is_playing and self.is_online is False)
+        return self.state.calls_director or bool(self.state.trouble) or (is_playing and self.is_online is False)
 
     @property
     def snapshot(self) -> TableSnapshot:

@@ -84,6 +84,7 @@ class TableState(HallMessage, frozen=True, kw_only=True):
 
     `phase` is a phase of the session, `turn_of` the index of the player whose turn it is, and `in_bag` the number of
     tiles in the bag. `trouble` names the subjects of the present faults: `board`, `camera`, `store`.
+    `calls_director` is true while the players call the director.
     """
 
     game: int
@@ -96,6 +97,7 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     clock: TableClock | None
     trouble: tuple[str, ...]
     time: float
+    calls_director: bool = False
 
 
 class Publication(msgspec.Struct, frozen=True):
@@ -120,7 +122,9 @@ def publish_status(table: str, *, online: bool) -> Publication:
     return Publication(f"{TOPIC_ROOT}/{table}/status", TableStatus(table=table, online=online), retain=True)
 
 
-def publish_state(table: str, state: TableSnapshot, now: float, time: float) -> Publication:
+def publish_state(
+    table: str, state: TableSnapshot, now: float, time: float, *, calls_director: bool = False
+) -> Publication:
     """Return the state of a table, at time `now` of the clock of the session and `time` in seconds since 1970."""
     clock = None
     if state.clock:
@@ -138,6 +142,7 @@ def publish_state(table: str, state: TableSnapshot, now: float, time: float) -> 
         clock=clock,
         trouble=tuple(sorted({str(notice.trouble) for notice in state.notices} - {"none"})),
         time=time,
+        calls_director=calls_director,
     )
     return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
 

@@ -22,7 +22,7 @@ CHECK_INTERVAL_S = 5.0
 
 def open_hall(
     session: SnapshotSource, store: GameStore, settings: HallSettings, report: Callable[[str], None]
-) -> AbstractContextManager[object]:
+) -> AbstractContextManager[HallPublisher | None]:
     """Start publishing; without the library, report this and publish nothing."""
     if find_spec("paho") is None:
         text = "nothing is published to the hall: install its library with pip install 'tilekeeper[hall]'"
@@ -32,7 +32,10 @@ def open_hall(
 
 
 class HallPublisher(BrokerTask):
-    """Publishes the events of the store, the newest log and snapshot, and the status of a table."""
+    """Publishes the events of the store, the newest log and snapshot, and the status of a table.
+
+    `calls_director` is True while the players call the director.
+    """
 
     def __init__(
         self, session: SnapshotSource, store: GameStore, settings: HallSettings, report: Callable[[str], None]
@@ -41,6 +44,7 @@ class HallPublisher(BrokerTask):
         self._session = session
         self._store = store
         self._settings = settings
+        self.calls_director = False
         session.add_listener(self._handle_state)
         self._start()
 
@@ -48,6 +52,11 @@ class HallPublisher(BrokerTask):
         """Publish that the table is offline, and stop the thread."""
         self._session.remove_listener(self._handle_state)
         super().close()
+
+    def call_director(self, is_on: bool) -> None:
+        """Call the director of the hall, or take the call back."""
+        self.calls_director = is_on
+        self._ring()
 
     def _handle_state(self, _: TableSnapshot) -> None:
         self._ring()
@@ -64,7 +73,7 @@ class HallPublisher(BrokerTask):
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
         will = publish_status(settings.table, online=False)
         connection = BrokerConnection(settings, settings.table, self._wake_up, will)
-        last: TableSnapshot | None = None
+        last: tuple[TableSnapshot, bool] | None = None
         sent: TableEvent | None = None
         try:
             discovery = [publish_discovery(settings.table)] if settings.home_assistant else []
@@ -73,13 +82,14 @@ class HallPublisher(BrokerTask):
                 if connection.is_acknowledged:
                     if sent:
                         queue.acknowledge(sent)
-                    batch, state = queue.read_batch(), self._session.state
+                    batch, (state, calls) = queue.read_batch(), (self._session.state, self.calls_director)
                     sent = batch[-1].message if batch and isinstance(batch[-1].message, TableEvent) else None
                     if sent:
                         batch += queue.read_log(sent.game)
-                    if state is not last:
-                        batch.append(publish_state(settings.table, state, time.monotonic(), time.time()))
-                        last = state
+                    if last is None or state is not last[0] or calls != last[1]:
+                        now = time.monotonic()
+                        batch.append(publish_state(settings.table, state, now, time.time(), calls_director=calls))
+                        last = state, calls
                     connection.publish(batch)
                 connection.wait(CHECK_INTERVAL_S)
                 self._has_delivered = self._has_delivered or connection.is_acknowledged

@@ -59,6 +59,18 @@ def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, b
     assert not hall.state.problems
 
 
+def test_call_of_the_director_reaches_the_hall(playing: TableSession, broker: Broker, path: Path) -> None:
+    with (
+        GameStore(path, is_owner=False) as store,
+        HallPublisher(playing, store, broker.settings(), print) as table,
+        HallReceiver(":memory:", broker.settings()) as hall,
+    ):
+        until(lambda: agrees(hall, playing))
+        for calls in (True, False):
+            table.call_director(calls)
+            until(lambda expected=calls: hall.state.tables["7"].needs_help is expected)  # type: ignore[misc]
+
+
 def test_hall_that_comes_later_has_the_whole_game(
     session: TableSession, table: TextTable, broker: Broker, path: Path, tmp_path: Path
 ) -> None:

@@ -6,10 +6,11 @@ import json
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
-from device.hall.hall_state import apply_game, apply_problem, apply_status
+from device.hall.hall_state import apply_game, apply_problem, apply_status, apply_table_state
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
-from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
+from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 
 def test_page_has_all_tables_in_order(client: FlaskClient) -> None:
@@ -42,6 +43,13 @@ def test_table_that_reports_a_fault_needs_help(hall: ShownHall, client: FlaskCli
     hall.look()
     page = client.get("/").text
     assert "help wanted: 1" in page and "Needs help:" in page and "camera" in page
+
+
+def test_table_that_calls_the_director_needs_help(hall: ShownHall, client: FlaskClient) -> None:
+    state = replace(state_of("Table 2", 2), calls_director=True)
+    hall.state = apply_table_state(hall.state, state, 0.0)
+    hall.look()
+    assert "help wanted: 1" in client.get("/").text and "Calls the director" in client.get("/").text
 
 
 @pytest.mark.parametrize("path", ["/", "/foyer", "/tables/Table%202", "/tables/Table%202/overlay"])

@@ -1,0 +1,84 @@
+"""The pages of a hall in Chromium: on a screen of 1920 x 1080 and on a phone, with twenty tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from device.hall.hall_state import apply_game, apply_status
+from engine.events import Passed
+from tests.support.browsers import MARKS, PHONE, SCREEN, opened
+from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = MARKS
+PAGES = ("/", "/foyer", "/event", "/tables/Table%202", "/tables/Table%202/overlay")
+
+
+@pytest.fixture
+def hall() -> ShownHall:
+    hall = ShownHall()
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    for number in range(1, 21):
+        hall.state = apply_status(hall.state, f"Table {number}", is_online=True)
+        hall.state = apply_game(hall.state, *received(f"Table {number}", [STARTED, HORN]))
+    hall.look()
+    return hall
+
+
+@pytest.fixture
+def server(hall: ShownHall) -> Iterator[PageServer]:
+    with PageServer(hall.app, 0, "127.0.0.1") as server:
+        yield server
+
+
+@pytest.mark.parametrize("size", [SCREEN, PHONE])
+def test_no_page_is_wider_than_its_screen(browser: Browser, server: PageServer, size: tuple[int, int]) -> None:
+    with opened(browser, size) as page:
+        for path in PAGES:
+            page.goto(f"http://127.0.0.1:{server.port}{path}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
+
+
+def test_turn_is_shown_without_reloading(browser: Browser, server: PageServer, hall: ShownHall) -> None:
+    with opened(browser, SCREEN) as page:
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        page.evaluate("window.first = true")
+        hall.state = apply_game(hall.state, *received("Table 7", [STARTED, HORN, Passed(1)]))
+        hall.look()
+        page.get_by_text("Ben: passed").wait_for()
+        assert page.evaluate("window.first")
+        page.locator("#table-6 a").click()
+        page.locator("#board").wait_for()
+        assert page.url.endswith("/tables/Table%207")
+
+
+def test_foyer_shows_the_tables_in_turn(browser: Browser, server: PageServer) -> None:
+    with opened(browser, SCREEN) as page:
+        page.clock.install()
+        page.goto(f"http://127.0.0.1:{server.port}/foyer")
+        seen = set[str]()
+        for _ in range(4):
+            seen |= set(page.locator(".tables li:visible h2").all_inner_texts())
+            page.clock.run_for(10_000)
+        assert {name.split("\n")[0].split(" bag")[0] for name in seen} == {f"Table {n}" for n in range(1, 21)}
+
+
+@pytest.mark.parametrize("size", [SCREEN, PHONE])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Browser, server: PageServer, size: tuple[int, int], scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = []
+    with opened(browser, size, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce") as page:
+        for path in PAGES:
+            page.goto(f"http://127.0.0.1:{server.port}{path}")
+            for one in Axe().run(page).response["violations"]:
+                if one["impact"] in ("serious", "critical"):
+                    found.append(f"{path}: {one['id']}: {one['nodes'][0]['html'][:160]}")
+    assert found == []

@@ -1,0 +1,23 @@
+"""The call of the director from a table that belongs to a hall."""
+
+from __future__ import annotations
+
+from flask import Blueprint, request
+from flask.typing import ResponseReturnValue
+
+from web.host_info import DirectorCall
+from web.responses import accept, require_pairing
+from web.security.pairing import Pairing
+
+
+def create_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
+    """Return the route `POST /hall/call`; the form field `on` is empty to take the call back."""
+    routes = Blueprint("director_call", __name__, url_prefix="/hall")
+    require_pairing(routes, pairing)
+
+    @routes.post("/call")
+    def call() -> ResponseReturnValue:
+        hall.call_director(bool(request.form.get("on")))
+        return accept()
+
+    return routes
