@@ -44,7 +44,7 @@ from device.system.systemd import is_service, make_page_check, make_worker_feed,
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
 from engine.events import GameStarted
-from engine.messages import make_message
+from engine.messages import key_of, make_message
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
@@ -274,9 +274,10 @@ class Appliance:
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application; messages of the panel about refused presses are also shown on the page."""
         page, pins = self._settings.page, self._settings.panel
+        has_pins = pins.use and not any(key_of(problem) == "panel-no-pins" for problem in self._setup_problems)
         host = HostInfo(
             panel,
-            tuple(pins.pins.buttons) if pins.use else (),
+            tuple(pins.pins.buttons) if has_pins else (),
             tuple(self._setup_problems),
             lambda: find_page_addresses(page.host, page.port),
             self._hotspot,

@@ -136,3 +136,12 @@ def test_table_without_a_panel_says_so(table: ShownTable) -> None:
     assert "This table has no panel" in client.get("/panel").text
     assert client.post("/panel/press", data={"csrf": token(client), "button": "pause"}).status_code == 409
     app.extensions["live"].close()
+
+
+def test_panel_that_is_not_wired_is_not_tested(table: ShownTable, panel: Panel) -> None:
+    app = create_app(table, host_info=HostInfo(panel))
+    client = app.test_client()
+    pair(client)
+    html = client.get("/setup").text
+    assert "This table has no panel." in html and "data-rehearse" not in html
+    app.extensions["live"].close()
