@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
+import threading
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from paho.mqtt.publish import single
 
 from device.hall.connection import BrokerConnection, BrokerRefusedError
 from device.hall.hall_state import HallTable
@@ -16,9 +19,10 @@ from device.hall.receiver import HallReceiver
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.turns import ExchangeTiles
 from device.session.table_session import TableSession
+from device.settings import HallSettings
 from device.storage.store import GameStore
 from tests.device.hall.conftest import MakeBroker
-from tests.support.broker import Broker, make_certificate
+from tests.support.broker import PASSWORD, USER, Broker, make_certificate
 from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play
 
@@ -150,3 +154,39 @@ def test_user_of_a_table_cannot_publish_for_another_table(make_broker: MakeBroke
             connection.close()
         until(lambda: "table" in hall.state.tables)
         assert list(hall.state.tables) == ["table"]
+
+
+def test_hall_that_is_killed_loses_no_event(session: TableSession, broker: Broker, path: Path, tmp_path: Path) -> None:
+    session.submit(StartGame(STARTED)).result(5)
+    context = multiprocessing.get_context("spawn")
+    with GameStore(path, is_owner=False) as store, HallPublisher(session, store, broker.settings(), print):
+        for _ in range(3):
+            process = context.Process(target=receive_for_ever, args=(tmp_path / "hall.db", broker.settings()))
+            process.start()
+            until(lambda: (tmp_path / "hall.db-wal").exists())
+            session.submit(ExchangeTiles(1)).result(5)
+            process.kill()
+            process.join()
+            session.submit(ExchangeTiles(1)).result(5)
+        with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
+            until(lambda: agrees(hall, session))
+            (game,) = hall.games.list_games()
+            assert hall.games.read_events(game.id) == list(store.events(1))
+
+
+def receive_for_ever(path: Path, settings: HallSettings) -> None:
+    """Be a hall until the process is killed."""
+    with HallReceiver(path, settings):
+        threading.Event().wait()
+
+
+def test_huge_payload_is_reported_and_harmless(playing: TableSession, broker: Broker, path: Path) -> None:
+    with HallReceiver(":memory:", broker.settings()) as hall:
+        until(lambda: hall.state.is_connected)
+        single(
+            "tilekeeper/v1/8/log", b"[" * 2_000_000, 1, port=broker.port, auth={"username": USER, "password": PASSWORD}
+        )
+        until(lambda: bool(hall.state.problems))
+        with GameStore(path, is_owner=False) as store, HallPublisher(playing, store, broker.settings(), print):
+            until(lambda: agrees(hall, playing))
+    assert hall.state.problems == ("tilekeeper/v1/8/log: 2000000 bytes",)
