@@ -43,9 +43,9 @@ from device.session.turn_capture import (
 )
 from device.storage.store import GameStore, StoreError
 from engine.board import load_layout
-from engine.messages import join_messages
+from engine.messages import join_messages, key_of
 from engine.tiles import load_tile_set
-from vision.recognition.reader import PhotoReader
+from vision.recognition.reader import FOREIGN_TILES, PhotoReader
 
 _log = logging.getLogger(__name__)
 
@@ -313,6 +313,8 @@ class TableSession:
         controller.reading_history = turn.inference.history
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
+        foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]
+        controller.notices += tuple(Notice(problem) for problem in foreign)
         self._background.add_turn(turn, controller.game)
 
     def _prepare_board(self) -> None:

@@ -67,6 +67,8 @@ _MAX_RECUTS: Final = 2
 """Maximum number of corrections per crop: large rotations are predicted less accurately than small ones."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
 """Minimum total probability of all letters for which the predicted offset is used: an empty square has no tile."""
+_MIN_FOREIGN_PROBABILITY: Final = 0.9
+"""Minimum probability of letters with accents that are not in the tile set, for a tile that clearly has one."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights of the similarity between tiles."""
 NO_TILE_CLASS: Final = 0
@@ -220,6 +222,18 @@ class LetterNet:
         The probabilities of other letters are dropped.
         """
         return _build_alphabet_matrix(self.classes, frozenset(tiles))
+
+    def count_foreign_accents(self, letters: NDArray[np.float32], tiles: Collection[str]) -> int:
+        """Return the number of tiles that clearly have a Latin letter with an accent that no tile in `tiles` has.
+
+        `letters` `(n, classes)` are the log-probabilities of n tiles.
+        """
+        possible = set(map(letter_shape, tiles))
+        is_foreign = [
+            name not in possible and strip_accent(name) != name and strip_accent(name).isascii()
+            for name in self.classes
+        ]
+        return int((np.exp(letters[:, is_foreign]).sum(axis=1) > _MIN_FOREIGN_PROBABILITY).sum())
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return, for each class of the network, the tile of this letter shape among `tiles`, or the class itself."""

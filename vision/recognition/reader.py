@@ -62,6 +62,10 @@ MIN_LOCATION_CONFIDENCE: Final = 0.6
 (`measure_board_confidence`). If the confidence is then too low as well, the reading has no board."""
 _MAX_CUT_SQUARES: Final = 0.25
 """Part of a square outside the picture from which the reading reports a problem."""
+FOREIGN_TILES: Final = "tiles-foreign"
+"""Key of the problem that tiles have letters of another tile set."""
+_MIN_FOREIGN_TILES: Final = 2
+"""Number of such tiles from which the reading reports the problem: a single one may be dirty."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Prior probability that a hidden square is empty: the share of empty squares midway through a game."""
 
@@ -267,6 +271,10 @@ class BoardReader:
         if unknown:
             text = "cannot read these letters of the tile set: {0}"
             problems.append(make_message("board-letters", text, " ".join(unknown)))
+        foreign = self._letter_net.count_foreign_accents(found.clear_tiles.letters_logp, tiles)
+        if foreign >= _MIN_FOREIGN_TILES:
+            text = "{0} tiles seem to have accents that the tile set does not have: is it the right tile set?"
+            problems.append(make_message(FOREIGN_TILES, text, foreign))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
             problems.append(make_message("board-hidden", "cannot see {0}", " ".join(hidden)))

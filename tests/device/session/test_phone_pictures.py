@@ -17,6 +17,7 @@ from engine.messages import make_message
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, STARTED, TextTable
 from vision.detection.location import CUT_OFF_MESSAGES
+from vision.recognition.reader import FOREIGN_TILES
 
 PICTURE = EndTurnWithPicture(np.full((300, 400, 3), 128, np.uint8))
 
@@ -121,3 +122,11 @@ def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, bo
     board.problems = (CUT_OFF_MESSAGES[2],)
     state = session.submit(PICTURE).result(5)
     assert state.question is not None and "take-right" in [notice.key for notice in state.notices]
+
+
+def test_accents_that_the_tile_set_does_not_have_are_said_with_the_turn(
+    session: TableSession, board: TextTable
+) -> None:
+    board.lay(HORN)
+    board.problems = (make_message(FOREIGN_TILES, "{0} tiles have accents", 2),)
+    assert FOREIGN_TILES in [notice.key for notice in session.submit(PICTURE).result(5).notices]

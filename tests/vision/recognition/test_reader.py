@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from engine.messages import key_of
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, SquareReading
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
 from vision.geometry import Floats, flip_points, reverse_quad, square_side
-from vision.recognition.reader import BoardReader, best_guess
+from vision.recognition.reader import FOREIGN_TILES, BoardReader, best_guess
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import Hands, SimulatedTable
 from vision.rendering.tile_art import PlacedTile
@@ -178,6 +179,17 @@ def test_only_tiles_of_the_set_are_read(reader: BoardReader) -> None:
     symbols = {s for square in reading.board.squares for s, _ in square.candidates}
     assert "Q" not in symbols
     assert "Ä" not in symbols
+
+
+@pytest.mark.parametrize(("language", "is_reported"), [("en", True), ("de", False)])
+def test_accents_that_the_tile_set_does_not_have_are_reported(
+    reader: BoardReader, language: str, is_reported: bool
+) -> None:
+    table = SimulatedTable(seed=3, values=load_tile_set("de").values)
+    table.lay_tiles({(7, 5 + i): c for i, c in enumerate("ÜBRÄ")} | {(12, 3): "Ö"})
+    scene = table.photograph()
+    reading = reader.read(scene.image, load_tile_set(language).letters, corners=scene.corners)
+    assert (FOREIGN_TILES in map(key_of, reading.problems)) == is_reported
 
 
 def test_squares_under_a_hand_are_called_hidden(reader: BoardReader) -> None:
