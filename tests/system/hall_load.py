@@ -95,8 +95,9 @@ def watch(port: int, seen: dict[str, list[float]], ended: threading.Event) -> No
         if line.startswith(b"data: {"):
             now = time.time()
             for name, html in json.loads(line[6:])["parts"].items():
-                if name.startswith("table-") and (match := _CARD_TABLE.search(html)):
-                    seen[match[1]].append(now)
+                if name.startswith("table"):  # one card, or all of them after a new table
+                    for table in _CARD_TABLE.findall(html):
+                        seen[table].append(now)
     connection.close()
 
 
