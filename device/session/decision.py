@@ -44,7 +44,7 @@ MIN_HIDDEN_PROBABILITY = 0.5
 """Probability of being hidden (by a hand) above which a square may contain a tile that the camera cannot see."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons for questions about the whole grid, which are asked before all other questions."""
-WRONG_BOARD_REASONS = (Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
+WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
 """Reasons for questions about a board that shows no turn of the game."""
 RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
 """Reasons for questions about recorded turns, which are asked before questions about the new play."""
@@ -131,6 +131,23 @@ def validate_decision(
     for play in filter_plays(decision.events):
         history = history.with_play(play.play, reading)
     return replace(decision, question_history=replace(history, has_missed_press=_is_press_missed(decision)))
+
+
+def find_next_question(
+    game: Game, events: tuple[Event, ...], reading: BoardReading | None, context: TurnContext
+) -> Decision:
+    """Return the question that is left about recorded events, after the players said whose turn it was.
+
+    Each turn has one question at a time, so the letter of a blank was not asked yet. `game` is the game before the
+    events, which the players have confirmed: they are validated like an entered turn.
+    """
+    history = context.question_history
+    proposal = Proposal(game, events, Source.HAND, reading, context.earlier, context.words, history)
+    finding = validate_turn(proposal).question
+    if finding is None:
+        return Decision(events, question_history=history)
+    question = make_finding_question(game, finding)
+    return Decision(events, question, question_history=history.with_finding(finding))
 
 
 def _is_press_missed(decision: Decision) -> bool:

@@ -8,7 +8,7 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, TurnContext, withdraw_void_play
+from device.session.decision import Decision, TurnContext, find_next_question, withdraw_void_play
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory
 from device.session.messages import (
     Notice,
@@ -160,6 +160,10 @@ class GameController:
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
             self.add_notice(decision.warning, Trouble.BOARD)
 
+    def repeat_press(self) -> None:
+        """Note that the next press repeats the last one, if nothing was recorded at that."""
+        self._memory.forget_missed_press()
+
     def close_question(self, *, is_deferred: bool) -> None:
         """Close the open question at the next command, or defer it. An answer that was chosen is not in doubt."""
         if is_deferred:
@@ -236,6 +240,9 @@ class GameController:
         if question.is_about_old_tiles and events and (before := self.log.game_before_last_press):
             answered = question.make_deferred(self.game.events[len(before.events) :], number)
             self._report_unsaved(self.log.extend_last_press(close_question(self.game, answered)))
+        if question.is_about_player and (before := self.log.game_before_last_press):
+            context = replace(self.turn_context, seat=None)
+            self.ask_question(find_next_question(before, events, question.reading, context), question.reading)
         return False
 
     def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:

@@ -106,6 +106,10 @@ class QuestionMemory:
         """Forget the questions of the last turn, because its board is read again."""
         self.history = self._before
 
+    def forget_missed_press(self) -> None:
+        """Forget that nothing was recorded at the last press, because the next one repeats it."""
+        self.history = replace(self.history, has_missed_press=False)
+
     def close_question(self, squares: Iterable[int]) -> None:
         """Note that a question about `squares` was answered."""
         self.history = self.history.without_squares(squares)

@@ -204,6 +204,11 @@ class OpenQuestion:
         return is_recorded and not self.stops_clock and self.question.key not in (PASS_OR_EXCHANGE, WHO_CHALLENGED)
 
     @property
+    def is_about_player(self) -> bool:
+        """True if the question is whose turn it was. The answer leaves other questions about the turn open."""
+        return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)
+
+    @property
     def is_about_old_tiles(self) -> bool:
         """True if the question is about tiles that were recorded earlier. The answer is kept with the game."""
         return self.question.key in OLD_TILE_KEYS

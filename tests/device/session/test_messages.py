@@ -229,6 +229,26 @@ def test_press_after_a_question_without_a_record_asks_for_a_pass(playing: TableS
     assert [turn.kind for turn in answer(playing, "Ben passed").turns] == ["play", "pass"]
 
 
+@pytest.mark.parametrize("given", ["Ben passed", "Anna played HO?N"])
+def test_letter_of_a_blank_is_asked_after_the_question_for_a_pass(
+    playing: TableSession, table: TextTable, given: str
+) -> None:
+    play(playing, table, ("HORN", 3, 3, True))
+    play(playing, table, ("HO?N", 7, 5, True))
+    state = answer(playing, given)
+    assert get_key(state) == "asked-blank-unnamed"
+    turns = len(state.turns)
+    state = answer(playing, "It is R")
+    assert state.question is None and (state.turns[0].word, len(state.turns)) == ("HOrN", turns)
+
+
+def test_press_after_a_picture_of_another_board_is_of_the_same_player(playing: TableSession, table: TextTable) -> None:
+    for words in ((HORN,), (HORN, FARM)):
+        play(playing, table, *words)
+    play(playing, table, ("QUIZZES", 7, 4, True), ("ZEBRA", 7, 8, False), ("BOND", 9, 8, True))
+    assert play(playing, table, HORN, FARM, PASTE).question is None
+
+
 def test_look_again_after_a_question_without_a_record_asks_for_nothing(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HORN", 3, 3, True))
     table.lay(HORN)

@@ -56,6 +56,19 @@ def test_picture_without_a_board_is_no_turn_and_another_one_is_asked_for(
     assert session.submit(PICTURE).result(5).last_turn is not None
 
 
+@pytest.mark.parametrize("unusable", [("HORN", 3, 3, True), ("HORN", 7, 5, False)])
+def test_picture_after_an_unusable_one_is_of_the_same_player(
+    session: TableSession, board: TextTable, unusable: tuple[str, int, int, bool]
+) -> None:
+    board.lay(unusable)
+    state = session.submit(PICTURE).result(5)
+    assert state.question is not None and not state.turns
+    board.lay(("HO?N", 7, 5, True))
+    state = session.submit(PICTURE).result(5)
+    assert [turn.player for turn in state.turns] == [0]
+    assert state.question is not None and state.question.key == "asked-blank-unnamed"
+
+
 def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
     seen = session.state.moment
