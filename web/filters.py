@@ -18,6 +18,7 @@ from device.session.messages import START_FROM_HERE, Trouble
 from device.session.new_game import PALETTE
 from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
+from engine.messages import key_of, values_of
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, ChallengeRule, Rules
 from engine.tiles import Tile, load_tile_set
@@ -29,6 +30,8 @@ _MAX_CACHED_SQUARES = 4096
 
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
 """Keys of the notices about a folder of pictures that works, but has no new picture."""
+
+_SHORT_ANSWER_KEYS = ("answer-blank", "answer-exchange")
 
 WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
 """Width and height of the two drawings of the score chart, in SVG units; the style sheet shows the one that fits."""
@@ -55,6 +58,7 @@ def register_filters(app: Flask) -> None:
         tenths=tenths,
         unseen_tiles=unseen_tiles,
         list_squares=list_squares,
+        short_answer=short_answer,
         starts_here=starts_here,
         list_rule_texts=list_rule_texts,
         actor=actor,
@@ -169,6 +173,14 @@ class SquareView:
     premium_text: str
     tile: TileView | None
     label: str
+
+
+def short_answer(answer: str) -> str:
+    """Return the letter of a blank or the number of exchanged tiles if an answer says nothing else, or an empty text.
+
+    There are many such answers: they fit a phone only as a grid of short buttons.
+    """
+    return values_of(answer)[-1] if key_of(answer) in _SHORT_ANSWER_KEYS else ""
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:

@@ -16,6 +16,7 @@ from device.capture.question_crop import crop_squares
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
+from device.session.messages import DeferredQuestion, Question, get_text
 from device.session.setup import SetupView
 from device.session.snapshot import TableSnapshot
 from device.settings import Settings
@@ -73,7 +74,24 @@ PAGES = {
     "report": ("/report", samples.MIDGAME),
     "settings": ("/settings", samples.MIDGAME),
 }
-TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, samples.PHONY, ASKED_WITH_PICTURE, samples.CONFUSED)
+SHORT_PHONY = replace(
+    samples.PHONY,
+    turns=(
+        *samples.PHONY.turns[:-1],
+        replace(samples.PHONY.turns[-1], words=samples.PHONY.turns[-1].words[:1], bonus=0),
+    ),
+)
+TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, SHORT_PHONY, ASKED_WITH_PICTURE, samples.CONFUSED)
+BLANK_ASKED = Question(
+    "Which letter is the blank on J14?",
+    (
+        "Benjamin played RAUC?EN at 14F for 65.",
+        *(get_text("answer-blank", letter) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    ),
+)
+DEFERRED = replace(samples.MIDGAME, open_questions=(DeferredQuestion(1, BLANK_ASKED),))
+CLIPPED = """() => [...document.querySelectorAll("#last, #unseen, .asked button")]
+  .filter((part) => part.scrollHeight > part.clientHeight).map((part) => part.outerHTML.slice(0, 80))"""
 
 WATCH_SHIFTS = """() => {
   window.shifts = [];
@@ -188,6 +206,34 @@ def test_nothing_moves_as_turns_arrive(
             assert now == places, {key: (places[key], now[key]) for key in now if now[key] != places[key]}
         shifts = page.evaluate("window.shifts")
         assert sum(shift["value"] for shift in shifts) < 0.001, shifts
+
+
+@pytest.mark.parametrize("size", [PHONE, (1440, 900)])
+@pytest.mark.parametrize("path", ["/", "/big"])
+@pytest.mark.parametrize("state", [samples.PHONY, replace(samples.ASKED, question=BLANK_ASKED)], ids=["phony", "blank"])
+def test_no_line_of_the_last_play_and_no_answer_is_cut_off(
+    table: ShownTable, server: PageServer, browser: Browser, state: TableSnapshot, path: str, size: tuple[int, int]
+) -> None:
+    table.show(state)
+    with opened(browser, size) as page:
+        pair(page, server, code_of(server))
+        visit(page, server, path)
+        page.wait_for_load_state("load")
+        settled(page, state)
+        assert page.evaluate(CLIPPED) == []
+    unpair_all(server.app)
+
+
+def test_deferred_question_covers_nothing_of_the_last_play(
+    table: ShownTable, server: PageServer, browser: Browser
+) -> None:
+    table.show(DEFERRED)
+    with opened(browser, (1440, 900)) as page:
+        pair(page, server, code_of(server))
+        question, last = (page.locator(part).bounding_box() for part in (".deferred", "#last"))
+        assert question is not None and last is not None
+        assert question["y"] + question["height"] < last["y"]
+    unpair_all(server.app)
 
 
 def test_clocks_tick_on_the_page_by_the_table_s_time(table: ShownTable, server: PageServer, browser: Browser) -> None:

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import DeferredQuestion, Notice, Trouble, get_text, make_question
+from device.session.messages import DeferredQuestion, Notice, Question, Trouble, get_text, make_question
 from device.session.snapshot import PlayerView, Sight, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
@@ -329,3 +329,10 @@ def test_unplayed_letters_are_asked_for_before_a_winner_is_named(table: ShownTab
     table.show(replace(samples.RACKS, winners=()))
     html = page(client)
     assert part(html, "status") == "Unplayed letters?" and "racks-wanted" in html
+
+
+def test_letter_of_a_blank_is_answered_in_a_grid(table: ShownTable, client: FlaskClient) -> None:
+    question = Question("Which letter is the blank on J14?", ("Ben played H?RN.", get_text("answer-blank", "Q")))
+    table.show(replace(samples.ASKED, question=question, open_questions=(DeferredQuestion(3, question),)))
+    html = page(client)
+    assert html.count('aria-label="It is Q.">Q</button>') == 2 and "Ben played H?RN.</button>" in html
