@@ -113,11 +113,11 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
         return
     if free:
         yield subject.good(f"port {page.port} is free")
-    elif read_service_state(system) == "active":
+    elif _is_served(system, page.port):
         yield subject.good(f"served on port {page.port}")
     else:
         yield subject.fault(
-            f"port {page.port} is used by another program{_find_port_user(system, page.port)}",
+            f"port {page.port} is used by another program{_name_port_user(system, page.port)}",
             f"end that program, or set another page.port in {SYSTEM_SETTINGS_FILE}",
         )
 
@@ -129,18 +129,28 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
         free = system.is_port_free(page.host, page.secure_port)
     except OSError:  # the address is wrong, which `check_port` reports
         return
-    if not free and read_service_state(system) != "active":
+    if not free and not _is_served(system, page.secure_port):
         yield Subject("page").warning(
-            f"no https: port {page.secure_port} is used by another program{_find_port_user(system, page.secure_port)}",
+            f"no https: port {page.secure_port} is used by another program{_name_port_user(system, page.secure_port)}",
             f"end that program, or set another page.secure_port in {SYSTEM_SETTINGS_FILE}",
         )
 
 
+def _is_served(system: System, port: int) -> bool:
+    """Return True if the service runs, or if a table that a user started listens on the port."""
+    return read_service_state(system) == "active" or _find_port_user(system, port) == "tilekeeper"
+
+
+def _name_port_user(system: System, port: int) -> str:
+    name = _find_port_user(system, port)
+    return f" ({name})" if name else ""
+
+
 def _find_port_user(system: System, number: int) -> str:
-    """Return the name of the program that listens on a port, formatted as ` (apache2)`; empty if unknown."""
+    """Return the name of the program that listens on a port; empty if unknown."""
     answer = system.run("ss", "-Hltnp", f"sport = :{number}")
     match = re.search(r'users:\(\("([^"]+)"', answer.out) if answer else None
-    return f" ({match[1]})" if match else ""
+    return match[1] if match else ""
 
 
 def _read_link_state(system: System, interface: str) -> str:

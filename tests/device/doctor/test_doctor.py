@@ -398,6 +398,16 @@ def test_a_port_in_use_is_told_with_its_user(pi: RaspberryPi, port: int) -> None
     assert finding.text == f"port {port} is used by another program (apache2)"
 
 
+def test_ports_of_a_table_that_a_user_started_are_good(pi: RaspberryPi, port: int) -> None:
+    with socket.create_server(("", port)), socket.create_server(("", 0)) as other:
+        secure = other.getsockname()[1]
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {port}\nsecure_port = {secure}\n")
+        users = 'LISTEN 0 128 *:* *:* users:(("tilekeeper",pid=77,fd=4))'
+        pi.command("ss", {f"-Hltnp sport = :{number}": users for number in (port, secure)})
+        findings = [finding for finding in examine(pi, picture=False).findings if finding.subject == "page"]
+    assert [finding.text for finding in findings] == [f"served on port {port}"]
+
+
 def test_port_of_https_in_use_is_a_warning(pi: RaspberryPi, port: int) -> None:
     with socket.create_server(("", 0)) as other:
         secure = other.getsockname()[1]
