@@ -80,6 +80,7 @@ class SetupPages:
         return render_page(
             "setup.html",
             state=self.session.state,
+            has_camera=not self.session.uses_phone_camera,
             lesson=self._list_enrolment_rows(),
             empty=EMPTY,
             remarks=host.setup_problems,

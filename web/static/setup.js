@@ -135,12 +135,12 @@ handles.forEach((handle, i) => {
   });
 });
 
-cornersForm.addEventListener("submit", (event) => {
+cornersForm?.addEventListener("submit", (event) => {
   event.preventDefault();
   place(null);
 });
 
-document.getElementById("teach").addEventListener("submit", async (event) => {
+document.getElementById("teach")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;
   const output = form.querySelector("output");
@@ -186,5 +186,7 @@ window.addEventListener("pagehide", () => {
   navigator.sendBeacon(rehearsal.action, new URLSearchParams(new FormData(rehearsal)));
 });
 go(location.hash);
-draw();
-look();
+if (sight) { // not at a table whose pictures are taken by phones
+  draw();
+  look();
+}

@@ -27,7 +27,7 @@ from device.storage.store import GameStore
 from engine.board import SQUARES, Board, column_of, row_of
 from engine.gcg import replay
 from engine.tiles import load_tile_set
-from tests.support.browsers import MARKS, chromium, opened, pair
+from tests.support.browsers import MARKS, chromium, opened, pair, visit
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.photo_labels import load_collections
 from vision.geometry import Image
@@ -111,6 +111,14 @@ def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Pa
             wait_for_turn(phone, number)
             scores.append(score)
         assert [turn.score for turn in session.state.turns] == scores
+
+
+def test_set_up_shows_the_table_alone(browser: Browser) -> None:
+    with serve() as (_, server), opened(browser, has_touch=True) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        visit(phone, server, "/setup")
+        phone.get_by_text("no camera to set up").wait_for()
+        assert [step.get_attribute("id") for step in phone.locator(".step:visible").all()] == ["step-table"]
 
 
 def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, tmp_path: Path) -> None:

@@ -138,10 +138,16 @@ def test_table_without_a_panel_says_so(table: ShownTable) -> None:
     app.extensions["live"].close()
 
 
+def test_table_whose_pictures_phones_take_has_no_camera_to_set_up(table: ShownTable, paired: FlaskClient) -> None:
+    table.uses_phone_camera = True
+    html = paired.get("/setup").text
+    assert "step-board" not in html and "step-lesson" not in html and "no camera to set up" in html
+
+
 def test_panel_that_is_not_wired_is_not_tested(table: ShownTable, panel: Panel) -> None:
     app = create_app(table, host_info=HostInfo(panel))
     client = app.test_client()
     pair(client)
     html = client.get("/setup").text
-    assert "This table has no panel." in html and "data-rehearse" not in html
+    assert "step-panel" not in html and "data-rehearse" not in html
     app.extensions["live"].close()
