@@ -192,7 +192,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
         return Decision(events, warning=inference.question)
     squares = inference.doubtful_squares
     question = Question(
-        format_sentence(inference.question),
+        format_sentence(_shorten_question(inference.question, likely, len(answers))),
         tuple(map(format_sentence, answers)),
         squares=squares,
         symbols=list_symbols((one.game.board for one in likely), game.tiles, squares)
@@ -200,6 +200,12 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
         else (),
     )
     return Decision(events, OpenQuestion(question, tuple(answers.values()), first_is_default=bool(events)))
+
+
+def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
+    """Return the question without its list of explanations if they are more than two, or one has several events."""
+    is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
+    return get_text("which-of-these") if is_long and key_of(question) == "which-is-right" else question
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:

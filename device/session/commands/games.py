@@ -160,16 +160,13 @@ class EndGame(TableCommand, frozen=True):
     operation_id = "end_game"
 
     def run(self, context: CommandContext) -> None:
-        """Record the end of the game, and ask for the racks that are not known.
+        """Record the end of the game; the snapshot then names the players whose racks are not known.
 
         The reason is the one that the rules give (such as an empty rack), or an agreement of the players.
         """
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])
-        if racks_wanted := controller.game.racks_wanted:
-            names = format_list([controller.game.players[player] for player in racks_wanted])
-            controller.notices += (make_notice("racks-wanted", names),)
 
 
 class StartGame(TableCommand, frozen=True):

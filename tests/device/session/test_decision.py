@@ -18,3 +18,11 @@ def test_letters_that_are_each_a_little_in_doubt_are_asked_about_with_something_
     verdict = decide(game, infer_play(game, reading), reading)
     assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     assert not verdict.warning
+
+
+def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
+    game = play(play(new_game(), "8F HORN"), "H6 FA.M")
+    reading = seen(play(play(new_game(), "8F HORN"), "I8 .FAM").board)
+    verdict = decide(game, infer_play(game, reading), reading)
+    assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
+    assert verdict.open_question.question.text == "Which of these is right?"

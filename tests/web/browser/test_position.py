@@ -63,7 +63,7 @@ def test_question_about_the_first_picture_is_answered_with_points(table: House, 
         (98, "position"),
     ]
     assert state.turn_of == 1 and read_board(table) == "FABORNMPASTE"
-    paired_phone.get_by_text("had so far").first.wait_for()
+    paired_phone.get_by_text("started with").first.wait_for()
 
 
 def test_position_is_entered_without_a_camera(table: House, paired_phone: Page) -> None:

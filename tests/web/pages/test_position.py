@@ -70,4 +70,4 @@ def test_line_of_a_position_offers_only_its_points(table: ShownTable, paired: Fl
     line = replace(samples.HORN, kind="position", at="", word="", words=())
     table.show(replace(samples.BEFORE, turns=(line,)))
     html = paired.get("/dialogs/turn?number=1").text
-    assert "had so far" in html and 'name="score"' in html and 'name="kind"' not in html
+    assert "started with" in html and 'name="score"' in html and 'name="kind"' not in html

@@ -336,3 +336,9 @@ def test_letter_of_a_blank_is_answered_in_a_grid(table: ShownTable, client: Flas
     table.show(replace(samples.ASKED, question=question, open_questions=(DeferredQuestion(3, question),)))
     html = page(client)
     assert html.count('aria-label="It is Q.">Q</button>') == 2 and "Ben played H?RN.</button>" in html
+
+
+def test_unplayed_letters_do_not_look_like_a_word(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.FINISHED)
+    html = page(client)
+    assert "<em>unplayed letters</em> QA" in html and "<b>QA</b>" not in html

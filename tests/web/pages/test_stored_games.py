@@ -80,9 +80,9 @@ def test_game_is_gone_through_turn_by_turn(played: House) -> None:
 
 
 def test_turn_beyond_the_end_is_the_end(played: House) -> None:
-    assert "Turn 3 of 3" in read(played, "/history/1?turn=99")
-    assert "Turn 0 of 3" in read(played, "/history/1?turn=-1")
-    assert "Turn 3 of 3" in read(played, "/history/1?turn=x")
+    assert "Step 3 of 3" in read(played, "/history/1?turn=99")
+    assert "Step 0 of 3" in read(played, "/history/1?turn=-1")
+    assert "Step 3 of 3" in read(played, "/history/1?turn=x")
 
 
 def test_slider_gets_the_part_that_changes(played: House) -> None:
