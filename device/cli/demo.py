@@ -1,7 +1,7 @@
 """Watch a game on a simulated table, without any hardware.
 
 The camera's pictures are rendered; everything else works as at a real table. The game is chosen at random from the
-recorded games in device/data/games. Open the page and watch.
+recorded games in device/data/games. Open the page and watch, or press its buttons. The games are kept.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import argparse
 import random
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import make_profiled_reader
+from device.cli.options import ensure_data_folder, find_user_folder, make_profiled_reader
 from device.cli.page import announce_pairing, find_page_addresses
 
 if TYPE_CHECKING:
     from device.demo.demo_table import Demo
+    from device.storage.store import GameStore
     from vision.recognition.reader import PhotoReader
 
 HELP = "watch a whole game on a simulated table"
@@ -27,6 +29,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument(
         "--speed", type=float, default=1.0, help="speed of play, as a multiple of real time (default 1)"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="folder in which the games of the demo are kept (default ~/.local/share/tilekeeper/demo)",
     )
     parser.add_argument("--once", action="store_true", help="stop after one game instead of starting another")
     parser.add_argument("--port", type=int, default=8080, help="port of the page (default 8080)")
@@ -59,9 +67,9 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
 
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
     stop = threading.Event()
-    with Demo(reader, seed=seed, speed=args.speed, stop=stop) as demo:
+    with _open_store(args) as store, Demo(reader, store, seed=seed, speed=args.speed, stop=stop) as demo:
         try:
-            app = create_app(demo.session)
+            app = create_app(demo.session, store=store)
             server = PageServer(app, args.port, args.host)
         except PortInUseError:
             raise UserError(
@@ -72,12 +80,27 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
             urls = find_page_addresses(host, server.port)
             print(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
             announce_pairing(urls, app.extensions["pairing"], print)
+            print("In a paired browser you can press End turn, Challenge and Correct; otherwise the demo does it.")
             sys.stdout.flush()
             try:
                 return _play_games(demo, once=args.once)
             except KeyboardInterrupt:
                 stop.set()
                 return 0
+
+
+def _open_store(args: argparse.Namespace) -> GameStore:
+    """Return the store of the demo's games; a store in memory if the file cannot be used."""
+    from device.demo.demo_table import add_finished_games
+    from device.storage.store import GameStore, StoreError
+
+    try:
+        store = GameStore(ensure_data_folder(args.data or find_user_folder() / "demo") / "games.db")
+    except (StoreError, UserError) as error:
+        print(f"This demo does not keep its games: {error}")
+        store = GameStore(":memory:")
+    add_finished_games(store)
+    return store
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:

@@ -210,13 +210,17 @@ def load_user_settings(args: argparse.Namespace) -> Settings:
         raise UserError(str(error)) from None
 
 
+def find_user_folder() -> Path:
+    """Return the data folder of the user (XDG base directories), which may not exist."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tilekeeper"
+
+
 def ensure_data_folder(named: Path | None) -> Path:
     """Create the folder of the games if needed, and return its path. Raises `UserError`.
 
     If `named` is None, the folder is in the data folder of the user.
     """
-    home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    folder = named or home / "tilekeeper"
+    folder = named or find_user_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

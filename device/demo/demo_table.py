@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,14 +14,15 @@ from device.session.commands.corrections import CorrectSquare, NameBlank, Reveal
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
-from device.session.messages import Question
+from device.session.messages import CommandRefusedError, Question
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
+from device.storage.stored_game import StoredEvent
 from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
-from engine.events import GameStarted
-from engine.gcg import Record, parse_gcg, replay
+from engine.events import GameStarted, to_json
+from engine.gcg import Record, build_game, parse_gcg, replay
 from engine.gcg.replay import ReplayedEvent
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY
@@ -34,7 +36,11 @@ TILE_INTERVAL_S = 0.5
 THINKING_TIME_S = 2.0
 SCORE_DISPLAY_TIME_S = 3.0
 """Seconds, at speed 1, for which viewers see a score on the page before the next player begins to think."""
+PRESS_TIME_S = 4.0
+"""Seconds, at speed 1, in which a viewer may press *End turn* after a play; then the demo presses it."""
 GAME_PAUSE_S = 15.0
+EVENING_AGES_DAYS = (22, 15, 8)
+"""Ages of the finished games with which the history of the demo starts, in days."""
 
 _GAMES = files("device") / "data" / "games"
 
@@ -45,6 +51,17 @@ def load_demo_games() -> dict[str, Record]:
         entry.name.removesuffix(".gcg"): parse_gcg(entry.read_text(encoding="utf-8")) for entry in _GAMES.iterdir()
     }
     return dict(sorted(games.items()))
+
+
+def add_finished_games(store: GameStore) -> None:
+    """Add games of earlier evenings to a store without games, so that its history has something to show."""
+    if store.games():
+        return
+    now = time.time()
+    for age, record in zip(EVENING_AGES_DAYS, load_demo_games().values(), strict=False):
+        then = now - 24 * 3600 * age
+        events = [StoredEvent(n, then, to_json(event)) for n, event in enumerate(build_game(record).events)]
+        store.add_game(then, events, (), imported=False)
 
 
 def started(record: Record, lexicon: str | None) -> GameStarted:
@@ -70,6 +87,7 @@ class Demo:
     def __init__(
         self,
         reader: PhotoReader,
+        store: GameStore,
         *,
         seed: int,
         speed: float,
@@ -82,16 +100,14 @@ class Demo:
         edition = self._random.choice(sorted(EDITIONS))
         self._camera = SimulatedCamera(SimulatedTable(seed=seed, edition=edition, values=self._tiles.values))
         self._lexicon = open_lexicon(None, "en")
-        self._store = GameStore(":memory:")
         self._last_play: Play | None = None
-        self.session = TableSession(self._camera, reader, self._store, self._lexicon)
+        self.session = TableSession(self._camera, reader, store, self._lexicon)
 
     def __enter__(self) -> Demo:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.session.close()
-        self._store.close()
 
     def pause_between_games(self) -> None:
         """Wait before the next game."""
@@ -130,7 +146,7 @@ class Demo:
                 pace.wait(THINKING_TIME_S)
                 self._lay_play(board, event.play)
                 board = event.play.apply_to(board)
-                self.session.submit(EndTurn()).result()
+                self._end_turn()
                 self._last_play = event.play
             case TurnKind.WITHDRAWN:
                 self.session.submit(ChallengePlay()).result()
@@ -148,6 +164,16 @@ class Demo:
                 return board
         pace.wait(SCORE_DISPLAY_TIME_S)
         return board
+
+    def _end_turn(self) -> None:
+        """End the turn unless a viewer does so in time."""
+        before = self.session.state
+        self._pace.wait(PRESS_TIME_S)
+        try:
+            self.session.submit(EndTurn(), before.moment).result()
+        except CommandRefusedError:  # a viewer has changed the game
+            if len(self.session.state.turns) == len(before.turns) and self.session.state.question is None:
+                self.session.submit(EndTurn()).result()
 
     def _lay_play(self, board: Board, play: Play) -> None:
         """Place the tiles of a play on the simulated board one by one."""

@@ -610,9 +610,12 @@ def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--once", "--seed", "4", "--speed", "10000", "--port", str(free_port())]) == 0
+def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ["--seed", "4", "--speed", "10000", "--port", str(free_port()), "--data", str(tmp_path)]
+    assert main(["demo", "--once", *options]) == 0
     assert "right: Mira 533, Tom 318" in capsys.readouterr().out
+    with GameStore(tmp_path / "games.db") as store:
+        assert len(store.games()) == 4
 
 
 @pytest.mark.parametrize("speed", ["0", "-1"])

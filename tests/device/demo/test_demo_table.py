@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from device.cli import main
-from device.demo.demo_table import Demo, load_demo_games
+from device.demo.demo_table import PRESS_TIME_S, Demo, add_finished_games, load_demo_games
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase
+from device.storage.archive import load_game
 from device.storage.lexicons import open_lexicon
+from device.storage.store import GameStore
 from engine.board import Board
 from engine.gcg import format_gcg, parse_gcg, replay
 from engine.lexicon import Lexicon
@@ -60,7 +64,7 @@ def test_shipped_game_is_whole_and_right(name: str) -> None:
 @pytest.mark.slow
 def test_demo_plays_a_whole_game_right() -> None:
     reader = SureReader()
-    with Demo(reader, seed=3, speed=10_000, stop=threading.Event()) as demo:
+    with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=threading.Event()) as demo:
         reader.demo = demo
         lines = list(demo.play_game())
         assert lines[-1].startswith("right: ")
@@ -71,8 +75,35 @@ def test_demo_plays_a_whole_game_right() -> None:
 def test_demo_stops_when_it_is_told() -> None:
     stop = threading.Event()
     stop.set()
-    with Demo(SureReader(), seed=3, speed=1, stop=stop) as demo:
+    with GameStore(":memory:") as store, Demo(SureReader(), store, seed=3, speed=1, stop=stop) as demo:
         assert len(list(demo.play_game())) == 1
+
+
+def test_turn_that_a_viewer_ends_is_not_ended_again() -> None:
+    reader, stop = SureReader(), threading.Event()
+    with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
+        reader.demo = demo
+        wait = demo._pace.wait
+
+        def press(seconds: float) -> None:
+            if seconds == PRESS_TIME_S:
+                demo.session.submit(EndTurn()).result()
+            wait(seconds)
+
+        demo._pace.wait = press  # type: ignore[method-assign]
+        game = demo.play_game()
+        lines = [next(game) for _ in range(4)]
+        stop.set()
+        assert not any("Did" in line for line in [*lines, *game])
+        assert {turn.kind for turn in demo.session.state.turns} == {TurnKind.PLAY}
+
+
+def test_history_of_the_demo_starts_with_three_finished_games(tmp_path: Path) -> None:
+    for _ in range(2):
+        with GameStore(tmp_path / "games.db") as store:
+            add_finished_games(store)
+            assert len(store.games()) == 3
+            assert all(load_game(store, game.id).is_over for game in store.games())
 
 
 def test_play_finder_finds_what_can_be_laid() -> None:
