@@ -22,18 +22,8 @@ OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
 glare."""
 MIN_SQUARE_PX = 24.0
 """Pixels per square below which letters are often confused."""
-SOFT_EDGE_WIDTH, BLURRED_EDGE_WIDTH = 0.10, 0.15
-"""Widths of edges, as fractions of a square, above which a picture is soft or blurred.
-
-Edges in sharp photographs are 0.03 to 0.05 of a square wide; the stroke of a letter is about 0.1 wide.
-"""
-MIN_EDGE_WIDTH_PX = 2.5
-"""Width of an edge, in pixels, that counts as sharp even if the board is small in the picture.
-
-No lens makes edges much narrower.
-"""
-MIN_EDGE_CONTRAST = 60.0
-"""Smallest brightness step, 0 to 255, that counts as an edge; weaker steps may be shadows."""
+SOFT_EDGE_WIDTH = 0.10
+"""Width of edges, as a fraction of a square, above which a picture is soft."""
 MIN_CONFIDENCE = 0.9
 """Confidence below which the reading of a square counts as doubtful."""
 
@@ -79,6 +69,7 @@ def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Fin
     import cv2
     import numpy as np
 
+    from vision.focus import measure_edge_width
     from vision.geometry import homography, rectify, square_side
 
     subject = Subject("board")
@@ -102,6 +93,8 @@ def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Fin
 
 def _check_focus(edge: float | None, side: float) -> Iterator[Finding]:
     """Check the focus, given the typical width of edges and the side of a square, both in pixels."""
+    from vision.focus import BLURRED_EDGE_WIDTH, MIN_EDGE_WIDTH_PX
+
     subject = Subject("focus")
     if edge is None:
         yield subject.note("cannot be judged: nothing on the board has edges", "lay some tiles, then again")
@@ -115,30 +108,3 @@ def _check_focus(edge: float | None, side: float) -> Iterator[Finding]:
         yield subject.note(f"the picture is a little soft: {width}", "turn the lens, or clean it")
     else:
         yield subject.good(f"sharp: {width}")
-
-
-def measure_edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
-    """Return the typical width of edges in a rectified board, `(N, N) uint8`, in pixels.
-
-    The width of an edge is its brightness step divided by its steepest slope, both within a window of a third of a
-    square. The result is the median over the fifth of the pixels with the highest steps, or None if the picture has
-    too few edges.
-    """
-    import cv2
-    import numpy as np
-
-    # Window with a side of a third of a square, rounded to an odd number of pixels.
-    picture = grey.astype(np.float32)
-    window = max(3, round(len(grey) / 15 / 3) | 1)
-    around = np.ones((window, window), np.uint8)
-    # Height of the brightness step in each window.
-    step = cv2.dilate(picture, around) - cv2.erode(picture, around)
-    # Steepest slope in each window, in grey levels per pixel.
-    along_x = cv2.Sobel(picture, cv2.CV_32F, 1, 0, ksize=1) / 2
-    along_y = cv2.Sobel(picture, cv2.CV_32F, 0, 1, ksize=1) / 2
-    slope = cv2.dilate(np.hypot(along_x, along_y), around)
-    # Median width over the highest steps.
-    high = step >= max(MIN_EDGE_CONTRAST, float(np.percentile(step, 80)))
-    if np.count_nonzero(high) < len(grey):
-        return None
-    return float(np.median(step[high] / np.maximum(slope[high], 1e-3)))

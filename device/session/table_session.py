@@ -39,6 +39,7 @@ from device.session.turn_capture import (
     AdvanceReader,
     TurnCapture,
     capture_turn,
+    reject_blurred_turn,
     sample_board_colours,
 )
 from device.storage.store import GameStore, StoreError
@@ -279,6 +280,8 @@ class TableSession:
         if turn is None:
             controller.open_question = make_late_question(worker.max_s)
             return ()
+        if self._context.phone_camera and not self._board_camera.live:  # a phone can take another picture at once
+            turn = reject_blurred_turn(turn)
         self._record_turn(turn)
         return turn.reading.problems
 

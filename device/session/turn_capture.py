@@ -45,8 +45,10 @@ from device.session.threads import CaptureProgress
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory, align_reading
+from engine.messages import make_message
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
+from vision.focus import is_blurred
 from vision.recognition.premium_colours import sample_premium_colours
 from vision.recognition.reader import PhotoReading
 
@@ -166,6 +168,15 @@ def capture_turn(
 
     found = _split_turns(found, context, read, key_frames)
     return _check_key_frames(found, context, read, key_frames)
+
+
+def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
+    """Return a capture without inference and decision if nothing can be recorded from it, because it is blurred."""
+    corners, decision = turn.reading.corners, turn.decision
+    if decision is None or decision.events or corners is None or not is_blurred(turn.frame.image, corners):
+        return turn
+    problems = (make_message("board-blurred", "the picture is blurred"),)
+    return replace(turn, reading=replace(turn.reading, problems=problems), inference=None, decision=None)
 
 
 def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:

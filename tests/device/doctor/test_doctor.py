@@ -15,7 +15,6 @@ import pytest
 from device.cameras import CameraError, Image
 from device.cli import main
 from device.doctor import Finding, Report, Severity, System, examine
-from device.doctor.picture import measure_edge_width
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from tests.support.raspberry_pi import RaspberryPi
 from vision.rendering.simulated_table import SimulatedTable
@@ -467,22 +466,6 @@ def test_the_command_says_what_to_mend_and_ends_with_status_1(
     assert main(["doctor", "--program", "--settings", str(tmp_path / "settings.toml")]) == 1
     said = capsys.readouterr().out
     assert "FAIL  settings: " in said and "line 2: page.port is 0" in said and "-> sudo nano" in said
-
-
-@pytest.mark.parametrize("blur", [0.0, 0.03, 0.06, 0.1])
-def test_blur_widens_edges(blur: float) -> None:
-    squares = np.kron(np.indices((15, 15)).sum(0) % 2, np.ones((60, 60)))
-    board = np.array(40 + 160 * squares, np.uint8)
-    if blur:
-        board = np.asarray(cv2.GaussianBlur(board, (0, 0), blur * 60), np.uint8)
-    width = measure_edge_width(board)
-    # The steepest slope of a step that a Gaussian blurs is step / (sigma * sqrt(2 pi)).
-    assert width is not None
-    assert width == pytest.approx(max(2.0, blur * 60 * np.sqrt(2 * np.pi)), rel=0.15)
-
-
-def test_a_board_without_edges_tells_nothing_of_focus() -> None:
-    assert measure_edge_width(np.full((600, 600), 90, np.uint8)) is None
 
 
 def test_the_own_wifi_is_read(tmp_path: Path) -> None:

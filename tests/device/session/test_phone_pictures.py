@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import cv2
 import numpy as np
 import pytest
 
@@ -67,6 +68,15 @@ def test_picture_after_an_unusable_one_is_of_the_same_player(
     state = session.submit(PICTURE).result(5)
     assert [turn.player for turn in state.turns] == [0]
     assert state.question is not None and state.question.key == "asked-blank-unnamed"
+
+
+def test_blurred_picture_from_which_nothing_is_recorded_says_so(session: TableSession, board: TextTable) -> None:
+    squares = np.kron(np.indices((30, 40)).sum(0) % 2, np.ones((10, 10)))
+    grey = cv2.GaussianBlur(np.array(40 + 160 * squares, np.uint8), (0, 0), 3)
+    board.lay(("HORN", 3, 3, True))
+    state = session.submit(EndTurnWithPicture(np.dstack([grey] * 3))).result(5)
+    assert state.question is None and not state.turns
+    assert [notice.text for notice in state.notices] == ["The picture is blurred.", "Take another picture."]
 
 
 def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextTable) -> None:
