@@ -14,7 +14,7 @@ from vision.geometry import Floats, Image, homography, rectify, square_side
 BLURRED_EDGE_WIDTH: Final = 0.15
 """Width of edges, as a fraction of a square, above which a picture is blurred.
 
-Edges in sharp photographs are 0.03 to 0.05 of a square wide, in the softest of 238 photographs of boards 0.11; the
+Edges in sharp photographs are 0.03 to 0.05 of a square wide, in the softest of 233 photographs of boards 0.11; the
 stroke of a letter is about 0.1 wide.
 """
 MIN_EDGE_WIDTH_PX: Final = 2.5

@@ -59,6 +59,7 @@ def register_filters(app: Flask) -> None:
         unseen_tiles=unseen_tiles,
         list_squares=list_squares,
         short_answer=short_answer,
+        needs_picture=needs_picture,
         starts_here=starts_here,
         list_rule_texts=list_rule_texts,
         actor=actor,
@@ -181,6 +182,11 @@ def short_answer(answer: str) -> str:
     There are many such answers: they fit a phone only as a grid of short buttons.
     """
     return values_of(answer)[-1] if key_of(answer) in _SHORT_ANSWER_KEYS else ""
+
+
+def needs_picture(answer: str) -> bool:
+    """Return True for the answers that read the board again."""
+    return key_of(answer) in ("answer-look-again", "answer-read-again")
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
 from device.player_names import is_displayable
+from device.session.commands.questions import ReadAgainWithPicture
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Moment
@@ -34,6 +35,7 @@ UNUSABLE_PICTURE_STATUS = 422
 def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
     """Return the route `POST /actions/picture`, with the fields `picture` (an image file) and `seen` of a form.
 
+    With a field `again`, the picture answers the open question instead of ending the next turn.
     The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
     """
     routes = Blueprint("pictures", __name__)
@@ -65,7 +67,8 @@ class Pictures:
             return refuse(t("setup.slow"))
         try:
             seat = find_seat(self.pairing, self.session.state)
-            state = self.session.submit(EndTurnWithPicture(image), seen, seat).result(READ_TIMEOUT_S)
+            command = ReadAgainWithPicture if request.form.get("again") else EndTurnWithPicture
+            state = self.session.submit(command(image), seen, seat).result(READ_TIMEOUT_S)
         except CommandRefusedError as refusal:
             return refuse(explain_refusal(refusal, seen, self.session.state))
         except TimeoutError:

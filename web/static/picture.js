@@ -7,11 +7,15 @@ const UNUSABLE = 422; // the reason is among the notices of the table, for all p
 
 const picture = document.getElementById("picture");
 let seenAtTap = "";
+let isAgain = false; // the picture answers the open question
 
-panel?.querySelector(".end-turn").addEventListener("click", (event) => {
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("#panel .end-turn, .look-again");
+  if (!button || !picture) return;
   if ("fallback" in picture.dataset && !hasNoCamera()) return; // a phone on a stand is the camera
   event.preventDefault();
   seenAtTap = root.dataset.seen;
+  isAgain = button.classList.contains("look-again");
   picture.value = ""; // the same file may be chosen twice
   picture.click();
 });
@@ -19,6 +23,7 @@ panel?.querySelector(".end-turn").addEventListener("click", (event) => {
 picture?.addEventListener("change", async () => {
   const file = picture.files[0];
   if (!file) return;
+  dialog.close();
   const output = panel.querySelector("output");
   for (const button of buttons()) button.disabled = true;
   output.textContent = picture.dataset.sending;
@@ -35,6 +40,7 @@ async function sendPicture(blob, name) {
   const body = new FormData();
   body.append("csrf", panel.elements.csrf.value);
   body.append("seen", seenAtTap);
+  if (isAgain) body.append("again", "1");
   body.append("picture", blob, name);
   try {
     const answer = await fetch("/actions/picture", { method: "POST", body });

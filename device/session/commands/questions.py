@@ -7,7 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from device.cameras import Image
 from device.session.commands.base import CommandContext, TableCommand
+from device.session.commands.turns import EndTurnWithPicture
 from device.session.game_controller import GameController
 from device.session.messages import make_recalled_question, make_refusal
 from device.session.phases import Command
@@ -66,6 +68,26 @@ class ReadAgain(TableCommand, frozen=True):
         context.controller.read_again()
         if context.controller.phase.in_play:
             context.take_turn()
+
+
+class ReadAgainWithPicture(TableCommand, frozen=True):
+    """Answer the open question with another picture, `(H, W, 3) uint8 BGR`, that a phone has taken."""
+
+    transition = Command.ANSWER
+    keeps_question = True
+
+    picture: Image
+
+    def run(self, context: CommandContext) -> None:
+        """Undo the turn in question, and read the picture; refuse the command if the question is not about one."""
+        question = context.controller.open_question
+        if question is None or question.reading is None:
+            raise make_refusal("nothing-asked")
+        if context.phone_camera is None:
+            raise make_refusal("own-camera")
+        context.controller.read_again()
+        if context.controller.phase.in_play:
+            EndTurnWithPicture(self.picture).run(context)
 
 
 class AnswerDeferred(TableCommand, frozen=True):
@@ -164,6 +186,7 @@ QUESTION_COMMANDS = (
     AnswerQuestion,
     DeferQuestion,
     ReadAgain,
+    ReadAgainWithPicture,
     AnswerDeferred,
     RecallQuestion,
     ConfirmExchange,

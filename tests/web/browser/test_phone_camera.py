@@ -113,6 +113,21 @@ def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Pa
         assert [turn.score for turn in session.state.turns] == scores
 
 
+def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Path) -> None:
+    with serve() as (session, server), opened(browser, has_touch=True) as phone:
+        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        pair(phone, server, server.app.extensions["pairing"].code)
+        photos = [make_photo(image, tmp_path / f"{n}.jpg") for n, (image, _) in enumerate(render_boards(2))]
+        take_picture(phone, photos[0])
+        wait_for_turn(phone, 1)
+        take_picture(phone, photos[0])  # without new tiles: did the player pass?
+        with phone.expect_file_chooser() as chooser:
+            phone.get_by_role("button", name="Look again").click()
+        chooser.value.set_files(photos[1])
+        phone.wait_for_function("() => !document.querySelector('.question')")
+        assert [turn.kind for turn in session.state.turns] == ["play", "play"]
+
+
 def test_set_up_shows_the_table_alone(browser: Browser) -> None:
     with serve() as (_, server), opened(browser, has_touch=True) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)

@@ -54,9 +54,10 @@ def phone(app: Flask) -> FlaskClient:
 
 
 def send_picture(
-    phone: FlaskClient, session: TableSession, data: bytes = JPEG, seen: str = "", **headers: str
+    phone: FlaskClient, session: TableSession, data: bytes = JPEG, seen: str = "", again: str = "", **headers: str
 ) -> TestResponse:
     form = {"csrf": token(phone), "seen": seen or str(session.state.moment), "picture": (io.BytesIO(data), "1.jpg")}
+    form["again"] = again
     return phone.post(PATH, data=form, content_type="multipart/form-data", headers=headers)
 
 
@@ -72,6 +73,18 @@ def test_picture_of_a_form_without_script_returns_to_the_page(
     board.lay(HORN)
     answer = send_picture(phone, session, **{"Sec-Fetch-Dest": "document"})
     assert (answer.status_code, answer.location) == (303, "/")
+
+
+def test_picture_that_looks_again_replaces_the_turn_in_question(
+    phone: FlaskClient, session: TableSession, board: TextTable
+) -> None:
+    board.lay(("HO?N", 7, 5, True))
+    send_picture(phone, session)
+    assert session.state.question is not None
+    board.lay(HORN)
+    assert send_picture(phone, session, again="1").status_code == 204
+    assert [turn.word for turn in session.state.turns] == ["HORN"] and session.state.question is None
+    assert "No question is open" in send_picture(phone, session, again="1").text
 
 
 def test_picture_without_a_board_is_answered_with_the_reason(
