@@ -23,6 +23,7 @@ from web.pages import (
     actions,
     dialogs,
     director_call,
+    hall_key,
     panel,
     phone_camera,
     pictures,
@@ -92,6 +93,8 @@ def create_app(
         app.register_blueprint(routes)
     if host_info.hall is not None:
         app.register_blueprint(director_call.create_blueprint(host_info.hall, pairing))
+    if host_info.directed is not None:
+        app.register_blueprint(hall_key.create_blueprint(host_info.directed, pairing))
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
     _set_template_values(app, session, host_info)
@@ -111,10 +114,16 @@ def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo)
         hall_of_table=host_info.hall,
         has_wifi=host_info.wifi_manager is not None,
         has_settings=host_info.settings is not None,
-        table_name=host_info.table_name or "Tilekeeper",
+        directed=host_info.directed,
+        table_name=lambda: _find_table_name(host_info),
         colours_path=lambda: make_colours_path(session.state),
     )
     app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)
+
+
+def _find_table_name(host_info: HostInfo) -> str:
+    given = host_info.directed.name if host_info.directed else ""
+    return given or host_info.table_name or "Tilekeeper"
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

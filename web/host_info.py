@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
+from device.hall.directed_table import DirectedTable
 from device.panel.buttons import Button
 from device.panel.lights import Signal
 from device.panel.panel import PanelView
@@ -60,7 +61,8 @@ class HostInfo:
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
     for problem reports. `data_folder` is the folder of the games. `board_colours` is the edition in whose colours the
     board is always drawn, or empty. `language` is the language of the page for all devices that chose no other, or
-    empty; `table_name` is the name of the table, or empty. `hall` is None for a table that belongs to no hall.
+    empty; `table_name` is the name of the table, or empty. `hall` and `directed`, what its director has
+    sent, are None for a table that belongs to no hall.
     """
 
     panel: PanelControl | None = None
@@ -81,3 +83,4 @@ class HostInfo:
     language: str = ""
     table_name: str = ""
     hall: DirectorCall | None = None
+    directed: DirectedTable | None = None

@@ -294,6 +294,7 @@ class Appliance:
             page.language,
             self._settings.hall.table,
             self._hall,
+            self._hall.directed if self._hall else None,
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

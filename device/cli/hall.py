@@ -84,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     """Open broker, tables, receiver and page; `stack` closes them. Raises `UserError`, `StoreError`."""
+    from device.hall.key_file import FILE_NAME as KEY_FILE_NAME
+    from device.hall.key_file import KeyFileError, open_key
     from device.hall.receiver import HallReceiver
     from device.hall.standings import PairingsError
     from web.hall.app import create_hall_app
@@ -94,7 +96,11 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     folder = None if args.demo else ensure_data_folder(args.data)
     settings = _open_demo(stack) if args.demo else _make_settings(args)
     path = folder / _FILE_NAME if folder else ":memory:"
-    receiver = stack.enter_context(HallReceiver(path, settings, print))
+    try:
+        key = open_key(folder / KEY_FILE_NAME) if folder else None
+    except KeyFileError as error:
+        raise UserError(str(error)) from None
+    receiver = stack.enter_context(HallReceiver(path, settings, print, key))
     if args.pairings:
         try:
             receiver.set_pairings(args.pairings.read_text(encoding="utf-8"))

@@ -7,25 +7,35 @@ from typing import Any
 
 import msgspec
 
+from device.hall.director import KEY_TOPIC, DirectorOrder, HallKey, SignedOrder
 from device.hall.messages import TOPIC_ROOT, TableEvent, TableLog, TableState, TableStatus
 
 _CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog}
+_RECEIVED = {"director": SignedOrder, "key": HallKey}
+"""What a table receives. `DirectorOrder` is the text in a `SignedOrder`."""
+_ADDRESSES = {"key": KEY_TOPIC}
 
 
 def build_document() -> dict[str, Any]:
     """Return the document (AsyncAPI 3.0), with the schemas of the message structs."""
-    _, schemas = msgspec.json.schema_components(_CHANNELS.values(), ref_template="#/components/schemas/{name}")
+    kinds = (*_CHANNELS.values(), *_RECEIVED.values(), DirectorOrder)
+    _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     channels = {
         name: {
-            "address": f"{TOPIC_ROOT}/{{table}}/{name}",
-            "parameters": {"table": {"description": "Name of the table."}},
+            "address": _ADDRESSES.get(name, f"{TOPIC_ROOT}/{{table}}/{name}"),
+            **({} if name in _ADDRESSES else {"parameters": {"table": {"description": "Name of the table."}}}),
             "messages": {kind.__name__: {"payload": {"$ref": f"#/components/schemas/{kind.__name__}"}}},
         }
-        for name, kind in _CHANNELS.items()
+        for name, kind in (_CHANNELS | _RECEIVED).items()
     }
     operations = {
-        f"send_{name}": {"action": "send", "channel": {"$ref": f"#/channels/{name}"}, "bindings": {"mqtt": {"qos": 1}}}
-        for name in _CHANNELS
+        f"{action}_{name}": {
+            "action": action,
+            "channel": {"$ref": f"#/channels/{name}"},
+            "bindings": {"mqtt": {"qos": 1}},
+        }
+        for action, names in (("send", _CHANNELS), ("receive", _RECEIVED))
+        for name in names
     }
     return {
         "asyncapi": "3.0.0",

@@ -5,6 +5,7 @@ MQTT 5, because a broker of version 3.1.1 acknowledges messages that its rules d
 
 from __future__ import annotations
 
+import logging
 import select
 import socket
 import ssl
@@ -22,6 +23,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 from device.hall.messages import Publication
 from device.settings import HallSettings
 from engine.errors import TilekeeperError
+
+_log = logging.getLogger(__name__)
 
 KEEPALIVE_S = 20
 CONNECT_TIMEOUT_S = 5.0
@@ -42,13 +45,15 @@ class Subscription:
     """What a client receives: `receive` gets topic, payload, and True if the broker had retained the message.
 
     A message is acknowledged after `receive` has returned. The broker keeps messages for an absent client for
-    `session_s` seconds, and sends none that is larger than `max_bytes`.
+    `session_s` seconds, and sends none that is larger than `max_bytes`. If the subscription is not required, a broker
+    that does not allow it is only logged.
     """
 
     topics: tuple[str, ...]
     receive: Callable[[str, bytes, bool], None]
     session_s: int
     max_bytes: int
+    is_required: bool = True
 
 
 class BrokerConnection:
@@ -71,6 +76,7 @@ class BrokerConnection:
         """
         self._wake_up = wake_up
         self._unacknowledged: set[int] = set()
+        self._on_refused: dict[int, Callable[[str], None]] = {}
         self._refusal = ""
         self._is_ready = False
         self._client = mqtt.Client(
@@ -102,9 +108,9 @@ class BrokerConnection:
                 one.topic, bytes(one.payload), one.retain
             )
             self._client.on_subscribe = lambda _client, _data, _mid, reasons, _properties: self._handle_subscribed(
-                reasons
+                reasons, is_required=subscription.is_required
             )
-        self._open(settings, properties, is_new=subscription is None)
+        self._open(settings, properties, is_new=subscription is None or not subscription.session_s)
         if subscription:
             self._client.subscribe([(topic, QOS) for topic in subscription.topics])
 
@@ -130,13 +136,18 @@ class BrokerConnection:
         """True if the broker has acknowledged all messages."""
         return not self._unacknowledged
 
-    def publish(self, publications: Sequence[Publication]) -> None:
-        """Send messages in order. Raises `BrokerLostError`."""
+    def publish(self, publications: Sequence[Publication], on_refused: Callable[[str], None] | None = None) -> None:
+        """Send messages in order. Raises `BrokerLostError`.
+
+        If the broker does not allow one of them, `on_refused` gets the reason; without it, the connection ends.
+        """
         for one in publications:
             info = self._client.publish(one.topic, one.payload, QOS, one.retain)
             if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
                 raise BrokerLostError(mqtt.error_string(info.rc))
             self._unacknowledged.add(info.mid)
+            if on_refused:
+                self._on_refused[info.mid] = on_refused
 
     def wait(self, timeout_s: float) -> None:
         """Wait for the network or for `wake_up`, and handle what has arrived.
@@ -174,15 +185,21 @@ class BrokerConnection:
         if reason.is_failure:
             self._refusal = str(reason)
 
-    def _handle_subscribed(self, reasons: Sequence[ReasonCode]) -> None:
-        refused = [str(reason) for reason in reasons if reason.is_failure]
-        self._refusal = self._refusal or ", ".join(refused)
+    def _handle_subscribed(self, reasons: Sequence[ReasonCode], *, is_required: bool) -> None:
+        refused = ", ".join(str(reason) for reason in reasons if reason.is_failure)
+        if is_required:
+            self._refusal = self._refusal or refused
+        elif refused:
+            _log.warning("the broker lets this client receive nothing: %s", refused)
 
     def _handle_ack(self, mid: int, reason: ReasonCode) -> None:
-        if reason.is_failure:
+        on_refused = self._on_refused.pop(mid, None)
+        if reason.is_failure and on_refused is None:
             self._refusal = str(reason)
-        else:
-            self._unacknowledged.discard(mid)
+            return
+        self._unacknowledged.discard(mid)
+        if reason.is_failure and on_refused:
+            on_refused(str(reason))
 
     def _handle_end(self, reason: ReasonCode) -> None:
         if reason.getName() == "Session taken over":

@@ -43,6 +43,11 @@ class EventQueue:
         """Number of the next game of the store when the games after the position were listed last."""
         self._save_position()  # the id of the store must not change if the power fails before the first acknowledgement
 
+    @property
+    def store_id(self) -> str:
+        """The id of the store in the messages of the table."""
+        return self._position.store
+
     def _read_position(self, target: str) -> Position:
         newest = next((game.id for game in self._store.games() if not game.imported), self._store.next_game_number)
         try:

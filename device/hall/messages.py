@@ -104,7 +104,7 @@ class Publication(msgspec.Struct, frozen=True):
     """A message with its topic; the broker keeps the newest retained message of a topic for new subscribers."""
 
     topic: str
-    message: HallMessage | Mapping[str, Any]
+    message: msgspec.Struct | Mapping[str, Any]
     retain: bool
 
     @property

@@ -6,45 +6,59 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from device.hall.broker_task import BrokerTask
+from device.hall.directed_table import DirectedTable
+from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
 from device.hall.event_queue import EventQueue
 from device.hall.home_assistant import publish_discovery
 from device.hall.messages import TableEvent, publish_state, publish_status
 from device.session.snapshot import SnapshotSource, TableSnapshot
+from device.session.table_session import TableSession
 from device.settings import HallSettings
 from device.storage.store import GameStore
 from engine.messages import make_message
+
+if TYPE_CHECKING:
+    from device.hall.connection import Subscription
 
 CHECK_INTERVAL_S = 5.0
 """Interval, in seconds, of reading the store without a new snapshot."""
 
 
 def open_hall(
-    session: SnapshotSource, store: GameStore, settings: HallSettings, report: Callable[[str], None]
+    session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
 ) -> AbstractContextManager[HallPublisher | None]:
-    """Start publishing; without the library, report this and publish nothing."""
+    """Start publishing, and follow the director of an accepted hall; without the library, only report this."""
     if find_spec("paho") is None:
         text = "nothing is published to the hall: install its library with pip install 'tilekeeper[hall]'"
         report(make_message("hall-missing", text))
         return nullcontext()
-    return HallPublisher(session, store, settings, report)
+    directed = DirectedTable(settings.table, store, session.submit, report)
+    return HallPublisher(session, store, settings, report, directed)
 
 
 class HallPublisher(BrokerTask):
     """Publishes the events of the store, the newest log and snapshot, and the status of a table.
 
-    `calls_director` is True while the players call the director.
+    `calls_director` is True while the players call the director. `directed` receives the messages of the director.
     """
 
     def __init__(
-        self, session: SnapshotSource, store: GameStore, settings: HallSettings, report: Callable[[str], None]
+        self,
+        session: SnapshotSource,
+        store: GameStore,
+        settings: HallSettings,
+        report: Callable[[str], None],
+        directed: DirectedTable | None = None,
     ) -> None:
         super().__init__(report)
         self._session = session
         self._store = store
         self._settings = settings
         self.calls_director = False
+        self.directed = directed
         session.add_listener(self._handle_state)
         self._start()
 
@@ -65,6 +79,21 @@ class HallPublisher(BrokerTask):
         text = "The hall refuses this table ({0}). The game goes on; check [hall] in the settings."
         return make_message("hall-refused", text, error)
 
+    def _make_subscription(self, queue: EventQueue) -> Subscription | None:
+        """Return what the table receives; the broker keeps nothing of it while the table is away."""
+        from device.hall.connection import Subscription
+
+        directed = self.directed
+        if directed is None:
+            return None
+        return Subscription(
+            (KEY_TOPIC, make_director_topic(self._settings.table)),
+            lambda topic, payload, is_retained: directed.receive(topic, payload, is_retained, queue.store_id),
+            session_s=0,
+            max_bytes=MAX_PACKET_BYTES,
+            is_required=False,
+        )
+
     def _use_broker(self) -> None:
         """Publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
         from device.hall.connection import BrokerConnection
@@ -72,7 +101,7 @@ class HallPublisher(BrokerTask):
         settings = self._settings
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
         will = publish_status(settings.table, online=False)
-        connection = BrokerConnection(settings, settings.table, self._wake_up, will)
+        connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
         last: tuple[TableSnapshot, bool] | None = None
         sent: TableEvent | None = None
         try:

@@ -105,6 +105,11 @@ class ReceivedGames:
         rows = self._fetch("SELECT id, place, number, started FROM game ORDER BY started, id")
         return [ReceivedGame(*row) for row in rows]
 
+    def find_store(self, table: str) -> str | None:
+        """Return the id of the store from which the newest game of a table came, or None if there is no game."""
+        rows = self._fetch("SELECT store FROM game WHERE place = ? ORDER BY started DESC, id DESC LIMIT 1", table)
+        return rows[0][0] if rows else None
+
     def read_events(self, game: int) -> list[StoredEvent]:
         """Return the events of a game, in order."""
         rows = self._fetch("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)

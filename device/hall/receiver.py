@@ -6,10 +6,23 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from device.hall.broker_task import BrokerTask
+from device.hall.director import (
+    KEY_TOPIC,
+    DirectorCommand,
+    DirectorOrder,
+    format_fingerprint,
+    publish_key,
+    publish_order,
+)
 from device.hall.hall_state import (
     MAX_PROBLEMS,
     HallState,
@@ -23,13 +36,16 @@ from device.hall.hall_state import (
     apply_table_state,
 )
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
-from device.hall.messages import HallMessage, TableEvent, TableLog, TableState, TableStatus
+from device.hall.messages import HallMessage, Publication, TableEvent, TableLog, TableState, TableStatus
 from device.hall.received_games import MissingEventsError, ReceivedGames
 from device.hall.results import Result
 from device.hall.standings import parse_pairings
 from device.settings import HallSettings
 from device.storage.stored_game import StoredEvent
 from engine.messages import make_message
+
+if TYPE_CHECKING:
+    from device.hall.connection import BrokerConnection
 
 _log = logging.getLogger(__name__)
 
@@ -41,16 +57,25 @@ MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
+_ORDER_NOTE = "order"
 
 
 class HallReceiver(BrokerTask):
     """Receives the tables' messages; `state` is the newest state of the hall, `delay_s` the delay of its viewers."""
 
-    def __init__(self, path: Path | str, settings: HallSettings, report: Callable[[str], None] = _log.warning) -> None:
-        """Read the games that were received before. Raises `StoreError`."""
+    def __init__(
+        self,
+        path: Path | str,
+        settings: HallSettings,
+        report: Callable[[str], None] = _log.warning,
+        key: Ed25519PrivateKey | None = None,
+    ) -> None:
+        """Read the games that were received before; `key` signs what the director sends. Raises `StoreError`."""
         super().__init__(report)
         self._settings = settings
         self.games = ReceivedGames(path)
+        self._key = key or Ed25519PrivateKey.generate()
+        self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
         self.state = self._load_state()
@@ -92,6 +117,35 @@ class HallReceiver(BrokerTask):
         with self._lock:
             self.games.save_result(0, result)
             self.state = apply_results(self.state, [*self.state.results, result])
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the hall's key, which the admin of a table compares."""
+        return format_fingerprint(self._key.public_key().public_bytes_raw())
+
+    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
+        """Send commands to tables that are online; return how many were sent. Raises `StoreError`.
+
+        Nothing waits for a connection: a clock that starts late is worse than one that does not start.
+        """
+        sent = 0
+        with self._lock:
+            for name, command in commands:
+                table, store = self.state.tables.get(name), self.games.find_store(name)
+                if table is None or not table.is_online or store is None or not self.state.is_connected:
+                    continue
+                number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
+                self.games.save_note(_ORDER_NOTE, str(number))
+                order = DirectorOrder(table=name, store=store, number=number, command=command)
+                self._orders.append(publish_order(self._key, order))
+                sent += 1
+        self._ring()
+        return sent
+
+    def _publish_orders(self, connection: BrokerConnection) -> None:
+        while self._orders:
+            order = self._orders.popleft()
+            connection.publish([order], partial(self._note_problem, order.topic))
 
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
         match message:
@@ -151,10 +205,13 @@ class HallReceiver(BrokerTask):
         subscription = Subscription(TOPICS, self.receive, SESSION_S, MAX_PACKET_BYTES)
         connection = BrokerConnection(self._settings, self._client, self._wake_up, subscription=subscription)
         self._has_delivered = True
+        self._orders.clear()
         self._set_connected(True)
         try:
+            connection.publish([publish_key(self._key)], partial(self._note_problem, KEY_TOPIC))
             while not self._closing.is_set():
                 connection.wait(CHECK_INTERVAL_S)
+                self._publish_orders(connection)
         finally:
             connection.close()
             self._set_connected(False)

@@ -46,6 +46,13 @@ class Broker:
         """Stop the broker; it keeps retained messages and sessions for the next start."""
         self._end(signal.SIGTERM)
 
+    def add_user(self, name: str, password: str) -> None:
+        """Let the running broker know one more user."""
+        passwords = self._folder / "passwords"
+        subprocess.run(["mosquitto_passwd", "-b", passwords, name, password], check=True, capture_output=True)
+        if self._process:
+            self._process.send_signal(signal.SIGHUP)
+
     def kill(self) -> None:
         """Kill the broker; it keeps nothing."""
         self._end(signal.SIGKILL)

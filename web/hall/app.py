@@ -58,7 +58,7 @@ def create_hall_app(
     app.session_interface = DatelessCookieSessionInterface()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(is_hall=True, is_playing=is_playing, needs_help=needs_help)
-    app.jinja_env.globals.update(table_name="Tilekeeper", colours_path=lambda: COLOURS_PATH)
+    app.jinja_env.globals.update(table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     app.jinja_env.filters["board_colours"] = partial(choose_board_colours, "")
     filters.register_filters(app)
     app.extensions["pairing"] = pairing

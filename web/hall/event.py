@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
@@ -13,6 +13,7 @@ from typing import Protocol
 from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
+from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock, is_sound_command
 from device.hall.hall_state import HallState
 from device.hall.inbox import is_player_name
 from device.hall.received_games import ReceivedGames
@@ -42,6 +43,10 @@ class Hall(Protocol):
     games: ReceivedGames
     delay_s: float
 
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the hall's key."""
+
     def set_pairings(self, text: str) -> None:
         """Replace the pairings of the event."""
 
@@ -50,6 +55,9 @@ class Hall(Protocol):
 
     def set_delay(self, seconds: float) -> None:
         """Let viewers see everything so many seconds late."""
+
+    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
+        """Send commands to tables by name; return how many were sent."""
 
 
 def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pairing) -> Blueprint:
@@ -62,6 +70,9 @@ def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pai
     routes.post("/pairings")(pages.set_pairings)
     routes.post("/result")(pages.add_result)
     routes.post("/delay")(pages.set_delay)
+    routes.post("/name")(pages.name_table)
+    routes.post("/round-<int:number>/send")(pages.send_pairings)
+    routes.post("/start-clocks")(pages.start_clocks)
     return routes
 
 
@@ -91,6 +102,9 @@ class EventPages:
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
+            tables=list(state.tables),
+            fingerprint=self.hall.fingerprint,
+            sent=request.args.get("sent", type=int),
         )
 
     def send_csv(self, number: int) -> Response:
@@ -135,6 +149,26 @@ class EventPages:
             return refuse(texts()("hall.wrong_delay", most=round(MAX_DELAY_S)))
         self.hall.set_delay(float(seconds))
         return accept(EVENT_PATH)
+
+    def name_table(self) -> ResponseReturnValue:
+        """Send a table the name that its pages show."""
+        command = SetTableName(request.form.get("name", "").strip())
+        if not is_sound_command(command):
+            return refuse(texts()("hall.wrong_name"))
+        return self._send([(request.form.get("table", ""), command)])
+
+    def send_pairings(self, number: int) -> ResponseReturnValue:
+        """Send the pairings of a round to their tables."""
+        pairs = [one for one, _ in self._find_round(number) if one.table and one.second]
+        return self._send([(one.table, OfferPairing((one.first, one.second))) for one in pairs])
+
+    def start_clocks(self) -> ResponseReturnValue:
+        """Let all paused tables go on."""
+        return self._send([(name, StartClock()) for name in self.state.tables])
+
+    def _send(self, commands: Sequence[tuple[str, DirectorCommand]]) -> ResponseReturnValue:
+        sent = self.hall.send_orders(commands)
+        return accept(f"{EVENT_PATH}?sent={sent}") if sent else refuse(texts()("hall.none_sent"))
 
     def _find_round(self, number: int) -> Round:
         state = self.state

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.hall.director import DirectorCommand
 from device.hall.hall_state import (
     HallState,
     apply_connection,
@@ -57,6 +58,8 @@ class ShownHall:
     def __init__(self) -> None:
         self.games = ReceivedGames(":memory:")
         self.delay_s = 0.0
+        self.fingerprint = "1a2b 3c4d"
+        self.orders: list[tuple[str, DirectorCommand]] = []
         self.state = apply_connection(HallState(), is_connected=True)
         for name in ("Table 2", "Table 10"):
             self.state = apply_status(self.state, name, is_online=True)
@@ -85,6 +88,11 @@ class ShownHall:
 
     def add_result(self, result: Result) -> None:
         self.state = apply_results(self.state, [*self.state.results, result])
+
+    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
+        found = [one for one in commands if one[0] in self.state.tables]
+        self.orders += found
+        return len(found)
 
     def trouble(self, name: str, *subjects: str) -> None:
         """Let a table report faults."""

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 from flask.testing import FlaskClient
 
+from device.hall.director import OfferPairing, SetTableName, StartClock
 from device.hall.hall_state import apply_game
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
@@ -76,9 +77,30 @@ def test_director_sets_the_delay(hall: ShownHall, director: FlaskClient) -> None
     assert hall.delay_s == 300.0
 
 
+def test_director_directs_the_tables(hall: ShownHall, director: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben\n1,5,Cleo,Dan\n1,,Eve,\n2,Table 10,Anna,Cleo")
+    hall.look()
+    assert post(director, "/event/name", table="Table 2", name="Final") == 303
+    assert post(director, "/event/round-1/send") == 303
+    assert post(director, "/event/start-clocks") == 303
+    assert hall.orders == [
+        ("Table 2", SetTableName("Final")),
+        ("Table 2", OfferPairing(("Anna", "Ben"))),
+        ("Table 2", StartClock()),
+        ("Table 10", StartClock()),
+    ]
+    page = director.get("/event?sent=2").text
+    assert hall.fingerprint in page and "Sent to 2 tables." in page
+
+
+@pytest.mark.parametrize("fields", [{"table": "nowhere", "name": "Final"}, {"table": "Table 2", "name": "a/b"}])
+def test_name_for_no_table_is_refused(hall: ShownHall, director: FlaskClient, fields: dict[str, str]) -> None:
+    assert post(director, "/event/name", **fields) == 409 and hall.orders == []
+
+
 def test_viewers_change_nothing(client: FlaskClient) -> None:
     assert "<form" not in client.get("/event").text
-    for path in ("pairings", "result", "delay"):
+    for path in ("pairings", "result", "delay", "name", "round-1/send", "start-clocks"):
         assert client.post(f"/event/{path}", data={"pairings": "1,1,A,B"}).status_code == 403
 
 

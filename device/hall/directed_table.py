@@ -1,0 +1,166 @@
+"""A table that a hall may direct: the key that the admin has accepted, and what the director has sent.
+
+The number of the last order is saved before the order is carried out, so that an order counts once, also after a
+restart.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+
+import msgspec
+
+from device.hall.director import (
+    KEY_TOPIC,
+    BadOrderError,
+    DirectorCommand,
+    OfferPairing,
+    SetTableName,
+    StartClock,
+    decode_key,
+    make_repeated_error,
+    verify_order,
+)
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EndPause
+from device.session.snapshot import TableSnapshot
+from device.storage.store import TABLE_NOTES, GameStore
+from engine.messages import make_message
+
+_log = logging.getLogger(__name__)
+
+NOTE_NAME = "hall-director"
+REPORT_INTERVAL_S = 60.0
+"""Least time between two notices about refused messages; all of them are counted."""
+
+Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
+
+
+class Direction(msgspec.Struct, frozen=True):
+    """What is kept: the accepted key (empty: none), the last number of each key that was ever accepted, and names."""
+
+    key: bytes = b""
+    numbers: Mapping[str, int] = {}
+    name: str = ""
+    pairing: tuple[str, ...] = ()
+
+
+class DirectedTable:
+    """Receives the messages of the hall for one table; thread-safe.
+
+    `offered` is the key of the hall at the broker, empty if there is none; `refused` is the number of refused messages.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        store: GameStore,
+        submit: Submit,
+        report: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Read what was accepted before. `clock` returns seconds. Raises `StoreError`."""
+        self._table = table
+        self._store = store
+        self._submit = submit
+        self._report = report
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._reported: float | None = None
+        self._direction = self._read_direction()
+        self.offered = b""
+        self.refused = 0
+
+    @property
+    def accepted(self) -> bytes:
+        """The key of the hall that may direct this table, empty if there is none."""
+        return self._direction.key
+
+    @property
+    def name(self) -> str:
+        """The name that the director has given to the table, or an empty string."""
+        return self._direction.name
+
+    @property
+    def pairing(self) -> tuple[str, ...]:
+        """The players that the director has sent for the next game."""
+        return self._direction.pairing
+
+    def receive(self, topic: str, payload: bytes, is_retained: bool, store_id: str) -> None:
+        """Carry out an order, or note the key of a hall; `store_id` is the id of this table's store.
+
+        A message that is not accepted is counted and reported, and has no other effect. Raises `StoreError`.
+        """
+        try:
+            if topic == KEY_TOPIC:
+                self.offered = decode_key(payload)
+            else:
+                if is_retained:  # the hall sends none of these
+                    raise make_repeated_error()
+                self._carry_out(payload, store_id)
+        except BadOrderError as error:
+            self._note_refusal(error)
+
+    def accept(self, key: bytes) -> bool:
+        """Let the hall with this key direct the table; return False if it is not the one that is offered now.
+
+        Raises `StoreError`.
+        """
+        with self._lock:
+            if not key or key != self.offered:
+                return False
+            self._save(Direction(key, self._direction.numbers))
+            return True
+
+    def withdraw(self) -> None:
+        """Let no hall direct the table. Numbers are kept, so that old messages stay refused. Raises `StoreError`."""
+        with self._lock:
+            self._save(Direction(numbers=self._direction.numbers))
+
+    def _carry_out(self, payload: bytes, store_id: str) -> None:
+        with self._lock:
+            before = self._direction
+            key = before.key.hex()
+            order = verify_order(payload, before.key, self._table, store_id, before.numbers.get(key, 0))
+            numbers = {**before.numbers, key: order.number}
+            self._save(_apply(msgspec.structs.replace(before, numbers=numbers), order.command))
+        if isinstance(order.command, StartClock):
+            self._submit(EndPause()).add_done_callback(_log_refusal)
+
+    def _note_refusal(self, error: BadOrderError) -> None:
+        self.refused += 1
+        now = self._clock()
+        _log.warning("a message of the director is refused: %s", error)
+        if self._reported is None or now - self._reported >= REPORT_INTERVAL_S:
+            self._reported = now
+            self._report(make_message("order-refused", "A message of the director was refused: {0}.", error))
+
+    def _read_direction(self) -> Direction:
+        try:
+            return msgspec.json.decode(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "{}", type=Direction)
+        except msgspec.DecodeError:
+            _log.exception("the accepted hall cannot be read; the admin has to accept it again")
+            return Direction()
+
+    def _save(self, direction: Direction) -> None:
+        self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(direction).decode())
+        self._direction = direction
+
+
+def _apply(direction: Direction, command: DirectorCommand) -> Direction:
+    match command:
+        case SetTableName(name=name):
+            return msgspec.structs.replace(direction, name=name)
+        case OfferPairing(players=players):
+            return msgspec.structs.replace(direction, pairing=players)
+        case StartClock():
+            return direction
+
+
+def _log_refusal(future: Future[TableSnapshot]) -> None:
+    if error := future.exception():  # the clock runs already, or there is no game
+        _log.info("the director's start of the clock: %s", error)

@@ -1,0 +1,162 @@
+"""Signed messages of the director: what the hall may send to a table, and the checks that a table makes.
+
+A table does only what a `DirectorCommand` can say. Nothing here depends on the network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from device.hall.inbox import is_player_name
+from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, Publication
+from device.settings import TABLE_PATTERN
+from engine.errors import TilekeeperError
+from engine.messages import make_message
+
+KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
+MAX_ORDER_BYTES = 4000
+"""Largest message that a table reads; the longest names need 1000."""
+MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
+"""Largest packet that the broker sends to a table. Those above `MAX_ORDER_BYTES` are reported."""
+KEY_BYTES = 32
+_MAX_PLAYERS = 4
+_MAX_NUMBER = 2**53
+_FINGERPRINT_DIGITS = 20
+
+
+class SetTableName(msgspec.Struct, frozen=True, tag_field="kind", tag="name"):
+    """Show this name on the pages of the table."""
+
+    name: str
+
+
+class OfferPairing(msgspec.Struct, frozen=True, tag_field="kind", tag="pairing"):
+    """Offer these players for the next game."""
+
+    players: tuple[str, ...]
+
+
+class StartClock(msgspec.Struct, frozen=True, tag_field="kind", tag="start_clock"):
+    """End the pause of the game, so that the clock of the player to move runs."""
+
+
+DirectorCommand = SetTableName | OfferPairing | StartClock
+
+
+class DirectorOrder(HallMessage, frozen=True, kw_only=True):
+    """A command for the table `table` with this `store`. `number` grows with each order of a hall."""
+
+    store: str
+    number: int
+    command: DirectorCommand
+
+
+class SignedOrder(msgspec.Struct, frozen=True):
+    """A `DirectorOrder` as JSON text, and the Ed25519 signature (Base64) of exactly this text in UTF-8."""
+
+    order: str
+    signature: bytes
+
+
+class HallKey(msgspec.Struct, frozen=True):
+    """The public key of the hall: the 32 bytes of an Ed25519 key in Base64."""
+
+    key: bytes
+    v: int = SCHEMA_VERSION
+
+
+class BadOrderError(TilekeeperError):
+    """A message that a table refuses; the text gives the reason."""
+
+
+def make_director_topic(table: str) -> str:
+    """Return the topic on which a table receives orders.
+
+    >>> make_director_topic("7")
+    'tilekeeper/v1/7/director'
+    """
+    return f"{TOPIC_ROOT}/{table}/director"
+
+
+def format_fingerprint(key: bytes) -> str:
+    """Return the first 80 bits of the key's SHA-256 for people to compare.
+
+    >>> format_fingerprint(bytes(32))
+    '6668 7aad f862 bd77 6c8f'
+    """
+    digits = hashlib.sha256(key).hexdigest()[:_FINGERPRINT_DIGITS]
+    return " ".join(digits[i : i + 4] for i in range(0, _FINGERPRINT_DIGITS, 4))
+
+
+def publish_key(key: Ed25519PrivateKey) -> Publication:
+    """Return the message with the public key of the hall."""
+    return Publication(KEY_TOPIC, HallKey(key.public_key().public_bytes_raw()), retain=True)
+
+
+def publish_order(key: Ed25519PrivateKey, order: DirectorOrder) -> Publication:
+    """Return the signed message of an order; the broker does not keep it for later subscribers."""
+    text = msgspec.json.encode(order)
+    return Publication(make_director_topic(order.table), SignedOrder(text.decode(), key.sign(text)), retain=False)
+
+
+def decode_key(payload: bytes) -> bytes:
+    """Return the public key in a message of the hall. Raises `BadOrderError`."""
+    try:
+        key = msgspec.json.decode(payload[: MAX_ORDER_BYTES + 1], type=HallKey).key
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise make_unreadable_error()
+    return key
+
+
+def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number: int) -> DirectorOrder:
+    """Return the order in a message if the key has signed it for this table, and its number is above `last_number`.
+
+    `key` is the accepted public key, empty if there is none. Raises `BadOrderError`.
+    """
+    if len(payload) > MAX_ORDER_BYTES:
+        raise BadOrderError(make_message("order-large", "it has {0} bytes", len(payload)))
+    if not key:
+        raise BadOrderError(make_message("order-no-hall", "no hall may direct this table"))
+    try:
+        signed = msgspec.json.decode(payload, type=SignedOrder)
+        Ed25519PublicKey.from_public_bytes(key).verify(signed.signature, signed.order.encode())
+        order = msgspec.json.decode(signed.order, type=DirectorOrder)
+    except InvalidSignature:
+        raise BadOrderError(make_message("order-forged", "the hall has not signed it")) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise make_unreadable_error() from None
+    if (order.table, order.store) != (table, store):
+        raise BadOrderError(make_message("order-other-table", "it is for another table"))
+    if not last_number < order.number < _MAX_NUMBER:
+        raise make_repeated_error()
+    if order.v != SCHEMA_VERSION or not is_sound_command(order.command):
+        raise make_unreadable_error()
+    return order
+
+
+def is_sound_command(command: DirectorCommand) -> bool:
+    """Return True if a table can do this."""
+    match command:
+        case SetTableName(name=name):
+            return bool(TABLE_PATTERN.fullmatch(name))
+        case OfferPairing(players=players):
+            distinct = len({player.casefold() for player in players}) == len(players)
+            return 2 <= len(players) <= _MAX_PLAYERS and distinct and all(map(is_player_name, players))
+        case StartClock():
+            return True
+
+
+def make_unreadable_error() -> BadOrderError:
+    """Return the error for a message in no known form."""
+    return BadOrderError(make_message("order-unreadable", "it cannot be read"))
+
+
+def make_repeated_error() -> BadOrderError:
+    """Return the error for a message that was sent before."""
+    return BadOrderError(make_message("order-repeated", "it is not newer than the last one"))

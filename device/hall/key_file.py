@@ -1,0 +1,34 @@
+"""The key pair with which a hall signs the messages of its director, in a file that only its user can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+
+from device.storage.files import write_file
+from engine.errors import TilekeeperError
+
+FILE_NAME = "hall-key.pem"
+
+
+class KeyFileError(TilekeeperError):
+    """The file of the key cannot be read or written."""
+
+
+def open_key(path: Path) -> Ed25519PrivateKey:
+    """Return the key in the file; if there is no file, make a key and write it. Raises `KeyFileError`.
+
+    A file that cannot be read is kept: with another key, the admin of each table would have to accept the hall again.
+    """
+    try:
+        if not path.exists():
+            new = Ed25519PrivateKey.generate()
+            write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), mode=0o600)
+        key = load_pem_private_key(path.read_bytes(), None)
+    except (OSError, ValueError, TypeError) as error:
+        raise KeyFileError(f"the key of the hall in {path} cannot be used: {error}") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(f"the key of the hall in {path} cannot be used: it is no Ed25519 key")
+    return key

@@ -1,0 +1,317 @@
+"""Signed messages of the director: what a table accepts, and what it refuses without harm."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from paho.mqtt.publish import single
+
+from device.hall.directed_table import NOTE_NAME, DirectedTable
+from device.hall.director import (
+    KEY_TOPIC,
+    MAX_ORDER_BYTES,
+    BadOrderError,
+    DirectorCommand,
+    DirectorOrder,
+    OfferPairing,
+    SetTableName,
+    SignedOrder,
+    StartClock,
+    make_director_topic,
+    publish_key,
+    publish_order,
+    verify_order,
+)
+from device.hall.key_file import KeyFileError, open_key
+from device.hall.publisher import HallPublisher
+from device.hall.receiver import HallReceiver
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EndPause, Pause
+from device.session.snapshot import Phase, TableSnapshot
+from device.session.table_session import TableSession
+from device.storage.store import TABLE_NOTES, GameStore
+from engine.messages import key_of, values_of
+from tests.device.hall.conftest import MakeBroker
+from tests.support.broker import PASSWORD, USER, Broker
+from tests.support.sessions import until
+
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
+OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes([1] * 32))
+PUBLIC = KEY.public_key().public_bytes_raw()
+TOPIC = make_director_topic("7")
+
+
+def make_order(
+    number: int = 1,
+    command: DirectorCommand | None = None,
+    *,
+    key: Ed25519PrivateKey = KEY,
+    table: str = "7",
+    store: str = "a",
+) -> bytes:
+    """Return a signed message for a lone."""
+    order = DirectorOrder(table=table, store=store, number=number, command=command or SetTableName("Final"))
+    return publish_order(key, order).payload
+
+
+def sign_text(text: str) -> bytes:
+    """Return any text with the signature of the hall."""
+    return msgspec.json.encode(SignedOrder(text, KEY.sign(text.encode())))
+
+
+def alter(payload: bytes) -> bytes:
+    """Return the message with another name under the same signature."""
+    return payload.replace(b"Final", b"Finel")
+
+
+FORGED = {
+    "other key": (make_order(key=OTHER_KEY), "order-forged"),
+    "altered": (alter(make_order()), "order-forged"),
+    "no signature": (msgspec.json.encode(SignedOrder("{}", b"")), "order-forged"),
+    "other table": (make_order(table="8"), "order-other-table"),
+    "other store": (make_order(store="b"), "order-other-table"),
+    "repeated": (make_order(number=0), "order-repeated"),
+    "huge number": (make_order(number=2**53), "order-repeated"),
+    "large": (make_order() + b" " * MAX_ORDER_BYTES, "order-large"),
+    "no JSON": (b"\xff\x00", "order-unreadable"),
+    "half": (make_order()[:-9], "order-unreadable"),
+    "deep": (b"[" * MAX_ORDER_BYTES, "order-unreadable"),
+    "surrogate": (b'{"order":"\\ud800","signature":""}', "order-unreadable"),
+    "no order": (sign_text("{}"), "order-unreadable"),
+    "another command": (
+        sign_text('{"table":"7","store":"a","number":1,"command":{"kind":"undo"}}'),
+        "order-unreadable",
+    ),
+    "another version": (
+        sign_text('{"table":"7","v":2,"store":"a","number":1,"command":{"kind":"start_clock"}}'),
+        "order-unreadable",
+    ),
+    "name with markup": (make_order(command=SetTableName("<b>")), "order-unreadable"),
+    "no name": (make_order(command=SetTableName("")), "order-unreadable"),
+    "one player": (make_order(command=OfferPairing(("Anna",))), "order-unreadable"),
+    "same player": (make_order(command=OfferPairing(("Anna", "anna"))), "order-unreadable"),
+    "long player": (make_order(command=OfferPairing(("Anna", "B" * 500))), "order-unreadable"),
+}
+
+
+class LoneTable:
+    """A table without a broker: what it submits and reports, in a time that the test sets."""
+
+    def __init__(self, store: GameStore) -> None:
+        self.submitted: list[TableCommand] = []
+        self.reports: list[str] = []
+        self.now = 0.0
+        self.directed = DirectedTable("7", store, self.submit, self.reports.append, lambda: self.now)
+
+    def submit(self, command: TableCommand) -> Future[TableSnapshot]:
+        self.submitted.append(command)
+        return Future()
+
+    def receive(self, payload: bytes, topic: str = TOPIC, *, is_retained: bool = False) -> None:
+        self.directed.receive(topic, payload, is_retained, "a")
+
+    def accept(self, key: Ed25519PrivateKey = KEY) -> None:
+        """Let a hall ask, and the admin accept it."""
+        self.receive(publish_key(key).payload, KEY_TOPIC, is_retained=True)
+        assert self.directed.accept(key.public_key().public_bytes_raw())
+
+
+@pytest.fixture
+def store() -> Iterator[GameStore]:
+    with GameStore(":memory:") as store:
+        yield store
+
+
+@pytest.fixture
+def lone(store: GameStore) -> LoneTable:
+    lone = LoneTable(store)
+    lone.accept()
+    return lone
+
+
+def test_verified_order_is_the_one_that_was_signed() -> None:
+    order = verify_order(make_order(4, StartClock()), PUBLIC, "7", "a", 3)
+    assert order == DirectorOrder(table="7", store="a", number=4, command=StartClock())
+
+
+@pytest.mark.parametrize(("payload", "key"), FORGED.values(), ids=FORGED)
+def test_forged_order_is_refused(payload: bytes, key: str) -> None:
+    with pytest.raises(BadOrderError) as caught:
+        verify_order(payload, PUBLIC, "7", "a", 0)
+    assert key_of(str(caught.value)) == key
+
+
+@pytest.mark.parametrize("payload", [payload for payload, _ in FORGED.values()], ids=FORGED)
+def test_refused_order_changes_nothing_and_is_reported(lone: LoneTable, store: GameStore, payload: bytes) -> None:
+    before = store.read_note(TABLE_NOTES, NOTE_NAME)
+    lone.receive(payload)
+    assert lone.submitted == [] and store.read_note(TABLE_NOTES, NOTE_NAME) == before
+    assert [key_of(report) for report in lone.reports] == ["order-refused"] and lone.directed.refused == 1
+
+
+def test_orders_are_carried_out(lone: LoneTable) -> None:
+    lone.receive(make_order(1, SetTableName("Final")))
+    lone.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
+    lone.receive(make_order(3, StartClock()))
+    assert (lone.directed.name, lone.directed.pairing) == ("Final", ("Anna", "Ben"))
+    assert lone.submitted == [EndPause()] and lone.reports == []
+
+
+def test_order_is_refused_before_the_hall_is_accepted(store: GameStore) -> None:
+    lone = LoneTable(store)
+    lone.receive(publish_key(KEY).payload, KEY_TOPIC)
+    lone.receive(make_order())
+    assert lone.directed.name == "" and key_of(values_of(lone.reports[0])[0]) == "order-no-hall"
+
+
+def test_order_is_refused_after_a_restart(lone: LoneTable, store: GameStore) -> None:
+    lone.receive(make_order(1, StartClock()))
+    restarted = LoneTable(store)
+    restarted.receive(make_order(1, StartClock()))
+    assert restarted.submitted == [] and restarted.directed.refused == 1
+    restarted.receive(make_order(2, StartClock()))
+    assert restarted.submitted == [EndPause()]
+
+
+def test_order_is_refused_after_the_hall_was_accepted_again(lone: LoneTable) -> None:
+    lone.receive(make_order(5, StartClock()))
+    lone.directed.withdraw()
+    lone.accept(OTHER_KEY)
+    lone.accept()
+    lone.receive(make_order(5, StartClock()))
+    assert len(lone.submitted) == 1 and lone.directed.refused == 1
+
+
+def test_retained_order_is_refused(lone: LoneTable) -> None:
+    lone.receive(make_order(), is_retained=True)
+    assert lone.directed.name == "" and lone.directed.refused == 1
+
+
+def test_number_is_saved_before_the_order_is_carried_out(lone: LoneTable, store: GameStore) -> None:
+    numbers: list[str] = []
+    lone.directed._submit = lambda command: (  # type: ignore[assignment]
+        numbers.append(store.read_note(TABLE_NOTES, NOTE_NAME) or "") or lone.submit(command)
+    )
+    lone.receive(make_order(9, StartClock()))
+    assert json.loads(numbers[0])["numbers"] == {PUBLIC.hex(): 9}
+
+
+def test_refused_orders_are_reported_once_a_minute(lone: LoneTable) -> None:
+    for lone.now in (0.0, 30.0, 59.0, 60.0, 61.0):
+        lone.receive(b"forged")
+    assert len(lone.reports) == 2 and lone.directed.refused == 5
+
+
+@pytest.mark.parametrize("payload", [b"", b"{}", b'{"key":"AAAA"}', b"[" * 9000])
+def test_broken_key_is_no_offer(store: GameStore, payload: bytes) -> None:
+    lone = LoneTable(store)
+    lone.receive(payload, KEY_TOPIC)
+    assert lone.directed.offered == b"" and not lone.directed.accept(b"")
+
+
+def test_accepted_hall_stays_while_another_asks(lone: LoneTable) -> None:
+    lone.receive(publish_key(OTHER_KEY).payload, KEY_TOPIC)
+    assert lone.directed.accepted == PUBLIC and not lone.directed.accept(PUBLIC)
+    lone.receive(make_order())
+    assert lone.directed.name == "Final"
+
+
+def test_withdrawn_hall_directs_nothing(lone: LoneTable) -> None:
+    lone.receive(make_order())
+    lone.directed.withdraw()
+    lone.receive(make_order(2, StartClock()))
+    assert (lone.directed.name, lone.submitted) == ("", [])
+
+
+def test_key_is_kept_in_a_file_of_its_user(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    first = open_key(path)
+    assert open_key(path).private_bytes_raw() == first.private_bytes_raw()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_broken_key_file_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    path.write_text("broken")
+    with pytest.raises(KeyFileError):
+        open_key(path)
+    assert path.read_text() == "broken"
+
+
+def send(broker: Broker, payload: bytes) -> None:
+    """Publish as any client of the broker."""
+    auth = {"username": USER, "password": PASSWORD}
+    single(TOPIC, payload, 1, hostname="127.0.0.1", port=broker.port, auth=auth)  # type: ignore[arg-type]
+
+
+def test_director_starts_a_clock_and_a_replay_does_not(
+    playing: TableSession, make_broker: MakeBroker, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker, reports, sent = make_broker(), list[str](), list[bytes]()
+    monkeypatch.setattr("device.hall.receiver.publish_order", record(sent))
+    playing.submit(Pause()).result(5)
+    with GameStore(path, is_owner=False) as store:
+        directed = DirectedTable("7", store, playing.submit, reports.append)
+        with (
+            HallReceiver(":memory:", broker.settings(), key=KEY) as hall,
+            HallPublisher(playing, store, broker.settings(), print, directed),
+        ):
+            until(lambda: bool(directed.offered) and hall.games.find_store("7") is not None)
+            until(lambda: "7" in hall.state.tables and hall.state.tables["7"].is_online)
+            assert directed.accept(PUBLIC)
+            assert hall.send_orders([("7", StartClock()), ("8", StartClock())]) == 1
+            until(lambda: playing.state.phase is Phase.TURN)
+            playing.submit(Pause()).result(5)
+            send(broker, sent[0])
+            send(broker, make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.find_store("7") or ""))
+            until(lambda: directed.refused == 2)
+    assert playing.state.phase is Phase.PAUSED and len(reports) == 1
+
+
+def test_rights_of_the_document_let_only_the_hall_direct(
+    playing: TableSession, make_broker: MakeBroker, path: Path, tmp_path: Path
+) -> None:
+    rights = tmp_path / "acl"
+    rights.write_text(read_rights(), encoding="utf-8")
+    rights.chmod(0o600)
+    broker = make_broker(f"acl_file {rights}\n")
+    settings = broker.settings(table=USER)
+    broker.add_user("hall", PASSWORD)
+    with GameStore(path, is_owner=False) as store:
+        directed = DirectedTable(USER, store, playing.submit, print)
+        with (
+            HallReceiver(":memory:", msgspec.structs.replace(settings, user="hall"), key=KEY) as hall,
+            HallPublisher(playing, store, settings, print, directed),
+            HallReceiver(":memory:", settings, key=OTHER_KEY) as other,
+        ):
+            until(lambda: bool(directed.offered) and hall.games.find_store(USER) is not None)
+            until(lambda: USER in hall.state.tables and hall.state.tables[USER].is_online)
+            until(lambda: bool(other.state.problems))
+            assert "hall/key" in other.state.problems[0] and directed.accept(PUBLIC)
+            hall.send_orders([(USER, SetTableName("Final"))])
+            until(lambda: directed.name == "Final")
+    assert directed.refused == 0 and not hall.state.problems
+
+
+def read_rights() -> str:
+    """Return the rights in docs/hall.md."""
+    document = Path(__file__).parents[3] / "docs" / "hall.md"
+    return document.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+
+
+def record(sent: list[bytes]) -> Callable[..., object]:
+    """Return `publish_order`, noting what it signs."""
+
+    def publish(key: Ed25519PrivateKey, order: DirectorOrder) -> object:
+        message = publish_order(key, order)
+        sent.append(message.payload)
+        return message
+
+    return publish

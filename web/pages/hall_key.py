@@ -1,0 +1,45 @@
+"""The page on which the admin lets a hall direct this table."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
+
+from device.hall.directed_table import DirectedTable
+from device.hall.director import format_fingerprint
+from device.storage.store import StoreError
+from web.i18n import texts
+from web.responses import accept, refuse, render_page, require_admin, require_pairing
+from web.security.pairing import Pairing
+
+HALL_KEY_PATH = "/hall/director"
+
+
+def create_blueprint(directed: DirectedTable, pairing: Pairing) -> Blueprint:
+    """Return the routes `/hall/director` and below, which only the admin may use."""
+    routes = Blueprint("hall_key", __name__, url_prefix=HALL_KEY_PATH)
+    require_pairing(routes, pairing)
+    routes.before_request(lambda: require_admin(pairing))
+    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 500))
+
+    @routes.get("")
+    def show() -> Response:
+        return render_page("hall_key.html", directed=directed, fingerprint=format_fingerprint)
+
+    @routes.post("/accept")
+    def accept_key() -> ResponseReturnValue:
+        """Accept the key that the page has shown, not one that came meanwhile."""
+        try:
+            key = bytes.fromhex(request.form.get("key", ""))
+        except ValueError:
+            key = b""
+        if not directed.accept(key):
+            return refuse(texts()("director.changed"))
+        return accept(HALL_KEY_PATH)
+
+    @routes.post("/withdraw")
+    def withdraw() -> ResponseReturnValue:
+        directed.withdraw()
+        return accept(HALL_KEY_PATH)
+
+    return routes
