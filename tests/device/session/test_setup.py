@@ -140,7 +140,7 @@ def test_lesson_of_another_size_is_refused(taught: TaughtTable, store: GameStore
 
 
 def test_table_without_a_place_for_it_teaches_nothing(taught: TaughtTable, store: GameStore) -> None:
-    with pytest.raises(CommandRefusedError, match="learns nothing"):
+    with pytest.raises(CommandRefusedError, match="no folder to save them in"):
         TableSetup(BoardCamera(taught, taught), store, None).enrol_tiles(rows_of(LESSON), TILES)  # type: ignore[arg-type]
 
 
