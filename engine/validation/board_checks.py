@@ -115,8 +115,11 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     count = len(game.players)
     to_move = game.to_move if proposal.seat is None else (proposal.seat + 1) % count
     position = PositionEntered(tuple(seen.items()), (0,) * count, to_move)
-    options = (LOOK_AGAIN, Option((position,)))
-    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(seen)),), options, tuple(seen), needs_picture=True)
+    options = [LOOK_AGAIN]
+    if all(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in game.turns):
+        removed = [TurnCorrected(0, None) for _ in game.turns]  # a position comes before all turns
+        options.append(Option((*removed, position)))
+    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(seen)),), tuple(options), tuple(seen), needs_picture=True)
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:

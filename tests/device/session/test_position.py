@@ -77,6 +77,14 @@ def test_question_about_the_first_picture_is_asked_again_later(playing: TableSes
     ask(playing, table)
 
 
+def test_position_after_a_pass_replaces_the_pass(playing: TableSession, table: TextTable) -> None:
+    playing.submit(PassTurn()).result(5)
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert state.question is not None and state.question.key == START_FROM_HERE
+    state = playing.submit(AnswerQuestion(1)).result(5)
+    assert state.question is None and [turn.kind for turn in state.turns] == ["position", "position"]
+
+
 def test_seat_that_pressed_is_followed_by_the_next_player(playing: TableSession, table: TextTable) -> None:
     table.lay(HORN, FARM, PASTE)
     playing.submit(EndTurn(), seat=0).result(5)
