@@ -147,23 +147,23 @@ def test_game_of_ten_turns_as_a_stream(tmp_path: Path) -> None:
         assert [turn.score for turn in table.session.state.turns] == list(scores)
 
 
-def test_turn_is_ended_with_a_picture_while_no_phone_is_the_camera(browser: Browser, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def filming(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser whose camera shows one board; Playwright cannot run twice, so `browser` is not used beside it."""
+    folder = tmp_path_factory.mktemp("video")
+    with film(write_video(folder / "board.y4m", [image for image, _ in render_boards(1)])) as browser:
+        yield browser
+
+
+def test_turn_is_ended_with_a_picture_while_no_phone_is_the_camera(filming: Browser, tmp_path: Path) -> None:
     image, score = next(render_boards(1))
     photo = make_photo(image, tmp_path / "photo.jpg")
     with serve(tmp_path) as table, ExitStack() as stack:
         table.wait_for_notice("No phone is the camera")
-        player = table.open_phone(browser, stack, "/")
+        player = table.open_phone(filming, stack, "/")
         take_picture(player, photo)
         wait_for_turn(player, 1)
         assert [turn.score for turn in table.session.state.turns] == [score]
-
-
-@pytest.fixture(scope="module")
-def filming(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser whose camera shows one board."""
-    folder = tmp_path_factory.mktemp("video")
-    with film(write_video(folder / "board.y4m", [image for image, _ in render_boards(1)])) as browser:
-        yield browser
 
 
 def test_phone_that_leaves_the_wifi_is_noticed_within_five_seconds(filming: Browser, tmp_path: Path) -> None:
