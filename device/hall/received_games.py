@@ -75,7 +75,7 @@ class ReceivedGames:
         try:
             self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")  # the broker is told that a message has arrived
+            self._db.execute("PRAGMA synchronous = FULL")  # on disk before the message is acknowledged
             self._db.executescript(_SCHEMA)
         except sqlite3.Error as error:
             raise to_store_error(error, self._path) from error

@@ -108,7 +108,7 @@ class HallReceiver(BrokerTask):
             self.state = apply_pairings(self.state, pairings)
 
     def set_delay(self, seconds: float) -> None:
-        """Let viewers see everything so many seconds late. Raises `StoreError`."""
+        """Set the delay, in seconds, with which viewers see the hall. Raises `StoreError`."""
         self.games.save_note(_DELAY_NOTE, str(seconds))
         self.delay_s = seconds
 

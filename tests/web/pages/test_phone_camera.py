@@ -1,4 +1,4 @@
-"""A phone on a stand sends its pictures: who may, what is accepted, and what the table makes of them."""
+"""The routes for the pictures of a phone on a stand: access, limits, and what the table does with the pictures."""
 
 from __future__ import annotations
 
