@@ -13,6 +13,11 @@ def is_displayable(letter: str) -> bool:
     return letter.isprintable() or letter in _JOINERS
 
 
+def is_player_name(name: str) -> bool:
+    """Return True for a name that can be shown: 1 to `MAX_PLAYER_NAME_LENGTH` characters without control characters."""
+    return 0 < len(name) <= MAX_PLAYER_NAME_LENGTH and all(map(is_displayable, name))
+
+
 def parse_player_name(text: str) -> str:
     """Return a player's name without surrounding white space.
 

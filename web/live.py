@@ -63,7 +63,7 @@ def add_server_time(message: str) -> str:
 
 
 class LiveUpdates:
-    """Cache of rendered states, which streams deliver to clients. `name` tells the tables of a hall apart."""
+    """Cache of rendered states, which streams deliver to clients. In a hall, `name` is the name of the table."""
 
     def __init__(self, templates: Environment, session: SnapshotSource, streams: EventStreams, name: str = "") -> None:
         self._templates = templates
@@ -170,28 +170,29 @@ class LiveUpdates:
 def create_blueprint(page: LiveUpdates) -> Blueprint:
     """Return the routes `/live/stream` (Server-Sent Events) and `/live/state` (polling)."""
     routes = Blueprint("live", __name__, url_prefix="/live")
-    routes.get("/stream", endpoint="stream")(lambda: send_stream(page))
-    routes.get("/state", endpoint="state")(lambda: send_newest(page))
+    routes.get("/stream", endpoint="stream")(lambda: send_stream(page.open_message_stream))
+    routes.get("/state", endpoint="state")(lambda: send_newest_state(page))
     return routes
 
 
-def send_stream(page: LiveUpdates) -> ResponseReturnValue:
+def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturnValue:
     """Return a stream of the states that follow the one that the client names."""
     since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
     try:
-        return page.open_message_stream(since, texts())
+        return open_stream(since, texts())
     except NoStreamError:
         return f"{NO_STREAM_TEXT}: ask /live/state instead.\n", 503, {"Retry-After": "30"}
 
 
-def send_newest(page: LiveUpdates) -> ResponseReturnValue:
-    """Return the newest state, or nothing if the client shows it already."""
-    since = request.args.get("since", "")
+def send_newest_state(page: LiveUpdates) -> ResponseReturnValue:
+    """Return the newest state of a game, or nothing if the client shows it already."""
     drawing = page.render_newest(texts())
-    if drawing.id == since:
-        return Response(status=204, headers={"Cache-Control": "no-store"})
-    return Response(
-        add_server_time(page.build_message(drawing, since)),
-        mimetype="application/json",
-        headers={"Cache-Control": "no-store"},
-    )
+    return send_message(drawing.id, lambda since: page.build_message(drawing, since))
+
+
+def send_message(newest_id: str, build_message: Callable[[str], str]) -> ResponseReturnValue:
+    """Return the message for a client that polls, or nothing if the client shows the state `newest_id` already."""
+    since, headers = request.args.get("since", ""), {"Cache-Control": "no-store"}
+    if newest_id == since:
+        return Response(status=204, headers=headers)
+    return Response(add_server_time(build_message(since)), mimetype="application/json", headers=headers)

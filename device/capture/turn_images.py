@@ -238,7 +238,7 @@ class EncodedPictures:
 
 def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
     """Return the pictures of a turn; if no board was found, `crop` is the whole picture in a black square."""
-    photo = _shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
+    photo = shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
         side = round(SQUARE_SIDE_PX * (BOARD_SIZE + 2 * MARGIN_SQUARES))
         crop = _letterbox_image(frame.image, side)
@@ -271,7 +271,8 @@ def _find_hidden_squares(reading: PhotoReading) -> tuple[int, ...]:
     return tuple(square for square, symbol in enumerate(symbols) if symbol == HIDDEN)
 
 
-def _shrink_image(image: Image, longest: int) -> Image:
+def shrink_image(image: Image, longest: int) -> Image:
+    """Return the picture with its longer side reduced to `longest` pixels; a smaller picture is not changed."""
     share = longest / max(image.shape[:2])
     if share >= 1:
         return image
@@ -280,7 +281,7 @@ def _shrink_image(image: Image, longest: int) -> Image:
 
 def _letterbox_image(image: Image, side: int) -> Image:
     """Return the whole picture, centred in a black square with a side of `side` pixels."""
-    small = _shrink_image(image, side)
+    small = shrink_image(image, side)
     height, width = small.shape[:2]
     box = np.zeros((side, side, 3), np.uint8)
     top, left = (side - height) // 2, (side - width) // 2

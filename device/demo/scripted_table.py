@@ -10,6 +10,7 @@ from dataclasses import replace
 from device.demo.demo_table import load_demo_games
 from device.session.clock import ClockView
 from device.session.snapshot import Listener, Phase, TableSnapshot, build_snapshot
+from device.session.threads import Listeners
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.events import Event, GameStarted, RecordImported
@@ -31,7 +32,7 @@ class ScriptedTable:
         self._random = random.Random(number)
         self._names = _pick_names(number)
         self._now = now
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners[TableSnapshot]()
         self._log: GameLog | None = None
         self._events: Sequence[Event] = ()
         self._turn_began = 0.0
@@ -39,7 +40,7 @@ class ScriptedTable:
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with each new snapshot."""
-        self._listeners.append(listener)
+        self._listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
         """Call `listener` no longer."""
@@ -89,8 +90,7 @@ class ScriptedTable:
             phase=Phase.ENDED if game.is_over else Phase.TURN,
             clock=clock,
         )
-        for listener in self._listeners:
-            listener(self.state)
+        self._listeners.notify(self.state)
 
 
 def _pick_names(number: int) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from device.hall.inbox import is_player_name
 from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, Publication
+from device.player_names import is_player_name
 from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
 from engine.messages import make_message

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from device.hall.inbox import is_player_name
 from device.hall.messages import TableState
 from device.hall.received_games import ReceivedGame
 from device.hall.results import Result, make_result
 from device.hall.standings import Pairing
+from device.player_names import is_player_name
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log

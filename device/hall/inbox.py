@@ -14,7 +14,7 @@ from device.hall.messages import (
     TableState,
     TableStatus,
 )
-from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
+from device.player_names import is_player_name
 from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
 
@@ -83,8 +83,3 @@ def _find_state_problem(state: TableState) -> str:
     if not all(0 <= seat < count for seat in seats):
         return "seats that no game has"
     return "" if 0 <= state.events <= MAX_GAME_EVENTS else "numbers that no game has"
-
-
-def is_player_name(name: str) -> bool:
-    """Return True if a name can be shown."""
-    return 0 < len(name) <= MAX_PLAYER_NAME_LENGTH and all(map(is_displayable, name))

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from device.hall.inbox import is_player_name
 from device.hall.results import Result
+from device.player_names import is_player_name
 from engine.errors import TilekeeperError
 from engine.messages import make_message
 

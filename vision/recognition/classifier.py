@@ -237,17 +237,12 @@ class SquareClassifier:
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
         found = self._classify_squares(image, corners, recalled)
-        known = self._letter_net.predict(cut_square_crops(found.tops, []))
         if recalled:
             orientation = Orientation(0, recalled.memory.orientation_confidence, len(recalled.unchanged_tiles.tile_p))
-        elif is_upright:
-            orientation = Orientation(0, 1.0, 0)
-        else:
-            orientation, known = self._vote_orientation(found)
-        found = found.rotate(orientation.quarter_turns)
-        if recalled:
             table = self._classify_changed_tiles(found, recalled, alphabet)
         else:
+            orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(found)
+            found = found.rotate(orientation.quarter_turns)
             table = self._settle_letters(self._classify_tiles(found, known), alphabet)
         letters_p = self._refine(table, alphabet, square_side(corners))
         return ClassifiedBoard(
@@ -303,14 +298,15 @@ class SquareClassifier:
                 break
         return orientation, by_turn[orientation.quarter_turns]
 
-    def _classify_tiles(self, found: SquarePredictions, known: TilePredictions) -> TileTable:
+    def _classify_tiles(self, found: SquarePredictions, known: TilePredictions | None = None) -> TileTable:
         """Run the letter network on the tiles of an upright board, then on crops that are centred on their tiles.
 
-        `known` are predictions for the first tiles of `found.cells`, which are not computed again.
+        `known` are predictions for the first tiles of `found.cells`, if there are any; they are not computed again.
         """
-        if rest := found.cells[len(known.letters) :]:
-            known += self._letter_net.predict(cut_square_crops(found.tops, rest))
-        poses, predictions = self._letter_net.recentre_tiles(TilePoses.at_centres(found.tops, found.cells), known)
+        predictions = known or self._letter_net.predict(cut_square_crops(found.tops, found.cells))
+        if rest := found.cells[len(predictions.letters) :]:
+            predictions += self._letter_net.predict(cut_square_crops(found.tops, rest))
+        poses, predictions = self._letter_net.recentre_tiles(TilePoses.at_centres(found.tops, found.cells), predictions)
         tile_p = np.array([found.kinds_p[cell][TILE_KIND] for cell in found.cells])
         return TileTable(poses, tile_p, predictions.letters, predictions.turns, predictions.features)
 
@@ -323,8 +319,7 @@ class SquareClassifier:
         same = before.select([row_by_cell[cell] for cell in found.cells if cell in row_by_cell])
         same = replace(same, tile_p=np.array([found.kinds_p[cell][TILE_KIND] for cell in same.poses.cells]))
         changed = replace(found, cells=[cell for cell in found.cells if cell not in row_by_cell])
-        nothing = self._letter_net.predict(cut_square_crops(found.tops, []))
-        return same.join(self._settle_letters(self._classify_tiles(changed, nothing), alphabet))
+        return same.join(self._settle_letters(self._classify_tiles(changed), alphabet))
 
     def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
         """Improve the letter predictions of single tiles with further crops."""

@@ -15,11 +15,11 @@ from flask.typing import ResponseReturnValue
 
 from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock, is_sound_command
 from device.hall.hall_state import HallState
-from device.hall.inbox import is_player_name
 from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
 from device.hall.standings import Pairing as PairedPlayers
 from device.hall.standings import PairingsError, compute_standings, format_csv, match_results
+from device.player_names import is_player_name
 from device.storage.game_log import replay_log
 from engine.events import from_json
 from engine.gcg import build_record, format_gcg
@@ -54,7 +54,7 @@ class Hall(Protocol):
         """Add a result of a table without a camera."""
 
     def set_delay(self, seconds: float) -> None:
-        """Let viewers see everything so many seconds late."""
+        """Set the delay, in seconds, with which viewers see the hall."""
 
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
         """Send commands to tables by name; return how many were sent."""
@@ -97,7 +97,7 @@ class EventPages:
         return render_page(
             "hall/event.html",
             standings=compute_standings(state.pairings, state.results),
-            rounds=[(number, self._find_round(number)) for number in sorted({one.round for one in state.pairings})],
+            rounds=_match_rounds(state).items(),
             pairings_text="\n".join(lines),
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
@@ -171,9 +171,13 @@ class EventPages:
         return accept(f"{EVENT_PATH}?sent={sent}") if sent else refuse(texts()("hall.none_sent"))
 
     def _find_round(self, number: int) -> Round:
-        state = self.state
-        rounds = groupby(match_results(state.pairings, state.results), key=lambda line: line[0].round)
-        return next((list(lines) for found, lines in rounds if found == number), None) or abort(404)
+        return _match_rounds(self.state).get(number) or abort(404)
+
+
+def _match_rounds(state: HallState) -> dict[int, Round]:
+    """Return the pairings of each round with their results, by the number of the round, in rising order."""
+    matched = match_results(state.pairings, state.results)
+    return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
 
 
 def _is_number(text: str) -> bool:

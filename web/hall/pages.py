@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 import msgspec
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Response, abort
 from flask.typing import ResponseReturnValue
 
 from device.hall.hall_state import HallTable
@@ -15,10 +15,9 @@ from engine.errors import NotationError
 from web.api.schemas import State
 from web.hall.view import HallView
 from web.i18n import languages, texts
-from web.live import LiveUpdates, add_server_time, send_newest, send_stream
+from web.live import LiveUpdates, send_message, send_newest_state, send_stream
 from web.responses import render_page
 from web.security.pairing import Pairing, current_client
-from web.streams import NO_STREAM_TEXT, NoStreamError
 
 _NO_STORE = {"Cache-Control": "no-store"}
 
@@ -58,19 +57,12 @@ class HallPages:
 
     def stream(self) -> ResponseReturnValue:
         """Return a stream of the changes of the hall."""
-        since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
-        try:
-            return self._choose_view().open_stream(since, texts())
-        except NoStreamError:
-            return f"{NO_STREAM_TEXT}: ask /live/state instead.\n", 503, {"Retry-After": "30"}
+        return send_stream(self._choose_view().open_stream)
 
     def newest(self) -> ResponseReturnValue:
         """Return the changes of the hall since a state."""
-        view, since = self._choose_view(), request.args.get("since", "")
-        if view.newest_id == since:
-            return Response(status=204, headers=_NO_STORE)
-        message = add_server_time(view.build_message(texts(), since))
-        return Response(message, mimetype="application/json", headers=_NO_STORE)
+        view = self._choose_view()
+        return send_message(view.newest_id, lambda since: view.build_message(texts(), since))
 
     def table(self, name: str) -> Response:
         """Return the page of one table."""
@@ -78,11 +70,11 @@ class HallPages:
 
     def table_stream(self, name: str) -> ResponseReturnValue:
         """Return a stream of the states of a table."""
-        return send_stream(self._find_updates(self._choose_view(), name))
+        return send_stream(self._find_updates(self._choose_view(), name).open_message_stream)
 
     def table_newest(self, name: str) -> ResponseReturnValue:
         """Return the newest state of a table."""
-        return send_newest(self._find_updates(self._choose_view(), name))
+        return send_newest_state(self._find_updates(self._choose_view(), name))
 
     def overlay(self, name: str) -> Response:
         """Return scores and last play on a transparent background, for OBS."""

@@ -16,6 +16,7 @@ from jinja2 import Environment
 
 from device.hall.hall_state import HallState, HallTable
 from device.session.snapshot import Listener, Phase, TableSnapshot
+from device.session.threads import Listeners
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
 from web.streams import EventStreams, open_stream
@@ -31,11 +32,11 @@ class TableFeed:
 
     def __init__(self, state: TableSnapshot) -> None:
         self.state = state
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners[TableSnapshot]()
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with each new snapshot."""
-        self._listeners.append(listener)
+        self._listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
         """Call `listener` no longer."""
@@ -44,8 +45,7 @@ class TableFeed:
     def show(self, state: TableSnapshot) -> None:
         """Pass on a new snapshot."""
         self.state = state
-        for listener in self._listeners:
-            listener(state)
+        self._listeners.notify(state)
 
 
 class HallView:

@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 from device.cameras import CameraError
 from device.cameras.listing import AvailableCamera, list_cameras
 from device.cameras.preview import CameraPreview
+from device.capture.turn_images import shrink_image
 from device.session.table_session import TableSession
 from device.settings_editor import SettingPath, SettingsEditor
 from web.i18n import texts
@@ -84,9 +85,7 @@ class CameraPages:
                 image = self.choice.preview.take_picture(source)
         except CameraError as error:
             return refuse(texts().translate(error))
-        scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
-        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        return send_picture(cv2.imencode(".jpg", small)[1].tobytes(), "no-store")
+        return send_picture(cv2.imencode(".jpg", shrink_image(image, MAX_SIDE_PX))[1].tobytes(), "no-store")
 
     def _is_listed(self, source: str) -> bool:
         return source in {camera.source for camera in self.choice.list_cameras()}
