@@ -19,7 +19,7 @@ from calibration.evaluation.rendered_tables import RenderedTable, scene_rows
 from engine.reading import HIDDEN, BoardReading, merge_readings
 from engine.tiles import load_tile_set
 from vision.recognition.reader import BoardReader
-from vision.rendering.fonts import training_fonts
+from vision.training.font_list import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9
 _MAX_CLEAR_SHARE: Final = 0.1

@@ -24,7 +24,7 @@ from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 from engine.tiles import load_tile_set
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
-from vision.rendering.fonts import DEBIAN_ROOT, installed_fonts
+from vision.training.font_list import DEBIAN_ROOT, installed_fonts
 
 UNTRAINED_FONTS: Final = {
     "fonts-urw-base35": (

@@ -17,13 +17,13 @@ from engine.tiles import load_tile_set
 from vision.geometry import Floats, Image
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
-from vision.rendering.fonts import training_fonts
 from vision.rendering.light import random_light
 from vision.rendering.scene import MAX_SIDE_PX, Scene, SceneSetting, compose_scene, random_labels
 from vision.rendering.style import Rng, random_board_style
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import place_tiles
 from vision.rendering.tile_style import random_tile_style
+from vision.training.font_list import training_fonts
 
 SQUARE_PX = 32.0
 """Approximate side of a square in the rendered pictures, in pixels, as with a well placed camera."""

@@ -31,7 +31,7 @@ from tests.support.photo_labels import PhotoCollection, load_collections
 from vision.geometry import corner_error
 from vision.photo import load_photo
 from vision.recognition.reader import BoardReader
-from vision.rendering.fonts import DEBIAN_ROOT, installed_fonts
+from vision.training.font_list import DEBIAN_ROOT, installed_fonts
 
 DOCS_DIR: Final = ROOT / "docs"
 END_MARKER: Final = "<!-- end of table -->"

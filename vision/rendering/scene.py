@@ -337,8 +337,10 @@ def _random_crowd(
     return {at: letters[int(k)] for at, k, b in zip(places, drawn, bare, strict=True) if not b and at not in there}
 
 
-def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> SceneSetting:
-    """Return a random scene setting with a board in `fonts` and tiles in `tile_fonts` (`fonts` if None)."""
+def random_setting(
+    rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None, pencil_fonts: tuple[Path, ...] = ()
+) -> SceneSetting:
+    """Return a random setting: board in `fonts`, tiles in `tile_fonts` (`fonts` if None), pencil in `pencil_fonts`."""
     board = random_board_style(rng, fonts)
     camera = random_camera(rng)
     px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
@@ -346,7 +348,7 @@ def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ..
     extent = 7.5 + max(art.margin)
     return SceneSetting(
         board_style=board,
-        tile_style=random_tile_style(rng, tile_fonts or fonts, board),
+        tile_style=random_tile_style(rng, tile_fonts or fonts, board, pencil_fonts),
         light=random_light(rng, _square_px(camera)),
         camera=camera,
         art=art,
@@ -380,10 +382,11 @@ def random_scene(
     fonts: tuple[Path, ...],
     letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"),
     weights: Sequence[float] | None = None,
+    pencil_fonts: tuple[Path, ...] = (),
 ) -> Scene:
     """Render a random scene; the tiles are drawn from `letters` ('?' is a blank) with the relative `weights`."""
     usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
-    setting = random_setting(rng, fonts, usable)
+    setting = random_setting(rng, fonts, usable, pencil_fonts)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
     kind = rng.random()
     density = 0.0 if kind < 0.1 else (rng.uniform(0.01, 0.12) if kind < 0.3 else rng.uniform(0.12, 0.6))

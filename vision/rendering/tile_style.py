@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.rendering.fonts import PLAIN_SHAPE, LetterShape, select_handwritten_fonts
+from vision.rendering.fonts import PLAIN_SHAPE, LetterShape
 from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour
 
 
@@ -82,8 +82,13 @@ def _luma(colour: Colour) -> float:
     return 0.114 * colour[0] + 0.587 * colour[1] + 0.299 * colour[2]
 
 
-def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
-    """Return a random tile style, sometimes with colours similar to those of `board`, as on real boards."""
+def random_tile_style(
+    rng: Rng, fonts: tuple[Path, ...], board: BoardStyle, pencil_fonts: tuple[Path, ...] = ()
+) -> TileStyle:
+    """Return a random tile style, sometimes with colours similar to those of `board`, as on real boards.
+
+    Letters written on blanks have one of `pencil_fonts`, or of `fonts` if there are none.
+    """
     u = rng.random
     top, grain, gloss = _random_material(rng, board)
     ink = _random_ink(rng, top)
@@ -115,7 +120,7 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
         gloss=gloss,
         letter_shape=_random_letter_shape(rng),
         mixed_fonts=tuple(fonts[int(i)] for i in rng.integers(0, len(fonts), 8)) if u() < 0.3 else (),
-        pencil_font=_random_font(rng, select_handwritten_fonts(fonts)),
+        pencil_font=_random_font(rng, pencil_fonts or fonts),
         subscript=u() < 0.25,
         worn_share=0.5 * u() if u() < 0.12 else 0.0,
         careless_share=0.02 + 0.1 * u() if u() < 0.35 else 0.0,

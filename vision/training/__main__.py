@@ -3,7 +3,7 @@
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
 thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
 the same weights. Takes about an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian font
-packages listed in `vision.rendering.fonts`.
+packages listed in `fonts.json`.
 
 An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the
 time), and each network continues from its last checkpoint in `checkpoints/` of the output folder.
@@ -28,11 +28,12 @@ try:
     import torch
 
     from vision import net
-    from vision.rendering.fonts import packaged_fonts, split_by_family, training_fonts
+    from vision.rendering.fonts import packaged_fonts
     from vision.training import dataset, detectors, fit_tile_similarity, letters, squares
     from vision.training.checkpoints import Checkpoint, hash_training_code
     from vision.training.dataset import TrainingViews
     from vision.training.detector_data import DetectorScene
+    from vision.training.font_list import split_by_family, training_fonts
     from vision.training.scene_parts import extract_parts
     from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 except ModuleNotFoundError as error:

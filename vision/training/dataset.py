@@ -23,8 +23,8 @@ from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, pro
 from vision.recognition import views
 from vision.recognition.letters import letter_shape
 from vision.recognition.views import BoardViews
-from vision.rendering.fonts import training_fonts
 from vision.rendering.scene import Scene, random_scene
+from vision.training.font_list import select_handwritten_fonts, training_fonts
 
 BOARD_SQUARE_PX: Final = 24
 """Resolution of the rectified board, in pixels per square."""
@@ -108,7 +108,9 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) 
         else:
             letters, weights = own, [1.0 if letter_shape(t) in LETTERS else 2.0 for t in own]
     # Add more blanks than in a real set: they are the most difficult tiles to distinguish from empty squares.
-    return random_scene(rng, fonts or training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
+    fonts = fonts or training_fonts()
+    chances = (*weights, 0.12 * sum(weights))
+    return random_scene(rng, fonts, (*letters, BLANK), chances, select_handwritten_fonts(fonts))
 
 
 def extract_views(scene: Scene, number: int) -> TrainingViews:

@@ -29,11 +29,12 @@ from vision.recognition.letters import (
     restrict_to_alphabet,
 )
 from vision.recognition.views import TilePoses
-from vision.rendering.fonts import installed_fonts, select_supporting_fonts
+from vision.rendering.fonts import select_supporting_fonts
 from vision.rendering.scene import Scene
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
 from vision.training.conditional_logit import Choices, fit_weights
+from vision.training.font_list import installed_fonts
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 SCENES: Final = 400

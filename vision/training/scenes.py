@@ -16,8 +16,8 @@ from typing import Final, TypeVar
 import cv2
 import numpy as np
 
-from vision.rendering.fonts import training_fonts
 from vision.rendering.scene import Scene, random_scene
+from vision.training.font_list import select_handwritten_fonts, training_fonts
 
 ExtractT = TypeVar("ExtractT")
 Draw = Callable[[np.random.Generator], Scene]
@@ -28,7 +28,10 @@ FIRST_UNSEEN_SCENE: Final = 6000
 def draw_numbered_scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
     """Render scene `number` of `seed` with the function `draw`, by default `random_scene` with its default letters."""
     rng = np.random.default_rng((seed, number))
-    return draw(rng) if draw else random_scene(rng, training_fonts())
+    if draw:
+        return draw(rng)
+    fonts = training_fonts()
+    return random_scene(rng, fonts, pencil_fonts=select_handwritten_fonts(fonts))
 
 
 def extract_scenes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -92,6 +91,11 @@ def test_a_font_without_a_letter_is_not_used_for_it() -> None:
     assert fonts.select_supporting_fonts(fonts.packaged_fonts(), "漢") == ()
 
 
-def test_missing_training_fonts_are_named_by_their_debian_packages(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"apt-get install .*fonts-liberation"):
-        fonts.training_fonts(tmp_path)
+@pytest.mark.parametrize("text", ["AA BC\n", "DREI"])
+def test_a_font_is_used_for_text_with_spaces_and_repeated_letters(text: str) -> None:
+    assert fonts.select_supporting_fonts(fonts.packaged_fonts(), text) == fonts.packaged_fonts()
+
+
+@pytest.mark.parametrize("text", ["AА", "A\u200b"], ids=["same glyph", "blank glyph"])
+def test_a_font_without_a_glyph_of_its_own_for_each_letter_is_not_used(text: str) -> None:
+    assert fonts.select_supporting_fonts(fonts.packaged_fonts(), text) == ()

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.system.unseen_faces import load_held_out_fonts
 from vision.recognition.letters import SIMILARITY_WEIGHTS, LetterNet
-from vision.rendering.fonts import DEBIAN_FONTS, packaged_fonts, select_supporting_fonts
+from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset
 from vision.training.conditional_logit import Choices, fit_weights
@@ -18,6 +18,7 @@ from vision.training.fit_tile_similarity import (
     describe_errors,
     draw_scene_in_one_face,
 )
+from vision.training.font_list import load_training_fonts
 
 
 def test_the_worth_of_what_is_said_is_found_again() -> None:
@@ -58,8 +59,8 @@ def test_a_scene_with_a_letter_that_the_network_does_not_know_is_left_out() -> N
 
 def test_unfamiliar_fonts_are_in_no_training_and_in_no_evaluation() -> None:
     files = {file for some in UNFAMILIAR_FONTS.values() for file in some}
-    assert set(UNFAMILIAR_FONTS) <= set(DEBIAN_FONTS) and len(files) >= 30
-    assert not files & {file for some in DEBIAN_FONTS.values() for file in some}
+    assert set(UNFAMILIAR_FONTS) <= {font.package for font in load_training_fonts()} and len(files) >= 30
+    assert not {f"fonts/{file}" for file in files} & {font.file for font in load_training_fonts()}
     assert not files & {font.file for font in load_held_out_fonts()}
 
 
