@@ -117,6 +117,8 @@ class LetterShape:
     """Amount (0..1) by which round letters are deformed towards their bounding box."""
     bridge: float = 0.0
     """Width of the gaps that open the counters of a stencil letter, as a fraction of the cap height."""
+    slant: float = 0.0
+    """Tangent of the angle by which letters lean to the right; negative to the left."""
 
 
 PLAIN_SHAPE = LetterShape()
@@ -141,6 +143,8 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
         mask = np.concatenate([mask[:accent], _square_round_parts(mask[accent:], shape.squareness)])
     width = max(4, round(mask.shape[1] * shape.width))
     mask = np.asarray(cv2.resize(mask, (width, mask.shape[0]), interpolation=cv2.INTER_AREA), np.uint8)
+    if shape.slant:
+        mask = _slant(mask, shape.slant)
     if shape.bridge:
         mask = _cut_bridges(mask, max(2, round(shape.bridge * _SHAPING_CAP_PX)))
     more = round(abs(shape.weight) * _SHAPING_CAP_PX)
@@ -153,6 +157,14 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
     thin = np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
     # Keep the original mask if erosion would break thin strokes.
     return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
+
+
+def _slant(mask: Mask, slant: float) -> Mask:
+    """Return a wider mask with the letter leaning to the right by the tangent `slant`."""
+    height, width = mask.shape
+    more = round(abs(slant) * height)
+    shear = np.array([[1, -slant, more if slant > 0 else 0], [0, 1, 0]], np.float64)
+    return np.asarray(cv2.warpAffine(mask, shear, (width + more, height), flags=cv2.INTER_LINEAR), np.uint8)
 
 
 def _cut_bridges(mask: Mask, width: int) -> Mask:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from vision.rendering.blank_art import decorate_blank
 from vision.rendering.board_art import print_mask
 from vision.rendering.fonts import shaped_mask, text_mask
+from vision.rendering.print_art import deform_letter, draw_print, draw_rim
 from vision.rendering.style import Rng
 from vision.rendering.tile_style import TileStyle
 
@@ -135,6 +136,8 @@ class TileRenderer:
         if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
             cap *= min(0.84 * s / mask.shape[1], 0.88 * s / mask.shape[0])
             mask, rise = shaped_mask(font, letter, max(4, int(cap)), style.letter_shape)
+        if style.wobble:
+            mask = deform_letter(rng, mask, style.wobble)
         if style.worn_share:
             mask = self._wear_print(rng, mask)
         x = style.letter_centre[0] * s
@@ -151,7 +154,7 @@ class TileRenderer:
         strength = float(1 - 0.35 * rng.random() ** 2)
         if style.engraved:
             print_mask(face, mask, x + 1, y + 1, (250.0, 250.0, 250.0), 0.5 * style.engraved)
-        print_mask(face, mask, x, y, style.ink, strength)
+        draw_print(face, mask, x, y, style.print_effect, (style.ink, style.second_ink), strength)
         if value is None:
             return
         right, down = style.value_centre[0] * s, style.value_centre[1] * s
@@ -176,7 +179,13 @@ class TileRenderer:
             sheet = self._grain_sheet[y : y + s, x : x + s]
             base *= 1 + style.grain * (sheet.T if rng.random() < 0.15 else sheet)[:, :, None]
         base *= self._dimple_light[:, :, None]
+        right, down = style.shading
+        if right or down:
+            away = np.linspace(-1, 1, s, dtype=np.float32)
+            base *= (1 + right * away[None, :] + down * away[:, None])[:, :, None]
         face = np.clip(base, 0, 255).astype(np.uint8)
+        if style.rim:
+            draw_rim(face, style.rim, style.rim_colour)
         if letter == BLANK:
             decorate_blank(rng, face, style)
         else:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from vision.rendering.fonts import PLAIN_SHAPE, LetterShape
+from vision.rendering.print_art import PRINT_EFFECTS
 from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour
 
 
@@ -55,6 +56,12 @@ class TileStyle:
     worn_share: float = 0.0  # approximate share of the print that is worn off
     careless_share: float = 0.0  # share of tiles with a large shift and rotation
     sticker: Colour | None = None  # colour of stickers on blanks; random for each blank if None
+    print_effect: str = "plain"  # one of PRINT_EFFECTS
+    second_ink: Colour = (0.0, 0.0, 0.0)  # second colour of the print effect
+    wobble: float = 0.0  # deformation of each letter, as by hand, fraction of its height
+    rim: float = 0.0  # distance of a printed line from the edges, fraction of the tile's side, 0 = no line
+    rim_colour: Colour = (0.0, 0.0, 0.0)
+    shading: tuple[float, float] = (0.0, 0.0)  # relative change of brightness across the top: right, down
 
 
 _BLANK_MARKS = {
@@ -77,6 +84,9 @@ _BLANK_MARKS = {
 _MIN_INK_CONTRAST = 60.0
 """Minimum difference in brightness (0..255) between print and tile."""
 
+_MIN_CARVED_LUMA = 90.0
+"""Minimum brightness (0..255) of a tile on which a carved letter without colour can be seen."""
+
 
 def _luma(colour: Colour) -> float:
     return 0.114 * colour[0] + 0.587 * colour[1] + 0.299 * colour[2]
@@ -91,7 +101,8 @@ def random_tile_style(
     """
     u = rng.random
     top, grain, gloss = _random_material(rng, board)
-    ink = _random_ink(rng, top)
+    effect = str(rng.choice(list(PRINT_EFFECTS), p=list(PRINT_EFFECTS.values())))
+    ink, second = _random_inks(rng, top, effect)
     shade = 0.5 + 0.45 * u()
     size = 0.84 + 0.15 * u()
     letter = 0.38 + 0.28 * u()
@@ -125,6 +136,12 @@ def random_tile_style(
         worn_share=0.5 * u() if u() < 0.12 else 0.0,
         careless_share=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
         sticker=_random_sticker(rng, board),
+        print_effect=effect,
+        second_ink=second,
+        wobble=0.05 * u() if u() < 0.25 else 0.0,
+        rim=0.03 + 0.09 * u() if u() < 0.14 else 0.0,
+        rim_colour=ink if u() < 0.6 else second,
+        shading=(0.25 * (u() - 0.5), 0.25 * (u() - 0.5)) if u() < 0.3 else (0.0, 0.0),
     )
 
 
@@ -150,8 +167,8 @@ def _random_value_height(rng: Rng) -> float:
 
 def _random_value_centre(rng: Rng) -> tuple[float, float]:
     """Return a random value of `TileStyle.value_centre`: a corner, usually the one at the lower right."""
-    x, y = rng.uniform(0.79, 0.84, 2)
-    corner = int(rng.choice(4, p=[0.7, 0.14, 0.08, 0.08]))  # lower right, upper right, lower left, upper left
+    x, y = rng.uniform(0.77, 0.86, 2)
+    corner = int(rng.choice(4, p=[0.62, 0.16, 0.11, 0.11]))  # lower right, upper right, lower left, upper left
     return float(1 - x if corner >= 2 else x), float(1 - y if corner % 2 else y)
 
 
@@ -159,7 +176,7 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
     """Return random values of `TileStyle.top`, `TileStyle.grain` and `TileStyle.gloss`."""
     u = rng.random
     kind = rng.choice(
-        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.16, 0.12, 0.07, 0.27, 0.12, 0.1, 0.16]
+        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.15, 0.11, 0.07, 0.31, 0.13, 0.09, 0.14]
     )
     grain, gloss = 0.0, u()
     match kind:
@@ -188,6 +205,25 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
         case _:
             top = random_colour(rng)
     return top, grain, gloss
+
+
+def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
+    """Return random colours of the print on `top`: the first, and the second one of the print effect."""
+    u = rng.random
+    ink = _random_ink(rng, top)
+    match effect:
+        case "foil":
+            gold = hsv_to_bgr(0.08 + 0.07 * u() if u() < 0.7 else u(), 0.2 + 0.5 * u(), 0.7 + 0.2 * u())
+            ink = gold if abs(_luma(gold) - _luma(top)) > _MIN_INK_CONTRAST else ink
+            return ink, (235.0, 245.0, 250.0)
+        case "carved" if _luma(top) > _MIN_CARVED_LUMA:
+            # The groove is as the tile, in the shade, and its far edge catches the light.
+            shade = 0.3 + 0.25 * u()
+            return (top[0] * shade, top[1] * shade, top[2] * shade), (240.0, 240.0, 240.0)
+        case _:
+            shade = 0.5 if _luma(ink) > _luma(top) else 1.5
+            own = (min(255.0, top[0] * shade), min(255.0, top[1] * shade), min(255.0, top[2] * shade))
+            return ink, own
 
 
 def _random_ink(rng: Rng, top: Colour) -> Colour:
@@ -235,5 +271,6 @@ def _random_letter_shape(rng: Rng) -> LetterShape:
         width=float(np.clip(np.exp(rng.normal(0, 0.18)), 0.6, 1.4)),
         weight=float(rng.uniform(-0.02, 0.04)) if u() < 0.7 else 0.0,
         squareness=0.7 * u() if u() < 0.5 else 0.0,
-        bridge=float(rng.uniform(0.05, 0.12)) if u() < 0.08 else 0.0,
+        bridge=float(rng.uniform(0.05, 0.12)) if u() < 0.1 else 0.0,
+        slant=float(rng.uniform(-0.12, 0.25)) if u() < 0.2 else 0.0,
     )

@@ -41,7 +41,7 @@ _EMPTY_SHARE: Final = 0.14
 """Share of crops of empty squares in a batch."""
 _BLANK_SHARE: Final = 0.07
 """Share of crops of blanks in a batch."""
-_FOREIGN_SHARE: Final = 0.25
+_FOREIGN_SHARE: Final = 0.32
 """Share of crops of letters other than A to Z in a batch."""
 _CENTRE_ERROR_SQUARES: Final = 0.06
 _LARGE_CENTRE_ERROR_SQUARES: Final = 0.15

@@ -18,12 +18,13 @@ from vision.recognition.views import CROP_SIDE_PX
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
 from vision.training.checkpoints import Checkpoint
 from vision.training.dataset import TrainingViews, classes
+from vision.training.muon import make_muon
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx
-from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
+from vision.training.optimise import fit_network, fit_temperature, mixed_precision
 from vision.training.quantise import quantise_model
 
 BATCH_SIZE = 256
-STEPS = 11500
+STEPS = 18000
 MAX_LEARNING_RATE = 2e-3
 
 
@@ -54,7 +55,7 @@ def train(
         draw,
         _loss,
         steps,
-        [make_adamw(net.parameters(), MAX_LEARNING_RATE)],
+        make_muon(net, [head[-1] for head in net.heads.values()], MAX_LEARNING_RATE),
         report_every=500,
         checkpoint=checkpoint,
     )
