@@ -111,6 +111,7 @@ class GameLog:
         self._undo_stack: list[Game] = []
         self._redo_stack: list[Game] = []
         self._press_number = 0
+        self._last_way = ""
         self.seconds_used: tuple[float, ...] = ()
         """Seconds used by each player, as recorded at the last press that recorded, undid or redid the clocks."""
         numbered = enumerate(bodies)
@@ -207,13 +208,17 @@ class GameLog:
     def replace_last_press(self, events: Sequence[Event]) -> str:
         """Replace the events of the last press, except its clock events, by the given events.
 
-        The new events belong to the same press. Return an error message if the events could not be saved, or an empty
-        string. Raises `RulesError` for invalid events without changing the game.
+        The new events belong to the same press. If a press was undone or redone since, nothing can be redone any more.
+        Return an error message if the events could not be saved, or an empty string. Raises `RulesError` for invalid
+        events without changing the game.
         """
         game = self._undo_stack[-1]
         clocks = [event for event in self.game.events[len(game.events) :] if isinstance(event, ClockRead)]
         for event in (*clocks, *events):
             game = game.push(event)
+        if self._last_way:  # in the log, the last press is the undo or redo, to which no events can be added
+            self.undo()
+            return self.append((*clocks, *events))
         steps = _find_events_between(self.game, game)
         self._apply_events(steps)
         return self._save_events(steps, "", {})
@@ -255,6 +260,7 @@ class GameLog:
         """Apply the events of a press and update the undo stack and the redo stack."""
         before = self.game
         self._apply_events(events)
+        self._last_way = way
         self.seconds_used = find_press_clocks(before, self.game) or self.seconds_used
         if way == UNDO:
             self._undo_stack.pop()

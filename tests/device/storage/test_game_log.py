@@ -56,6 +56,24 @@ def test_what_counts_instead_belongs_to_the_same_press(log: GameLog, store: Game
     assert kinds(again(store)) == ["pass"]
 
 
+@pytest.mark.parametrize("way", [["undo"], ["undo", "undo", "redo"]])
+def test_what_counts_instead_after_an_undo_leaves_nothing_to_bring_back(
+    log: GameLog, store: GameStore, way: list[str]
+) -> None:
+    log.append([Passed(0)])
+    log.append([ClockRead(1, 5.0), Passed(1)])
+    log.append([Passed(0)])
+    for step in way:
+        getattr(log, step)()
+    log.replace_last_press([Exchanged(1, 3)])
+    for one in (log, again(store)):
+        assert kinds(one) == ["pass", "exchange"] and not one.can_redo
+        assert one.game.events[-2] == ClockRead(1, 5.0) and one.seconds_used == (0.0, 5.0)
+        one.undo()
+        assert kinds(one) == ["pass"]
+        one.redo()
+
+
 def test_new_press_leaves_nothing_to_bring_back(log: GameLog, store: GameStore) -> None:
     log.append([Passed(0)])
     log.undo()
