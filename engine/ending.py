@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -96,11 +97,12 @@ def _is_finish_line_reached(state: State) -> bool:
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     """Return the letters on each player's rack at the end of the game, or None for a rack that is not known.
 
-    A rack is known if the player revealed the letters, if the letters in a position and those played since are known,
-    or if the rack is empty. If the bag is empty and only one rack is unknown, this rack holds all unseen tiles.
+    A rack is known if the player revealed the letters (`find_revealed_racks`), if the letters in a position and those
+    played since are known, or if the rack is empty. If the bag is empty and only one rack is unknown, this rack holds all unseen tiles.
     """
+    revealed = find_revealed_racks(state)
     known: list[tuple[str, ...] | None] = [
-        state.revealed_racks.get(
+        revealed.get(
             player, () if count == 0 and state.bag_count == 0 else _find_position_rack(state, player)
         )
         for player, count in enumerate(state.rack_counts)
@@ -110,6 +112,21 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
         left = state.unseen() - Counter(tile for tiles in known if tiles for tile in tiles)
         known[unknown[0]] = tuple(sorted(left.elements()))
     return tuple(known)
+
+
+def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
+    """Return the letters that the players revealed, without racks whose letters a later correction put on the board.
+
+    >>> from dataclasses import replace
+    >>> from engine.events import GameStarted
+    >>> from engine.state import create_state
+    >>> state = create_state(GameStarted(("Anna", "Ben")))
+    >>> find_revealed_racks(replace(state, revealed_racks={0: ("Q",), 1: ("Q", "A")}))
+    {}
+    """
+    racks = state.revealed_racks
+    excess = Counter(tile for tiles in racks.values() for tile in tiles) - state.unseen()
+    return {player: tiles for player, tiles in racks.items() if excess.keys().isdisjoint(tiles)}
 
 
 def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:

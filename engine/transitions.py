@@ -46,6 +46,9 @@ from engine.tiles import Tile
 
 _Item = TypeVar("_Item")
 
+_RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
+"""Kinds of turns that change the letters on the player's rack."""
+
 
 def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | None = None) -> State:
     """Return the state after an event.
@@ -215,12 +218,17 @@ def _find_standing_play(state: State, player: int) -> Turn:
 def _add_turn(state: State, turn: Turn) -> State:
     """Return the state with one more turn on the score sheet.
 
-    The function sets the number of the turn and the total and the board after the turn.
+    The function sets the number of the turn and the total and the board after the turn. If the turn changes the rack,
+    the letters that its player revealed before are forgotten.
     """
     total = state.totals[turn.player] + turn.score
     turn = replace(turn, number=len(state.turns), total=total, board=state.board)
     totals = _replace_at(state.totals, turn.player, total)
-    return replace(state, turns=(*state.turns, turn), totals=totals, drawing=())  # a first turn ends the drawing
+    racks = state.revealed_racks
+    if turn.kind in _RACK_KINDS and turn.player in racks:
+        racks = MappingProxyType({player: rack for player, rack in racks.items() if player != turn.player})
+    # A first turn ends the drawing.
+    return replace(state, turns=(*state.turns, turn), totals=totals, drawing=(), revealed_racks=racks)
 
 
 def _advance_turn(state: State, player: int) -> State:

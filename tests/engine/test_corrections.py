@@ -166,3 +166,10 @@ def test_renamed_player_keeps_turns_and_total_through_corrections() -> None:
 def test_name_that_is_empty_or_taken_is_refused(name: str) -> None:
     with pytest.raises(RulesError):
         new_game().push(PlayerRenamed(0, name))
+
+
+def test_rack_with_letters_that_a_later_correction_put_on_the_board_is_told_again() -> None:
+    game = play(new_game(), "8F HORN").push(GameEnded()).push(RackRevealed(0, ("Q",))).push(RackRevealed(1, ("K",)))
+    assert game.racks_wanted == () and game.totals == (14 - 10, -5)
+    game = game.push(TurnInserted(1, PlayMade(1, written(game, "9G QI"))))
+    assert game.racks_wanted == (0,) and game.totals == (14, game.turns[1].score - 5)

@@ -22,6 +22,7 @@ from device.session.commands.base import (
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
 from engine.board import Board, parse_square
+from engine.ending import find_revealed_racks
 from engine.events import (
     BlankNamed,
     Event,
@@ -207,7 +208,7 @@ class RevealRack(TableCommand, frozen=True):
         game = controller.game
         tiles = parse_rack(self.letters, game.tiles)
         check_player(game, self.player)
-        racks = game.state.revealed_racks.items()
+        racks = find_revealed_racks(game.state).items()
         on_other_racks = Counter(tile for player, rack in racks if player != self.player for tile in rack)
         if lacking := Counter(tiles) - (game.unseen - on_other_racks):
             raise make_refusal("cannot-be-left", ", ".join(lacking))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, PlayMade, RackRevealed
+from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, PlayMade, PlayWithdrawn, RackRevealed
 from engine.game import Game
 from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule, rules_preset
 from engine.scoring import Status
@@ -177,3 +177,14 @@ def test_no_more_tiles_are_exchanged_than_the_player_has() -> None:
     game = new_game()
     assert game.can_exchange(7) and not game.can_exchange(8)
     assert game.push(Exchanged(0, 8)).turns[-1].status == Status.BAG_TOO_LOW
+
+
+def test_rack_that_was_told_before_its_player_played_on_is_told_again() -> None:
+    game = drawn_out(new_game())
+    player = game.to_move
+    held = tuple(game.unseen.elements())[: game.state.rack_counts[player]]
+    game = game.push(RackRevealed(player, held))
+    played = game.push(PlayMade(player, play_of(game, 1, random.Random(2))))
+    assert played.push(GameEnded()).racks_wanted == (0, 1)
+    assert played.push(PlayWithdrawn(player)).push(GameEnded()).racks_wanted == (0, 1)
+    assert game.push(Passed(player)).push(GameEnded()).racks_wanted == ()
