@@ -40,7 +40,7 @@ from web.security.server import PageServer
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.timed]
 
 TURNS = 10
 GAME = "three-of-us"
