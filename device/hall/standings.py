@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from device.hall.results import Result
@@ -53,7 +53,7 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
     """
     pairings: list[Pairing] = []
     delimiter = ";" if ";" in text.partition("\n")[0] else ","
-    for number, row in enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter), 1):
+    for number, row in enumerate(_read_rows(text.lstrip("\ufeff"), delimiter), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or (number == 1 and not cells[0].isdecimal()):
             continue
@@ -61,11 +61,31 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
         names = cells[2:3] if is_bye else cells[2:]
         sound = len(cells) in (3, 4) and cells[0].isdecimal() and len(cells[0]) < 4 and all(map(is_player_name, names))
         if not sound or len(pairings) >= MAX_PAIRINGS or len(set(names)) != len(names):
-            raise PairingsError(
-                make_message("pairings-line", "line {0} of the pairings is not round,table,player,player", number)
-            )
+            raise _make_line_error(number)
         pairings.append(Pairing(int(cells[0]), cells[1][:40], names[0], "" if is_bye else names[1]))
     return tuple(pairings)
+
+
+def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield the cells of each line, whatever ends the lines. Raises `PairingsError`."""
+    reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
+    try:
+        yield from reader
+    except csv.Error:  # quotes that do not end before the limit of a cell
+        raise _make_line_error(reader.line_num) from None
+
+
+def _make_line_error(number: int) -> PairingsError:
+    text = "line {0} of the pairings is not round,table,player,player"
+    return PairingsError(make_message("pairings-line", text, number))
+
+
+def format_pairings(pairings: Sequence[Pairing]) -> str:
+    """Return pairings as the text of `parse_pairings`; the heading keeps a `;` in a name from being the delimiter."""
+    if not pairings:
+        return ""
+    rows = [(str(one.round), one.table, one.first, one.second) for one in pairings]
+    return _write_rows([("round", "table", "player 1", "player 2"), *rows], "\n")
 
 
 def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
@@ -106,16 +126,20 @@ def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) ->
 
 def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
     """Return pairings with their results as CSV."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["round", "table", "player 1", "points 1", "player 2", "points 2"])
+    rows: list[list[int | str]] = [["round", "table", "player 1", "points 1", "player 2", "points 2"]]
     for pairing, result in matched:
         totals: tuple[int | str, ...] = ("", "")
         if result:
             names = [name.casefold() for name in result.players]
             totals = tuple(result.totals[names.index(name.casefold())] for name in (pairing.first, pairing.second))
         cells: list[int | str] = [pairing.round, pairing.table, pairing.first, totals[0], pairing.second, totals[1]]
-        writer.writerow([_defuse(cell) for cell in cells])
+        rows.append([_defuse(cell) for cell in cells])
+    return _write_rows(rows, "\r\n")
+
+
+def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator=line_end).writerows(rows)
     return file.getvalue()
 
 

@@ -18,7 +18,7 @@ from device.hall.hall_state import HallState
 from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
 from device.hall.standings import Pairing as PairedPlayers
-from device.hall.standings import PairingsError, compute_standings, format_csv, match_results
+from device.hall.standings import PairingsError, compute_standings, format_csv, format_pairings, match_results
 from device.player_names import is_player_name
 from device.storage.game_log import replay_log
 from engine.events import from_json
@@ -93,12 +93,11 @@ class EventPages:
     def event(self) -> Response:
         """Return standings and rounds, and for the director the forms."""
         state = self.state
-        lines = [",".join((str(one.round), one.table, one.first, one.second)) for one in state.pairings]
         return render_page(
             "hall/event.html",
             standings=compute_standings(state.pairings, state.results),
             rounds=_match_rounds(state).items(),
-            pairings_text="\n".join(lines),
+            pairings_text=format_pairings(state.pairings),
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
@@ -181,4 +180,5 @@ def _match_rounds(state: HallState) -> dict[int, Round]:
 
 
 def _is_number(text: str) -> bool:
-    return text.removeprefix("-").isascii() and text.removeprefix("-").isdecimal() and abs(int(text[:6])) <= MAX_POINTS
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MAX_POINTS)) and int(digits) <= MAX_POINTS

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import msgspec
 from flask import Blueprint, Response, abort
 from flask.typing import ResponseReturnValue
 
 from device.hall.hall_state import HallTable
 from engine.cgp import format_cgp
 from engine.errors import NotationError
+from web.api.operations import encode_json
 from web.api.schemas import State
 from web.hall.view import HallView
 from web.i18n import languages, texts
@@ -83,7 +83,7 @@ class HallPages:
     def state(self, name: str) -> Response:
         """Return the game of a table, in the format of the API of a table."""
         snapshot = self._find_table(name).make_snapshot(self.delayed.delay_s)
-        return Response(msgspec.json.encode(State.of(snapshot)), mimetype="application/json", headers=_NO_STORE)
+        return Response(encode_json(State.of(snapshot)), mimetype="application/json", headers=_NO_STORE)
 
     def position(self, name: str) -> ResponseReturnValue:
         """Return the position of a table in CGP, for analysis engines."""

@@ -11,6 +11,7 @@ from device.hall.standings import (
     Standing,
     compute_standings,
     format_csv,
+    format_pairings,
     match_results,
     parse_pairings,
 )
@@ -51,13 +52,23 @@ def test_players_who_meet_twice_have_two_results() -> None:
     assert match_results(pairings, [first, second]) == [(pairings[1], first), (pairings[0], second)]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_in_any_system(end: str) -> None:
+    assert len(parse_pairings(f"round,table{end}1,1,Anna,Ben{end}1,,Eve,{end}")) == 2
+
+
+def test_names_with_delimiters_are_kept_when_pairings_are_saved_again() -> None:
+    pairings = parse_pairings('1;"a;b";"Doe; Jane";Roe, Rick\n2;;"\"Ed\"";')
+    assert parse_pairings(format_pairings(pairings)) == pairings and format_pairings(()) == ""
+
+
 def test_csv_has_the_points_in_the_order_of_the_pairing() -> None:
     pairings = (Pairing(1, "Table 1", "Anna", "=Ben"), Pairing(1, "", "Eve", ""))
     text = format_csv(match_results(pairings, [result("=Ben", 300, "Anna", 400)]))
     assert text.splitlines()[1:] == ["1,Table 1,Anna,400,'=Ben,300", "1,,Eve,,,"]
 
 
-@pytest.mark.parametrize("text", ["1,1,Anna,Anna", "1,1", "1,1,Anna,Ben,Cem", "x\nx,1,Anna,Ben", "1,1,A\x07,Ben"])
+@pytest.mark.parametrize("text", ["1,1,Anna,Anna", "1,1", "1,1,Anna,Ben,Cem", "x\nx,1,Anna,Ben", "1,1,A\x07,Ben", '1,1,"' + "x" * 200_000])
 def test_pairings_that_cannot_be_are_refused_with_their_line(text: str) -> None:
     with pytest.raises(PairingsError, match=r"line \d"):
         parse_pairings(text)

@@ -58,6 +58,8 @@ def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) ->
         {"player": ["Anna", ""], "points": ["1", "2"]},
         {"player": ["Anna", "Ben"], "points": ["1", "99999999999999999999"]},
         {"player": ["Anna", "Ben"], "points": ["1", "x"]},
+        {"player": ["Anna", "Ben"], "points": ["1", "000001999999"]},
+        {"player": ["Anna", "Ben"], "points": ["1", "0" * 5000]},
     ],
 )
 def test_impossible_result_is_refused(hall: ShownHall, director: FlaskClient, fields: dict[str, list[str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace as replace_play
 
 import pytest
 from flask.testing import FlaskClient
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from device.hall.hall_state import apply_game, apply_problem, apply_status, apply_table_state
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
+from tests.support.engine_table import new_game, written
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 
@@ -73,6 +75,14 @@ def test_table_has_live_updates_of_its_own(hall: ShownHall, client: FlaskClient)
 def test_position_is_that_of_engines(client: FlaskClient) -> None:
     rows = "15/15/15/15/15/15/15/5HORN6/15/15/15/15/15/15/15"
     assert client.get("/tables/Table%202/position.cgp").text == f"{rows} / 0/14 0 ld english;\n"
+
+
+def test_state_for_commentators_has_a_play_that_breaks_the_rules(hall: ShownHall, client: FlaskClient) -> None:
+    play = replace_play(HORN, play=written(new_game(), "1A HORN"))
+    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, play]))
+    hall.look()
+    turn = json.loads(client.get("/tables/Table%202/state.json").data)["turns"][0]
+    assert turn["problems"] == ["the first word does not cover the centre"]
 
 
 def test_state_for_commentators_says_nothing_about_words(client: FlaskClient) -> None:
