@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
+from device.storage.errors import StoreError
 from device.system.backoff import Backoff
 from device.system.periodic import PeriodicTask
 
@@ -78,6 +79,8 @@ class BrokerTask(ABC):
             _log.info("the hall cannot be reached: %s", error)
             if self._has_delivered:
                 self._backoff.reset()
+        except StoreError as error:  # the disk is full, for example: the broker keeps the messages
+            _log.warning("the messages of the hall wait: %s", error)
         except BrokerRefusedError as error:
             _log.warning("the hall refuses this client: %s", error)
             if str(error) != self._reported:

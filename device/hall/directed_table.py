@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall-director"
 REPORT_INTERVAL_S = 60.0
-"""Least time between two notices about refused messages; all of them are counted."""
+"""Least time between two notices and lines of the log about refused messages; all of them are counted."""
 
 Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
 
@@ -134,9 +134,9 @@ class DirectedTable:
     def _note_refusal(self, error: BadOrderError) -> None:
         self.refused += 1
         now = self._clock()
-        _log.warning("a message of the director is refused: %s", error)
         if self._reported is None or now - self._reported >= REPORT_INTERVAL_S:
             self._reported = now
+            _log.warning("a message of the director is refused: %s", error)
             self._report(make_message("order-refused", "A message of the director was refused: {0}.", error))
 
     def _read_direction(self) -> Direction:

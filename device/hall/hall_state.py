@@ -183,7 +183,7 @@ def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
     """Return the hall after events of a game have arrived; `events` are all of the game.
 
-    If the game began before the newest one of its table, only its result may change.
+    If it is not the newest game of its table, only its result may change.
     """
     table, played = hall.find_table(received.table), replay_game(received, events)
     result = make_result(received.table, received.id, played.game, events[-1].time) if played.game else None
@@ -191,9 +191,20 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
     if result != before:
         others = [one for one in hall.results if one.game != received.id]
         hall = apply_results(hall, [*others, result] if result else others)
-    if table.played and table.played.received.started > received.started:
-        return hall
-    return _put(hall, replace(table, played=played))
+    return _put(hall, replace(table, played=played)) if _is_newest(table, received) else hall
+
+
+def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
+    """Return True if no other game of the table is newer.
+
+    The table names its newest game, because after its clock was put back a new game seems to have begun before others.
+    """
+    shown = table.played.received if table.played else None
+    if shown is None:
+        return True
+    if table.state and table.state.game in (shown.number, received.number):
+        return table.state.game == received.number
+    return shown.started <= received.started
 
 
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:

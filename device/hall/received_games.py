@@ -105,10 +105,16 @@ class ReceivedGames:
         rows = self._fetch("SELECT id, place, number, started FROM game ORDER BY started, id")
         return [ReceivedGame(*row) for row in rows]
 
-    def find_store(self, table: str) -> str | None:
-        """Return the id of the store from which the newest game of a table came, or None if there is no game."""
-        rows = self._fetch("SELECT store FROM game WHERE place = ? ORDER BY started DESC, id DESC LIMIT 1", table)
-        return rows[0][0] if rows else None
+    def find_game(self, table: str, number: int) -> ReceivedGame | None:
+        """Return the game with this number at a table that was received last, or None."""
+        sql = "SELECT id, place, number, started FROM game WHERE place = ? AND number = ? ORDER BY id DESC LIMIT 1"
+        rows = self._fetch(sql, table, number)
+        return ReceivedGame(*rows[0]) if rows else None
+
+    def read_store(self, game: int) -> str:
+        """Return the id of the store from which a game came."""
+        ((store,),) = self._fetch("SELECT store FROM game WHERE id = ?", game)
+        return str(store)
 
     def read_events(self, game: int) -> list[StoredEvent]:
         """Return the events of a game, in order."""

@@ -131,9 +131,10 @@ class HallReceiver(BrokerTask):
         sent = 0
         with self._lock:
             for name, command in commands:
-                table, store = self.state.tables.get(name), self.games.find_store(name)
-                if table is None or not table.is_online or store is None or not self.state.is_connected:
+                table = self.state.tables.get(name)
+                if table is None or not table.is_online or table.played is None or not self.state.is_connected:
                     continue
+                store = self.games.read_store(table.played.received.id)
                 number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
                 self.games.save_note(_ORDER_NOTE, str(number))
                 order = DirectorOrder(table=name, store=store, number=number, command=command)
@@ -153,7 +154,7 @@ class HallReceiver(BrokerTask):
                 return apply_status(self.state, table, is_online=online)
             case TableState():
                 age = min(max(0.0, time.time() - message.time), 86400.0) if is_retained else 0.0
-                return apply_table_state(self.state, message, time.monotonic() - age)
+                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age), message)
             case TableEvent(number=number):
                 event = StoredEvent(number, message.time, message.event)
                 return self._add_events(message.table, message.store, message.game, [event])
@@ -161,6 +162,14 @@ class HallReceiver(BrokerTask):
                 events = [StoredEvent(i, one.time, one.event) for i, one in enumerate(message.events)]
                 return self._add_events(message.table, message.store, message.game, events)
         return self.state
+
+    def _follow_game(self, hall: HallState, state: TableState) -> HallState:
+        """Return the hall with the game that the table has named, if it was received."""
+        played = hall.tables[state.table].played
+        if played is None or played.received.number == state.game:
+            return hall
+        game = self.games.find_game(state.table, state.game)
+        return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
 
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
@@ -183,10 +192,10 @@ class HallReceiver(BrokerTask):
         return state
 
     def _note_problem(self, topic: str, reason: str) -> None:
-        _log.warning("a message to %s is refused: %s", topic[:100], reason)
         key = topic[:100], reason
         if key not in self._known_problems and len(self._known_problems) < MAX_PROBLEMS * 10:
             self._known_problems.add(key)
+            _log.warning("a message to %s is refused: %s", topic[:100], reason)
             with self._lock:
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 

@@ -203,10 +203,11 @@ def test_number_is_saved_before_the_order_is_carried_out(lone: LoneTable, store:
     assert json.loads(numbers[0])["numbers"] == {PUBLIC.hex(): 9}
 
 
-def test_refused_orders_are_reported_once_a_minute(lone: LoneTable) -> None:
+def test_refused_orders_are_reported_once_a_minute(lone: LoneTable, caplog: pytest.LogCaptureFixture) -> None:
     for lone.now in (0.0, 30.0, 59.0, 60.0, 61.0):
         lone.receive(b"forged")
     assert len(lone.reports) == 2 and lone.directed.refused == 5
+    assert len(caplog.records) == 2, "a flood must not fill the log"
 
 
 @pytest.mark.parametrize("payload", [b"", b"{}", b'{"key":"AAAA"}', b"[" * 9000])
@@ -251,6 +252,12 @@ def send(broker: Broker, payload: bytes) -> None:
     single(TOPIC, payload, 1, hostname="127.0.0.1", port=broker.port, auth=auth)  # type: ignore[arg-type]
 
 
+def is_playing(hall: HallReceiver, name: str) -> bool:
+    """Return True if the hall has a game of a table that is connected."""
+    table = hall.state.tables.get(name)
+    return table is not None and table.is_online is True and table.played is not None
+
+
 def test_director_starts_a_clock_and_a_replay_does_not(
     playing: TableSession, make_broker: MakeBroker, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,14 +270,13 @@ def test_director_starts_a_clock_and_a_replay_does_not(
             HallReceiver(":memory:", broker.settings(), key=KEY) as hall,
             HallPublisher(playing, store, broker.settings(), print, directed),
         ):
-            until(lambda: bool(directed.offered) and hall.games.find_store("7") is not None)
-            until(lambda: "7" in hall.state.tables and hall.state.tables["7"].is_online)
+            until(lambda: bool(directed.offered) and is_playing(hall, "7"))
             assert directed.accept(PUBLIC)
             assert hall.send_orders([("7", StartClock()), ("8", StartClock())]) == 1
             until(lambda: playing.state.phase is Phase.TURN)
             playing.submit(Pause()).result(5)
             send(broker, sent[0])
-            send(broker, make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.find_store("7") or ""))
+            send(broker, make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.read_store(1)))
             until(lambda: directed.refused == 2)
     assert playing.state.phase is Phase.PAUSED and len(reports) == 1
 
@@ -291,8 +297,7 @@ def test_rights_of_the_document_let_only_the_hall_direct(
             HallPublisher(playing, store, settings, print, directed),
             HallReceiver(":memory:", settings, key=OTHER_KEY) as other,
         ):
-            until(lambda: bool(directed.offered) and hall.games.find_store(USER) is not None)
-            until(lambda: USER in hall.state.tables and hall.state.tables[USER].is_online)
+            until(lambda: bool(directed.offered) and is_playing(hall, USER))
             until(lambda: bool(other.state.problems))
             assert "hall/key" in other.state.problems[0] and directed.accept(PUBLIC)
             hall.send_orders([(USER, SetTableName("Final"))])

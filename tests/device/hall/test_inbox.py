@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
 from device.hall.hall_state import HallState, TooManyTablesError, apply_status
 from device.hall.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
 from device.hall.messages import TableStatus, publish_status
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
+from device.storage.errors import StoreFullError
+from engine.events import GameStarted, Passed, to_json
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
 STATE = {
@@ -85,3 +89,41 @@ def test_problem_is_noted_once_and_the_events_of_no_game_are_harmless() -> None:
         assert table.played is not None and table.played.game is None and table.snapshot.players == ()
         hall.receive("tilekeeper/v1/7/state", json.dumps(STATE).encode(), False)
         assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Anna", "Ben"]
+
+
+def test_problem_that_is_repeated_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for _ in range(5):
+            hall.receive("tilekeeper/v1/7/status", b"{", False)
+    assert [record.message for record in caplog.records if "7/status" in record.message][1:] == []
+
+
+def test_game_that_began_after_the_clock_was_put_back_is_the_newest(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for game, time, players in ((1, 9000.0, ("Anna", "Ben")), (2, 60.0, ("Cleo", "Dan"))):
+            event = {**EVENT, "game": game, "time": time, "event": to_json(GameStarted(players))}
+            hall.receive("tilekeeper/v1/7/events", json.dumps(event).encode(), False)
+            hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game}).encode(), False)
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Cleo", "Dan"]
+        passed = {**EVENT, "game": 2, "time": 70.0, "number": 1, "event": to_json(Passed(0))}
+        hall.receive("tilekeeper/v1/7/events", json.dumps(passed).encode(), False)
+        assert len(hall.state.tables["7"].snapshot.turns) == 1
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": 2}).encode(), True)
+        assert len(hall.state.tables["7"].snapshot.turns) == 1
+
+
+class FullDisk(BrokerTask):
+    """A task of a broker that works, on a disk that does not."""
+
+    def _use_broker(self) -> None:
+        raise StoreFullError("the disk is full")
+
+    def _describe_refusal(self, error: Exception) -> str:
+        return str(error)
+
+
+def test_full_disk_lets_the_hall_try_again_less_often(caplog: pytest.LogCaptureFixture) -> None:
+    with FullDisk(print) as task:
+        assert [task._serve_connection() for _ in range(3)] == list(RETRY_DELAYS_S[:3])
+    assert not any(record.exc_info for record in caplog.records)
