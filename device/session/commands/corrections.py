@@ -30,6 +30,7 @@ from engine.events import (
     Passed,
     PlayerRenamed,
     PlayMade,
+    PlayWithdrawn,
     RackRevealed,
     ScoreCorrected,
     SquareCorrected,
@@ -152,18 +153,39 @@ class CorrectTurn(TurnCommand, frozen=True):
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         turn = game.turns[self.number - 1]
         if self.kind == "none":
-            return (TurnCorrected(turn.number, None),)
+            return _replace_turn(game, turn, None)
         events: tuple[Event, ...] = ()
-        if self != CorrectTurn(self.number, score=self.score):
+        score = self.score
+        if self != CorrectTurn(self.number, score=score):
             if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
                 raise make_refusal("only-score")
             before = game.turns[turn.number - 1].board if turn.number else Board()
-            events = (TurnCorrected(turn.number, self.make_turn_event(game, before, turn)),)
-        if self.score is not None:
-            events = (*events, ScoreCorrected(turn.number, self.score))
+            event = self.make_turn_event(game, before, turn)
+            events = _replace_turn(game, turn, event)
+            if score is None and isinstance(event, PlayMade) and event.play == turn.play:
+                score = game.ledger[turn.ledger_index].score  # another player has the same play, with its score
+        if score is not None:
+            events = (*events, ScoreCorrected(turn.number, score))
         if not events:
             raise make_refusal("no-change")
         return events
+
+
+def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
+    """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
+
+    The withdrawal of a play that was withdrawn later goes with the play. It would withdraw the play before.
+    """
+    corrected = TurnCorrected(turn.number, event)
+    withdrawn = next((w for w in game.turns if w.kind is TurnKind.WITHDRAWN and w.target == turn.number), None)
+    if withdrawn is None:
+        return (corrected,)
+    removed = TurnCorrected(withdrawn.number, None)
+    if not isinstance(event, PlayMade):
+        return removed, corrected
+    if withdrawn.by is not None:
+        return (corrected,)
+    return removed, corrected, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
 
 
 class InsertTurn(TurnCommand, frozen=True):

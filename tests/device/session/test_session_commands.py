@@ -599,3 +599,29 @@ def test_three_of_the_sheet_by_hand_are_as_by_camera(playing: TableSession) -> N
         state = playing.submit(InsertTurn(number, at=at, word=word)).result(5)
     assert totals(state) == [39, 9]
     assert PASTE[0] in str(state.turns[-1].word)
+
+
+# A withdrawn play, and its withdrawal
+
+
+def test_withdrawal_of_a_play_that_was_no_play_goes_with_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    assert totals(play(playing, table, HORN, FARM)) == [14, 9]
+    for kind, kinds in (("pass", ["play", "play", "pass"]), ("none", ["play", "play"])):
+        state = playing.submit(CorrectTurn(3, kind=kind)).result(5)
+        assert [turn.kind for turn in state.turns] == kinds and totals(state) == [14, 9]
+        playing.submit(Undo()).result(5)
+
+
+def test_withdrawn_play_is_withdrawn_from_the_player_who_made_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    play(playing, table, HORN, FARM)
+    state = playing.submit(CorrectTurn(3, player=1)).result(5)
+    assert [turn.stands for turn in state.turns] == [True, True, False, True] and totals(state) == [14, 9]
+
+
+def test_corrected_score_stays_with_a_play_of_another_player(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    playing.submit(CorrectTurn(1, score=30)).result(5)
+    assert totals(playing.submit(CorrectTurn(1, player=1)).result(5)) == [0, 30]
+    assert totals(playing.submit(CorrectTurn(1, word="HORNS", at="8F")).result(5)) == [0, 16]
