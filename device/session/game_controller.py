@@ -143,9 +143,8 @@ class GameController:
 
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
         """Append the events of a press (one command) to the log, and store the images `look` of the reading."""
-        log, keeper = self.log, self._clock_keeper
-        events = self._add_void_withdrawal(self.game, events)
-        events = (*(keeper.make_clock_events(events) if keeper else ()), *events)
+        log = self.log
+        events = self._add_clock_events(self._add_void_withdrawal(self.game, events))
         if look:
             self.show_images(look.with_name(f"{log.number}-{log.length + len(events) - 1}") if events else look)
         if events:
@@ -208,6 +207,15 @@ class GameController:
             self.move_in_history(self.log.undo)
         self._memory.forget_last_question()
 
+    def cancel_question(self) -> bool:
+        """Close the open question without an answer; return True if nothing was recorded before an answer."""
+        question, self.open_question = self.open_question, None
+        if question is None or question.first_is_default:
+            return False
+        if question.reading is not None:
+            self._memory.forget_last_question()
+        return True
+
     def answer_question(self, number: int) -> bool:
         """Apply the answer `number` to the open question; return True if the answer is to read the board again.
 
@@ -235,7 +243,8 @@ class GameController:
         if question.first_is_default and number != question.question.chosen:
             self._record(events, lambda: self.log.replace_last_press(events))
         elif events and not question.first_is_default:
-            self._record(events, lambda: self.log.append(events))
+            timed = self._add_clock_events(events)
+            self._record(timed, lambda: self.log.append(timed))
         self._memory.close_question(question.question.squares)
         if question.is_about_old_tiles and events and (before := self.log.game_before_last_press):
             answered = question.make_deferred(self.game.events[len(before.events) :], number)
@@ -244,6 +253,9 @@ class GameController:
             context = replace(self.turn_context, seat=None)
             self.ask_question(find_next_question(before, events, question.reading, context), question.reading)
         return False
+
+    def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        return (*(self._clock_keeper.make_clock_events(events) if self._clock_keeper else ()), *events)
 
     def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
         with convert_engine_errors():

@@ -124,7 +124,8 @@ class EndPause(TableCommand, frozen=True):
 class Undo(TableCommand, frozen=True):
     """Undo everything that the last press (button or command) recorded, even the end of a game.
 
-    While the players decide a challenge, the challenge is cancelled instead.
+    While a question is open before whose answer nothing is recorded, such as an undecided challenge, the question is
+    cancelled instead.
     """
 
     name = "undo"
@@ -133,10 +134,9 @@ class Undo(TableCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Cancel an undecided challenge, or undo the last press; refuse the command if there is no press to undo."""
+        """Cancel an open question, or undo the last press; refuse the command if there is no press to undo."""
         controller = context.controller
-        question, controller.open_question = controller.open_question, None
-        if question is None or not question.stops_clock:
+        if not controller.cancel_question():
             controller.move_in_history(controller.log.undo)
 
 

@@ -286,6 +286,20 @@ def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Wa
     assert state.clock is not None and state.clock.used == (20.0, 0.0) and state.clock.running == 1
 
 
+def test_answer_that_ends_the_game_stops_the_clocks_and_counts_overtime(
+    session: TableSession, clock: Watchmaker, table: TextTable
+) -> None:
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, clock_seconds=60)))).result(5)
+    play(session, table, HORN)
+    play(session, table, HORN, FARM)
+    clock.now += 110
+    assert (asked := play(session, table).question) is not None and asked.key == "asked-board-cleared"
+    ended = session.submit(AnswerQuestion(1)).result(5)
+    assert (ended.phase, ended.turns[-1].kind, ended.turns[-1].score) == (Phase.ENDED, "time", -10)
+    undone = session.submit(Undo()).result(5)
+    assert undone.clock is not None and undone.clock.used == (110.0, 0.0)
+
+
 def test_undo_of_a_correction_leaves_the_clocks(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
     session.submit(StartGame(TIMED)).result(5)
     clock.now += 20
@@ -599,6 +613,18 @@ def test_three_of_the_sheet_by_hand_are_as_by_camera(playing: TableSession) -> N
         state = playing.submit(InsertTurn(number, at=at, word=word)).result(5)
     assert totals(state) == [39, 9]
     assert PASTE[0] in str(state.turns[-1].word)
+
+
+def test_undo_of_a_press_at_which_nothing_was_recorded_cancels_its_question(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    assert (asked := play(playing, table).question) is not None and asked.key == "asked-board-cleared"
+    state = playing.submit(Undo()).result(5)
+    assert state.question is None and totals(state) == [14, 9]
+    assert (asked := play(playing, table, HORN, FARM, PASTE).question) is None
+    assert totals(playing.submit(Undo()).result(5)) == [14, 9]
 
 
 # A withdrawn play, and its withdrawal
