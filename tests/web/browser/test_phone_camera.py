@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
+import pytest
 from PIL import Image as Pictures
 
 from device.cameras.phone import PhoneCamera
