@@ -15,13 +15,13 @@ from device.hall.messages import TableState
 from device.hall.received_games import ReceivedGame
 from device.hall.results import Result, make_result
 from device.hall.standings import Pairing
-from device.player_names import is_player_name
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
-from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
+from device.storage.errors import ArchiveError
+from device.storage.game_file import parse_event, replay_checked
+from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
-from engine.events import from_json
 from engine.game import Game
 
 MAX_TABLES = 500
@@ -208,15 +208,13 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
 
 
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
-    """Replay the events of a game."""
+    """Replay the events of a game, with the checks for imported games: a table may send anything."""
     try:
-        game = replay_log(from_json(event.body) for event in events)
-        if not all(map(is_player_name, game.players)):
-            raise RulesError("a name that cannot be shown")
+        game = replay_checked([parse_event(event.body) for event in events])
         snapshot = replace(
             build_snapshot(game, None), game=received.id, events=len(events), lexicon=game.start_event.lexicon
         )
-    except UNREADABLE_GAME_ERRORS:
+    except (ArchiveError, *UNREADABLE_GAME_ERRORS):
         return PlayedGame(received, len(events), None, TableSnapshot(game=received.id, events=len(events)))
     return PlayedGame(received, len(events), game, snapshot)
 

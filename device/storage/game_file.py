@@ -5,8 +5,9 @@ Files are not trusted: a game is accepted only if all events have the right type
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
@@ -90,7 +91,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
             text = "{0} is of form {1}, version {2}: not one of ours"
             raise ArchiveError(make_message("zip-form", text, GAME_MEMBER, repr(header.form), repr(header.version)))
         whole = msgspec.json.decode(data, type=_GameFile)
-        events = [_parse_event(entry.event) for entry in whole.events]
+        events = [parse_event(entry.event) for entry in whole.events]
         replay_checked(events)
         # The stored bodies contain only the fields of the engine's events and the fields that `GameLog` adds.
         marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
@@ -104,7 +105,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
     )
 
 
-def _parse_event(body: dict[str, Any]) -> Event:
+def parse_event(body: Mapping[str, Any]) -> Event:
     """Return the event for a JSON object; check the types of its fields and the sizes of its values.
 
     Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`.
@@ -120,9 +121,16 @@ def _parse_event(body: dict[str, Any]) -> Event:
     return event
 
 
+@cache
+def _list_types(kind: type) -> Mapping[str, Any]:
+    """Return the declared types of the fields of an event; cached, as they are text that has to be evaluated."""
+    return get_type_hints(kind)
+
+
 def _check_types(event: Event) -> None:
     """Raise `ValueError` if a field of an event does not have its declared type; the engine does not check types."""
-    kinds = get_type_hints(type(event))
+    event_type: type = type(event)
+    kinds = _list_types(event_type)
     for field in fields(event):
         value = getattr(event, field.name)
         if field.name != "event":

@@ -14,7 +14,7 @@ from device.hall.messages import TableStatus, publish_status
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
-from engine.events import GameStarted, Passed, to_json
+from engine.events import Event, Exchanged, GameStarted, Passed, ScoreCorrected, to_json
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
 STATE = {
@@ -111,6 +111,25 @@ def test_game_that_began_after_the_clock_was_put_back_is_the_newest(tmp_path: Pa
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": 2}).encode(), True)
         assert len(hall.state.tables["7"].snapshot.turns) == 1
+
+
+def test_game_that_takes_long_to_replay_is_not_replayed() -> None:
+    events: list[Event] = [GameStarted(("Anna", "Ben")), *[Exchanged(i % 2, 1) for i in range(400)]]
+    events += [ScoreCorrected(3, score) for score in range(400)]
+    logged = [{"time": 1.0, "event": to_json(event)} for event in events]
+    log = {"table": "7", "store": "a", "game": 1, "events": logged}
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        played = hall.state.tables["7"].played
+    assert played is not None and played.game is None
+
+
+def test_game_with_rules_of_other_types_is_not_shown() -> None:
+    started = to_json(GameStarted(("Anna", "Ben"))) | {"rules": {"clock_seconds": "x"}}
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
+        played = hall.state.tables["7"].played
+    assert played is not None and played.game is None
 
 
 class FullDisk(BrokerTask):
