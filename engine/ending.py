@@ -98,13 +98,12 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     """Return the letters on each player's rack at the end of the game, or None for a rack that is not known.
 
     A rack is known if the player revealed the letters (`find_revealed_racks`), if the letters in a position and those
-    played since are known, or if the rack is empty. If the bag is empty and only one rack is unknown, this rack holds all unseen tiles.
+    played since are known, or if the rack is empty. If the bag is empty and only one rack is unknown, this rack holds
+    all unseen tiles.
     """
     revealed = find_revealed_racks(state)
     known: list[tuple[str, ...] | None] = [
-        revealed.get(
-            player, () if count == 0 and state.bag_count == 0 else _find_position_rack(state, player)
-        )
+        revealed.get(player, () if count == 0 and state.bag_count == 0 else _find_position_rack(state, player))
         for player, count in enumerate(state.rack_counts)
     ]
     unknown = [player for player, tiles in enumerate(known) if tiles is None]

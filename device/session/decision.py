@@ -20,7 +20,7 @@ from device.session.messages import (
     make_notice,
     make_question,
 )
-from device.session.snapshot import can_decide_challenge
+from device.session.snapshot import find_deciding_words
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import (
     Event,
@@ -309,7 +309,8 @@ def withdraw_void_play(
 
     `game` is the game before the events. The notice names the invalid words. Raises `RulesError`, `NotationError`.
     """
-    if words is None or not can_decide_challenge(words):
+    words = find_deciding_words(words)
+    if words is None:
         return tuple(events), ()
     player, invalid = find_void_play(game, events, words)
     if not invalid:

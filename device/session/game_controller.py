@@ -22,7 +22,7 @@ from device.session.messages import (
     make_notice,
     make_refusal,
 )
-from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot
+from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot, find_deciding_words
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
@@ -187,7 +187,8 @@ class GameController:
     def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
         """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""
         with convert_engine_errors():
-            game = answer_deferred_question(self.game, question, answer, stays_open=stays_open)
+            words = find_deciding_words(self.words)
+            game = answer_deferred_question(self.game, question, answer, stays_open=stays_open, words=words)
         self.change_history(game)
         self.reading_history = None
 

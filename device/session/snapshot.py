@@ -345,6 +345,11 @@ def can_decide_challenge(words: WordList | None) -> bool:
     return not isinstance(words, Lexicon) or words.is_authoritative
 
 
+def find_deciding_words(words: WordList | None) -> WordList | None:
+    """Return the word list if it decides challenges, otherwise None."""
+    return words if can_decide_challenge(words) else None
+
+
 def is_listed(word: str, words: WordList | None) -> bool | None:
     """Return True if the word list contains the word; None without a list or for a word with an unnamed blank."""
     return None if words is None or "?" in word else word in words

@@ -40,7 +40,7 @@ from device.session.decision import (
     validate_decision,
 )
 from device.session.game_controller import GameController
-from device.session.snapshot import list_premium_texts
+from device.session.snapshot import find_deciding_words, list_premium_texts
 from device.session.threads import CaptureProgress
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
@@ -200,7 +200,7 @@ def _explain_readings(
     if found.reading.board is None:
         return found
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
-        before = settle_questions(game, board, context.earlier)
+        before = settle_questions(game, board, context.earlier, find_deciding_words(context.words))
         settled = context.question_history.settle_reading(before, board)
         inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
         decision = decide(before, inference, settled, context)

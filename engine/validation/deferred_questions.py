@@ -6,16 +6,32 @@ late answer replaces these events, and the later turns are applied again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import log
 
 from engine.board import Square
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, QuestionClosed, QuestionDeferred
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Challenged,
+    Correction,
+    Event,
+    Exchanged,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    QuestionClosed,
+    QuestionDeferred,
+    TileRecycled,
+    TurnCorrected,
+    TurnInserted,
+)
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, align_reading, face_of
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.reading import BoardReading
 from engine.validation.findings import MIN_LETTER_CONFIDENCE, push_events
@@ -76,66 +92,144 @@ def _number_question(game: Game, question: QuestionDeferred) -> QuestionDeferred
     return replace(question, number=max(numbers, default=0) + 1)
 
 
-def answer_deferred_question(game: Game, number: int, answer: int, *, stays_open: bool = False) -> Game:
+def answer_deferred_question(
+    game: Game, number: int, answer: int, *, stays_open: bool = False, words: WordList | None = None
+) -> Game:
     """Return the game after a late answer to the deferred question `number`.
 
     The provisional events are replaced by the events of the answer, and the later events are applied again. If
-    `stays_open` is True, the answer is in effect, but the question stays open. Raises `RulesError` if there is no such
-    question or answer, or if the later turns are not possible after the answer.
+    `stays_open` is True, the answer is in effect, but the question stays open. `words` is the agreed word list of a
+    game in which invalid plays do not count (`ChallengeRule.VOID`). Raises `RulesError` if there is no such question or
+    answer, or if the later turns are not possible after the answer.
     """
     question = next((one for one in find_open_questions(game) if one.number == number), None)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "No question is open now."))
     if answer == question.chosen:
         return game if stays_open else game.push(QuestionClosed(number))
-    old, after = _find_game_before(game, question), game.events.index(question) + 1
-    new = push_events(old, question.answers[answer])
-    new = new.push(replace(question, chosen=answer, count=len(question.answers[answer])))
+    before, after = _find_game_before(game, question), game.events.index(question) + 1
+    answers = question.answers[answer]
+    new = push_events(before, answers)
+    if words is not None and new.find_void_words(words):
+        answers = (*answers, PlayWithdrawn(new.turns[-1].player))
+        new = push_events(before, answers)
+    new = new.push(replace(question, chosen=answer, count=len(answers)))
     if not stays_open:
         new = new.push(QuestionClosed(number))
-    old = push_events(old, game.events[len(old.events) : after])
-    for event in game.events[after:]:
-        moved = event
-        if isinstance(event, PlayMade | Passed | Exchanged) and event.player == old.to_move:
-            moved = replace(event, player=new.to_move)
+    old = push_events(before, game.events[len(before.events) : after])
+    shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
+    return _repeat_events(game.events[after:], old, new, shift)
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnShift:
+    """The change of turn numbers by a late answer: from `start` to `end` the answer has `added` turns more."""
+
+    start: int
+    end: int
+    added: int
+
+    def move(self, event: Correction) -> Correction:
+        """Return a correction of the same turn after the answer. Raises `RulesError` if there is no such turn."""
+        if isinstance(event, BlankNamed) or event.turn is None or not self.added:
+            return event
+        if isinstance(event, TurnInserted) or (isinstance(event, TurnCorrected) and event.event is None):
+            raise _make_refusal()  # the later numbers are those after this change
+        if event.turn < self.start:
+            return event
+        if event.turn < self.end:
+            raise _make_refusal()
+        return replace(event, turn=event.turn + self.added)
+
+
+def _make_refusal() -> RulesError:
+    return RulesError(make_message("answer-too-late", "Later turns are not possible after this answer."))
+
+
+def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:
+    """Return the game `new` with the events that followed `old`; if other players move now, these have the turns.
+
+    Raises `RulesError` if an event is not possible any more.
+    """
+    for event in events:
+        moved = _move_event(event, old, new, shift)
         if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
-            raise RulesError(make_message("answer-too-late", "Later turns are not possible after this answer."))
+            raise _make_refusal()
         old, new = old.push(event), new.push(moved)
     return new
 
 
-def settle_questions(game: Game, reading: BoardReading, history: ReadingHistory | None = None) -> Game:
+def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
+    """Return an event that follows `old` as it follows `new`."""
+    if old.to_move == new.to_move and not shift.added:
+        return event
+    if isinstance(event, PlayMade | Passed | Exchanged | TileRecycled | BlankTaken) and event.player == old.to_move:
+        return replace(event, player=new.to_move)
+    if isinstance(event, Challenged) and event.by == old.to_move:
+        return replace(event, by=new.to_move)
+    if isinstance(event, PlayWithdrawn) and new.turns and old.turns[-1].player == event.player:
+        return replace(event, player=new.turns[-1].player)
+    if isinstance(event, QuestionDeferred):
+        then = [Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new)]
+        answers = tuple(tuple(_move_events(events, then[0], then[1], shift)) for events in event.answers)
+        return replace(event, answers=answers)
+    if not isinstance(event, Correction):
+        return event
+    moved = shift.move(event)
+    if isinstance(event, TurnCorrected) and isinstance(moved, TurnCorrected):
+        other = moved.event
+        if isinstance(other, PlayMade | Passed | Exchanged) and other.player == old.turns[event.turn].player:
+            return replace(moved, event=replace(other, player=new.turns[moved.turn].player))
+    return moved
+
+
+def _move_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Iterator[Event]:
+    for event in events:
+        moved = _move_event(event, old, new, shift)
+        yield moved
+        old, new = old.push(event), new.push(moved)
+
+
+def settle_questions(
+    game: Game, reading: BoardReading, history: ReadingHistory | None = None, words: WordList | None = None
+) -> Game:
     """Return the game after the deferred questions that a new reading answers.
 
     A question is settled if the reading is much more likely after one of the answers than after the others. Another
-    reading of the same symbols is not a new observation: the same error under the same lamp settles nothing.
+    reading of the same symbols is not a new observation: the same error under the same lamp settles nothing. `words` is
+    the word list as in `answer_deferred_question`.
     """
     for question in find_open_questions(game):
-        game = _settle_question(game, question, reading, history or ReadingHistory())
+        answer = _find_settled_answer(game, question, reading, history or ReadingHistory())
+        if answer is not None:
+            game = answer_deferred_question(game, question.number, answer, words=words)
     return game
 
 
-def _settle_question(game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory) -> Game:
+def _find_settled_answer(
+    game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
+) -> int | None:
+    """Return the answer that a new reading gives to a question, or None if it gives none."""
     if _is_blank_named(game, question):
-        return game.push(QuestionClosed(question.number))
+        return question.chosen
     before = _find_game_before(game, question)
     disputed = _find_disputed_squares(before, question.answers)
     fit = align_reading(game, reading)
     if not disputed or fit is None or any(fit.occupancy[square][1] > MIN_CLEAR_PROBABILITY for square in disputed):
-        return game
+        return None
     if not _is_new_observation(question, disputed, fit):
-        return game
+        return None
     scores = _explain_after_answers(game, question, reading, history)
     best, *others = sorted(scores, key=lambda answer: -scores[answer].log_posterior)
     if not others or scores[best].log_posterior - scores[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
-        return game
+        return None
     covered = {square for event in scores[best].events if isinstance(event, PlayMade) for square in event.play.squares}
     if best != question.chosen and not covered.isdisjoint(disputed):
-        return game  # the tile there fits no answer, and is more likely misread than a tile of the next play
+        return None  # the tile there fits no answer, and is more likely misread than a tile of the next play
     boards = [_read_faces(before, events, disputed) for events in question.answers]
     if boards.count(boards[best]) > 1:
-        return game  # the reading does not distinguish these answers
-    return answer_deferred_question(game, question.number, best)
+        return None  # the reading does not distinguish these answers
+    return best
 
 
 def _find_game_before(game: Game, question: QuestionDeferred) -> Game:

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, PlayMade, PlayWithdrawn, RackRevealed
+from engine.events import (
+    Challenged,
+    ClockRead,
+    EndReason,
+    Exchanged,
+    GameEnded,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    RackRevealed,
+)
 from engine.game import Game
 from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule, rules_preset
 from engine.scoring import Status

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.board import parse_square
 from engine.errors import RulesError
-from engine.events import BlankNamed, PlayMade, QuestionDeferred
+from engine.events import (
+    BlankNamed,
+    Challenged,
+    Event,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    QuestionDeferred,
+    ScoreCorrected,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+)
 from engine.game import Game
 from engine.reading import BoardReading
+from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
 from engine.validation.deferred_questions import (
     answer_deferred_question,
@@ -17,6 +32,7 @@ from engine.validation.deferred_questions import (
     find_provisional_turns,
     settle_questions,
 )
+from engine.validation.findings import push_events
 from tests.support.engine_table import new_game, play, seen, written
 
 
@@ -129,3 +145,52 @@ def test_named_blank_closes_the_question_for_its_letter() -> None:
         game = game.push(deferred)
     assert settle_questions(game, seen(game.board)) == game
     assert not find_open_questions(settle_questions(game.push(named), seen(game.board)))
+
+
+LATER_PASS = (PlayMade(0, written(new_game(), "8F HORN")), Passed(1))
+
+
+def defer_pass(game: Game) -> Game:
+    """Return the game after a question whose second answer is that the next player passed."""
+    question = QuestionDeferred(0, "Passed?", ("no", "yes"), (LATER_PASS[:1], LATER_PASS), 1)
+    return push_events(game, defer_question(game, question, None))
+
+
+def test_late_answer_with_one_more_turn_keeps_the_corrections_of_later_turns() -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M", "10F PASTE")
+    game = game.push(ScoreCorrected(1, 30)).push(TurnCorrected(2, PlayMade(0, written(game, "11E BIT"))))
+    after = answer_deferred_question(game, 1, 1)
+    words = [(turn.player, turn.word or "", turn.score) for turn in after.turns]
+    assert words[:3] == [(0, "HORN", 14), (1, "", 0), (0, "FA.M", 30)] and words[3][:2] == (1, "BIT")
+
+
+@pytest.mark.parametrize(
+    "later", [ScoreCorrected(0, 20), TurnCorrected(1, None), TurnInserted(1, Passed(0)), SquareCorrected(97, None, 0)]
+)
+def test_late_answer_with_one_more_turn_is_refused_after_a_correction_of_unclear_turns(later: Event) -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M").push(later)
+    with pytest.raises(RulesError, match="not possible"):
+        answer_deferred_question(game, 1, 1)
+
+
+@pytest.mark.parametrize("event", [Challenged(0, upheld=False), PlayWithdrawn(1), Challenged(0, upheld=True)])
+def test_late_answer_with_one_more_turn_is_about_the_play_of_the_other_player(event: Event) -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M").push(event)
+    after = answer_deferred_question(game, 1, 1)
+    play_, last = after.turns[2], after.turns[3]
+    assert (play_.player, last.target, last.by) == (0, 2, 1 if isinstance(event, Challenged) else None)
+    assert after.totals == ((14, 0) if isinstance(event, PlayWithdrawn) or event.upheld else (23, 0))
+
+
+def test_late_answer_moves_the_answers_of_later_questions_to_the_other_player() -> None:
+    game = defer(play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M"), "H6 FA.M")
+    after = answer_deferred_question(answer_deferred_question(game, 1, 1), 2, 1)
+    assert [(turn.player, turn.word) for turn in after.turns][2] == (0, "FA.M") and after.totals == (23, 0)
+
+
+def test_late_answer_with_an_invalid_word_does_not_count_without_challenges() -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    game = defer(play(new_game(rules), "8F HORN"), "8F HRON").push(Passed(1))
+    after = answer_deferred_question(game, 1, 1, words=frozenset({"HORN"}))
+    assert [turn.kind for turn in after.turns] == ["play", "withdrawn", "pass"] and after.totals == (0, 0)
+    assert find_provisional_turns(answer_deferred_question(game, 1, 1, words=frozenset(), stays_open=True)) == {0, 1}
