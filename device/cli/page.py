@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
 """Pattern of URLs that phones cannot reach."""
 
+_ALL_ADDRESSES = ("0.0.0.0", "::")
+"""Values of `page.host` with which the page is served on all addresses, at which no browser finds it."""
 
 CERTIFICATE_CHECK_INTERVAL_S = 60.0
 """Seconds between two checks of the table's own certificate: the machine may get an address later than the program."""
@@ -122,7 +124,8 @@ def find_certificate_names(page: PageSettings, hotspot: Hotspot | None) -> list[
     """Return the names and addresses at which the page is served, for the table's own certificate."""
     from web.security.hosts import find_machine_names
 
-    addresses = [page.host] if page.host else ["localhost", "127.0.0.1", *filter(None, [_find_own_address()])]
+    is_one = page.host and page.host not in _ALL_ADDRESSES
+    addresses = [page.host] if is_one else ["localhost", "127.0.0.1", *filter(None, [_find_own_address()])]
     return [*addresses, *sorted(find_machine_names()), *page.names, *([hotspot.address] if hotspot else [])]
 
 
@@ -157,8 +160,8 @@ def find_page_addresses(host: str, port: int) -> list[str]:
 
     This is the URL with a numeric address, because some phones cannot resolve the host name.
     """
-    if host:
-        return [f"http://{host}:{port}"]
+    if host and host not in _ALL_ADDRESSES:
+        return [f"http://{f'[{host}]' if ':' in host else host}:{port}"]
     address = _find_own_address()
     names = ["localhost", f"{socket.gethostname()}.local", *([address] if address else [])]
     return [f"http://{name}:{port}" for name in names]

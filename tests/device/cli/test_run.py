@@ -26,7 +26,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cli import UserError, main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
-from device.cli.page import announce_pairing, announce_wifi, find_certificate_names
+from device.cli.page import announce_pairing, announce_wifi, find_certificate_names, find_page_addresses
 from device.panel.buttons import HOLD_S, Button, Pins
 from device.panel.gpio import GpioUnavailableError
 from device.settings import PageSettings, Settings
@@ -466,6 +466,14 @@ def test_certificate_names_all_addresses_of_the_page() -> None:
         *names
     }
     assert "127.0.0.1" not in find_certificate_names(PageSettings(host="192.168.1.7"), None)
+    assert "127.0.0.1" in find_certificate_names(PageSettings(host="0.0.0.0"), None)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"), [("::1", "http://[::1]:80"), ("::", "http://localhost:80"), ("0.0.0.0", "http://localhost:80")]
+)
+def test_addresses_of_the_page_can_be_opened(host: str, address: str) -> None:
+    assert find_page_addresses(host, 80)[0] == address
 
 
 def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
