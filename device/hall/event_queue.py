@@ -6,12 +6,15 @@ none is lost, and they are sent in the order of the log.
 
 from __future__ import annotations
 
+import logging
 import secrets
 
 import msgspec
 
 from device.hall.messages import Publication, TableEvent, publish_events, publish_log
-from device.storage.store import TABLE_NOTES, GameStore
+from device.storage.store import TABLE_NOTES, GameStore, StoreError
+
+_log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall"
 MAX_BATCH = 20
@@ -91,11 +94,15 @@ class EventQueue:
         return [publish_log(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
-        """Save that an event, and all events before it, have arrived. Raises `StoreError`."""
+        """Save that an event, and all events before it, have arrived."""
         self._position = msgspec.structs.replace(
             self._position, game=event.game, number=event.number + 1, time=event.time
         )
         self._save_position()
 
     def _save_position(self) -> None:
-        self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(self._position).decode())
+        """Save the position, if that is possible: a table with a full disk still reports this to the hall."""
+        try:
+            self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(self._position).decode())
+        except StoreError as error:
+            _log.warning("events may be sent again after a restart: %s", error)

@@ -129,6 +129,12 @@ class ReceivedGames:
                 body = msgspec.json.encode(result).decode()
                 db.execute("INSERT INTO result (game, body) VALUES (nullif(?, 0), ?)", (game, body))
 
+    def delete_result(self, result: Result) -> None:
+        """Delete a result that the director entered."""
+        with self._transaction() as db:
+            body = msgspec.json.encode(result).decode()
+            db.execute("DELETE FROM result WHERE game IS NULL AND body = ?", (body,))
+
     def list_results(self) -> list[Result]:
         """Return all results."""
         return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]

@@ -118,6 +118,12 @@ class HallReceiver(BrokerTask):
             self.games.save_result(0, result)
             self.state = apply_results(self.state, [*self.state.results, result])
 
+    def remove_result(self, result: Result) -> None:
+        """Remove a result that the director entered. Raises `StoreError`."""
+        with self._lock:
+            self.games.delete_result(result)
+            self.state = apply_results(self.state, [one for one in self.state.results if one != result])
+
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the hall's key, which the admin of a table compares."""

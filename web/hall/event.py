@@ -53,6 +53,9 @@ class Hall(Protocol):
     def add_result(self, result: Result) -> None:
         """Add a result of a table without a camera."""
 
+    def remove_result(self, result: Result) -> None:
+        """Remove a result that the director entered."""
+
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall."""
 
@@ -69,6 +72,7 @@ def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pai
     routes.get("/round-<int:number>.zip")(pages.send_games)
     routes.post("/pairings")(pages.set_pairings)
     routes.post("/result")(pages.add_result)
+    routes.post("/result/remove")(pages.remove_result)
     routes.post("/delay")(pages.set_delay)
     routes.post("/name")(pages.name_table)
     routes.post("/round-<int:number>/send")(pages.send_pairings)
@@ -102,6 +106,7 @@ class EventPages:
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
             tables=list(state.tables),
+            entered=[result for result in state.results if not result.game],
             fingerprint=self.hall.fingerprint,
             sent=request.args.get("sent", type=int),
         )
@@ -139,6 +144,13 @@ class EventPages:
         totals = tuple(map(int, points))
         winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals))
         self.hall.add_result(Result("", players, totals, winners, time.time()))
+        return accept(EVENT_PATH)
+
+    def remove_result(self) -> ResponseReturnValue:
+        """Remove a result that was entered, by the time of its entry."""
+        for result in self.hall.state.results:
+            if not result.game and str(result.ended) == request.form.get("ended"):
+                self.hall.remove_result(result)
         return accept(EVENT_PATH)
 
     def set_delay(self) -> ResponseReturnValue:

@@ -20,6 +20,7 @@ from device.hall.messages import Publication, TableEvent, publish_state
 from device.hall.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
+from device.storage.errors import StoreFullError
 from device.storage.game_log import GameLog
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.events import GameStarted, Passed
@@ -68,6 +69,20 @@ def test_queue_of_a_store_with_other_games_begins_anew(tmp_path: Path) -> None:
             notes.append(store.read_note(TABLE_NOTES, NOTE_NAME) or "")
     first, second = (msgspec.json.decode(note, type=Position) for note in notes)
     assert first.store != second.store
+
+
+def test_queue_goes_on_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    with GameStore(":memory:") as store:
+        log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        monkeypatch.setattr(store, "save_note", fail)
+        queue = EventQueue(store, "7", "broker")
+        acknowledge(queue, 0)
+        log.append([Passed(0)])
+        assert numbers(queue.read_batch()) == [(1, 1)]
+
+
+def fail(*_: object) -> None:
+    raise StoreFullError("the disk is full")
 
 
 def test_queue_goes_on_to_the_next_game(tmp_path: Path) -> None:

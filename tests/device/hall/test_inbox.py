@@ -12,6 +12,7 @@ from device.hall.hall_state import HallState, TooManyTablesError, apply_status
 from device.hall.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
 from device.hall.messages import TableStatus, publish_status
 from device.hall.receiver import HallReceiver
+from device.hall.results import Result
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from engine.events import Event, Exchanged, GameStarted, Passed, ScoreCorrected, to_json
@@ -130,6 +131,17 @@ def test_game_with_rules_of_other_types_is_not_shown() -> None:
         hall.receive("tilekeeper/v1/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
         played = hall.state.tables["7"].played
     assert played is not None and played.game is None
+
+
+def test_deleted_result_stays_deleted(tmp_path: Path) -> None:
+    wrong, right = (Result("", ("Cleo", "Dan"), (points, 410), (1,), float(points)) for points in (300, 310))
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for result in (wrong, right):
+            hall.add_result(result)
+        hall.remove_result(wrong)
+        assert hall.state.results == (right,)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.results == (right,)
 
 
 class FullDisk(BrokerTask):

@@ -89,6 +89,9 @@ class ShownHall:
     def add_result(self, result: Result) -> None:
         self.state = apply_results(self.state, [*self.state.results, result])
 
+    def remove_result(self, result: Result) -> None:
+        self.state = apply_results(self.state, [one for one in self.state.results if one != result])
+
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
         found = [one for one in commands if one[0] in self.state.tables]
         self.orders += found

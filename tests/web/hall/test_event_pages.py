@@ -66,6 +66,19 @@ def test_impossible_result_is_refused(hall: ShownHall, director: FlaskClient, fi
     assert post(director, "/event/result", **fields) == 409 and hall.state.results == ()
 
 
+def test_director_deletes_a_wrong_result(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
+    for points in (["300", "410"], ["310", "410"]):
+        post(director, "/event/result", player=["Cleo", "Dan"], points=points)
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    played, wrong, right = hall.state.results
+    page = director.get("/event").text
+    assert str(wrong.ended) in page and str(played.ended) not in page and "/remove" not in client.get("/event").text
+    assert post(director, "/event/result/remove", ended=str(wrong.ended)) == 303
+    assert post(director, "/event/result/remove", ended=str(played.ended)) == 303
+    assert hall.state.results == (played, right)
+
+
 def test_broken_pairings_leave_those_that_are(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,1,Anna,Ben")
     assert post(director, "/event/pairings", pairings="nonsense\nnonsense") == 409
