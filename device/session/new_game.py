@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS, PlayerNumber, clean_name
+from device.player_names import MAX_PLAYER_NAME_LENGTH
+from device.session.commands.base import MAX_PLAYERS, PlayerNumber, clean_name
 from device.session.commands.games import StartGame
 from device.session.rule_choices import (
     CHOICE_FIELDS,
@@ -87,7 +88,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     if (
         not 2 <= len(players) <= MAX_PLAYERS
         or len(set(players)) < len(players)
-        or max(map(len, players)) > MAX_NAME_LETTERS
+        or max(map(len, players)) > MAX_PLAYER_NAME_LENGTH
     ):
         raise NewGameError("new.wrong.players")
     if squares := find_large_board(choices.get("tiles", "")):

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from flask import Blueprint, Response, render_template, request
 
-from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
+from device.player_names import MAX_PLAYER_NAME_LENGTH
+from device.session.commands.base import MAX_PLAYERS
 from device.session.messages import START_FROM_HERE, CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
@@ -176,7 +177,7 @@ class Dialogs:
             offer=list_choices(self.own_lexicon),
             own=self.own_lexicon.stem if self.own_lexicon else "",
             most=MAX_PLAYERS,
-            longest=MAX_NAME_LETTERS,
+            longest=MAX_PLAYER_NAME_LENGTH,
             numbers={field: most for field, (_, _, most) in NUMBER_CHOICES.items()},
             preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
             first=_find_next_first_player(self.session.state),

@@ -13,7 +13,8 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.session.commands.base import MAX_NAME_LETTERS, clean_name
+from device.player_names import MAX_PLAYER_NAME_LENGTH
+from device.session.commands.base import clean_name
 from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
@@ -155,7 +156,7 @@ class HistoryPages:
         players, pairs = self.archive.compute_records(self.archive.find_games())
         own = next((one for one in players if one.name == player), None)
         met = [_put_player_first(player, pair) for pair in pairs if player in pair.names] if own else list(pairs)
-        return self._render("records", players=players, own=own, pairs=met, longest=MAX_NAME_LETTERS)
+        return self._render("records", players=players, own=own, pairs=met, longest=MAX_PLAYER_NAME_LENGTH)
 
     def rename(self) -> ResponseReturnValue:
         """Rename a player in all games and redirect to the player's records; `merge` allows the name of another player.
@@ -165,7 +166,7 @@ class HistoryPages:
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
         names = [name for name, _ in self.archive.list_players()]
         seats = [seat for seat, player in enumerate(self.session.state.players) if player.name == before]
-        if (before not in names and not seats) or not after or len(after) > MAX_NAME_LETTERS:
+        if (before not in names and not seats) or not after or len(after) > MAX_PLAYER_NAME_LENGTH:
             return refuse(texts()("wrong.form"), 400)
         if after in names and after != before and "merge" not in request.form:
             return refuse(texts()("records.merge_first", name=after))

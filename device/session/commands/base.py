@@ -23,7 +23,6 @@ from engine.reading import BOARD_SIZE, EMPTY
 from engine.tiles import Tile, TileSet
 
 MAX_PLAYERS = 4
-MAX_NAME_LETTERS = 24
 
 SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
 PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.commands.base import (
-    MAX_NAME_LETTERS,
     CommandContext,
     PlayerNumber,
     SmallNumber,
@@ -251,7 +251,7 @@ class RenamePlayer(TableCommand, frozen=True):
     schema_name = "RenameOrder"
 
     player: PlayerNumber
-    new_name: Annotated[str, Meta(max_length=MAX_NAME_LETTERS)]
+    new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]
 
     def run(self, context: CommandContext) -> None:
         """Record the new name; refuse an empty name and the name of another player."""

@@ -43,7 +43,7 @@ def test_names_are_what_an_exported_game_may_hold() -> None:
     assert make(players=("Anna\x1b[2J\n", coder, "\x07")).started.players == ("Anna [2J", coder)
 
 
-@pytest.mark.parametrize("players", [(), ("Anna",), ("Anna", "Anna"), ("A", "B", "C", "D", "E"), ("A" * 25, "B")])
+@pytest.mark.parametrize("players", [(), ("Anna",), ("Anna", "Anna"), ("A", "B", "C", "D", "E"), ("A" * 41, "B")])
 def test_wrong_players_are_said(players: tuple[str, ...]) -> None:
     with pytest.raises(NewGameError) as wrong:
         make(players=players)
