@@ -82,4 +82,5 @@ def _find_state_problem(state: TableState) -> str:
             return "clocks that no game has"
     if not all(0 <= seat < count for seat in seats):
         return "seats that no game has"
-    return "" if 0 <= state.events <= MAX_GAME_EVENTS else "numbers that no game has"
+    sound = 0 <= state.game < _MAX_NUMBER and 0 <= state.events <= MAX_GAME_EVENTS
+    return "" if sound else "numbers that no game has"

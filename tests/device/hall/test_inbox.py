@@ -57,6 +57,7 @@ def test_message_of_a_table_is_decoded() -> None:
         ("7/state", {**STATE, "players": [{"name": "A\n", "total": 0}]}, "players"),
         ("7/state", {**STATE, "players": [{"name": "A" * 99, "total": 0}]}, "players"),
         ("7/state", {**STATE, "turn_of": 2}, "seats"),
+        ("7/state", {**STATE, "game": 10**20}, "no game has"),
         ("7/state", {**STATE, "clock": {**CLOCK, "used": [1]}}, "clocks"),
     ],
 )
