@@ -130,12 +130,13 @@ class TableSession:
         self.close()
 
     def close(self) -> None:
-        """Finish the running command, stop the threads and release the camera."""
+        """Finish the running command, defer an open question, stop the threads and release the camera."""
         self._background.close()
         self._turn_worker.stop()
         self._advance_reader.close()
         self._queue.close()
         self._turn_worker.close()
+        self._controller.defer_question()
         if self._controller.clock_keeper:
             self._controller.clock_keeper.save()
         if not self._controller.save():
@@ -340,7 +341,7 @@ class TableSession:
     def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
         """Run a command that was submitted at time `pressed` (s); convert errors to notices for the players."""
         controller = self._controller
-        before = controller.open_question, controller.notices
+        before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
         self._background.withdraw_proposal()
         if not command.keeps_question:
@@ -357,7 +358,7 @@ class TableSession:
         except StoreError as error:
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
-            asked, controller.notices = before
+            asked, controller.notices, controller.seat = before
             controller.open_question = None if asked and asked.is_deferrable and command.defers_question else asked
             raise
         except Exception:

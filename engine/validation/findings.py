@@ -56,6 +56,7 @@ class Reason(StrEnum):
     NOT_JOINED = "not-joined"
     NOT_IN_LINE = "not-in-line"
     GAP = "gap"
+    SQUARE_TAKEN = "square-taken"
     FIRST_WORD_SHORT = "first-word-short"
     TOO_MANY_TILES = "too-many-tiles"
     MORE_THAN_SET = "more-than-set"

@@ -22,7 +22,9 @@ from engine.plays import Play
 from engine.position import find_loose_squares
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
+from engine.state import create_state
 from engine.tiles import Tile
+from engine.transitions import apply_event
 from engine.validation.findings import (
     LOOK_AGAIN,
     MIN_LETTER_CONFIDENCE,
@@ -48,6 +50,7 @@ _REASON_BY_STATUS: Mapping[Status, Reason] = MappingProxyType(
         Status.NOT_JOINED: Reason.NOT_JOINED,
         Status.NOT_IN_LINE: Reason.NOT_IN_LINE,
         Status.GAP: Reason.GAP,
+        Status.SQUARE_TAKEN: Reason.SQUARE_TAKEN,
         Status.FIRST_WORD_SHORT: Reason.FIRST_WORD_SHORT,
         Status.TOO_MANY_TILES: Reason.TOO_MANY_TILES,
     }
@@ -107,13 +110,21 @@ def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
-    """Report a turn of a player who is not to move."""
-    game = proposal.game
+    """Report a turn of a player who is not to move, also a later play after a correction."""
+    game, after = proposal.game, proposal.game_after
     for event in proposal.events:
         if isinstance(event, PlayMade | Passed | Exchanged):
             if event.player != game.to_move:
                 yield Finding(Reason.OUT_OF_TURN, (game.players[event.player], game.players[game.to_move]))
             return
+    known = {turn.play for turn in game.turns if Status.OUT_OF_TURN in turn.status}
+    for turn in after.turns:
+        if Status.OUT_OF_TURN in turn.status and turn.play not in known:
+            state = create_state(after.start_event)
+            for at, entry in enumerate(after.ledger[: turn.ledger_index]):
+                state = apply_event(state, entry.event, at, entry.score)
+            names = after.players[turn.player], after.players[state.to_move]
+            yield Finding(Reason.OUT_OF_TURN, names, squares=turn.play.squares if turn.play else ())
 
 
 def check_seat(proposal: Proposal) -> Iterator[Finding]:

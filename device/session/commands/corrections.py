@@ -220,6 +220,7 @@ class RevealRack(TableCommand, frozen=True):
     transition = Command.REVEAL_RACK
     operation_id = "tell_rack"
     schema_name = "RackOrder"
+    defers_question = True
 
     player: PlayerNumber
     letters: Annotated[str, Meta(max_length=60)]
@@ -249,6 +250,7 @@ class RenamePlayer(TableCommand, frozen=True):
     transition = Command.CORRECT
     operation_id = "rename_player"
     schema_name = "RenameOrder"
+    defers_question = True
 
     player: PlayerNumber
     new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]

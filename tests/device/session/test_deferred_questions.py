@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import InsertTurn
+from device.session.commands.corrections import InsertTurn, RenamePlayer
 from device.session.commands.games import ResumeGame, StartGame, Undo
 from device.session.commands.questions import (
     AnswerDeferred,
@@ -271,3 +271,31 @@ def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSess
         misread_r_of_horn(playing, table, *words)
     playing.submit(AnswerQuestion(0)).result(5)
     assert get_words(playing.submit(Undo()).result(5)) == ["HORN", "FA.M", "PASTE"]
+
+
+def test_question_without_an_answer_is_deferred_by_a_restart(table: TextTable) -> None:
+    with GameStore(":memory:") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(5)
+            play_in_doubt(session, table, HARN)
+        with TableSession(table, table, store, WORDS) as session:
+            state = session.submit(ResumeGame()).result(5)
+            assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+            assert get_words(session.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
+
+
+def test_new_name_of_a_player_defers_the_question(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = playing.submit(RenamePlayer(0, "Zoë")).result(5)
+    assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+
+
+def test_refused_command_of_another_seat_leaves_the_seat_of_the_question(
+    playing: TableSession, table: TextTable
+) -> None:
+    table.lay(HORN)
+    asked = playing.submit(EndTurn(), seat=1).result(5).question
+    with pytest.raises(CommandRefusedError):
+        playing.submit(InsertTurn(9, kind="pass"), seat=0).result(5)
+    again = playing.submit(ReadAgain()).result(5).question
+    assert asked is not None and again is not None and again.text == asked.text

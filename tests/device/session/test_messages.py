@@ -157,6 +157,29 @@ def test_removed_first_turn_is_noted_for_the_play_that_it_leaves_alone(playing: 
     assert "noted-gap" in [notice.key for notice in state.notices]
 
 
+@pytest.mark.parametrize("command", [InsertTurn(2, kind="pass"), CorrectTurn(1, kind="none")])
+def test_play_that_a_correction_leaves_with_the_wrong_player_is_noted(
+    playing: TableSession, table: TextTable, command: InsertTurn | CorrectTurn
+) -> None:
+    playing.submit(PassTurn()).result(5)
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = playing.submit(command).result(5)
+    text = "Ben played, but it was the turn of Anna."
+    assert [notice.text for notice in state.notices if notice.key == "noted-out-of-turn"] == [text]
+
+
+def test_inserted_play_on_the_squares_of_a_later_play_is_noted(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = playing.submit(InsertTurn(2, at="8J", word="S")).result(5)
+    assert "noted-square-taken" not in [notice.key for notice in state.notices]
+    state = playing.submit(InsertTurn(2, at="H7", word="A.M")).result(5)
+    assert [n.text for n in state.notices if n.key == "noted-square-taken"] == [
+        "H6 FA.M: a tile is already on one of its squares."
+    ]
+
+
 def test_correct_play_by_hand_has_no_notice(playing: TableSession) -> None:
     state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(5)
     assert state.notices == () and state.question is None
