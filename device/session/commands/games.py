@@ -158,6 +158,7 @@ class EndGame(TableCommand, frozen=True):
     name = "end-game"
     transition = Command.END_GAME
     operation_id = "end_game"
+    defers_question = True
 
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.

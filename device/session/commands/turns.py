@@ -34,6 +34,7 @@ from device.session.snapshot import Phase, WordList, can_decide_challenge
 from device.session.turn_capture import AdvanceCapture
 from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
+from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
@@ -43,6 +44,7 @@ from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
 from engine.tiles import Tile
 from engine.validation import Reason
+from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 from engine.validation.findings import push_events
 
 MIN_ENTERED_CERTAINTY = 0.8
@@ -229,12 +231,14 @@ def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Til
 class ChallengePlay(TableCommand, frozen=True):
     """Challenge the last play; the outcome is decided by the word list, or by the players if no list was agreed.
 
-    If the challenge fails and the challenger is not known, the players are asked who has challenged.
+    The players decide, too, if an open question leaves in doubt which words were played. If the challenge fails and the
+    challenger is not known, the players are asked who has challenged.
     """
 
     name = "challenge"
     transition = Command.CHALLENGE
     operation_id = "challenge"
+    defers_question = True
 
     def run(self, context: CommandContext) -> None:
         """Decide the challenge, or ask the players; refuse the command if there is no play to challenge."""
@@ -242,11 +246,12 @@ class ChallengePlay(TableCommand, frozen=True):
         play = controller.game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        words = controller.words
-        if words is not None and controller.game.rules.list_decides and can_decide_challenge(words):
+        words, game = controller.words, controller.game
+        decides = words is not None and game.rules.list_decides and can_decide_challenge(words)
+        if words is not None and decides and not _is_in_doubt(game, play, words):
             _decide_challenge(controller, play, words)
         else:
-            controller.open_question = _ask_for_decision(controller.game, play, words)
+            controller.open_question = _ask_for_decision(game, play, words)
 
 
 class DecideChallenge(TableCommand, frozen=True):
@@ -297,6 +302,23 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
     if is_invalid or before is None or not isinstance(game.events[-1], PlayWithdrawn):
         raise make_refusal("nothing-to-challenge")
     controller.replace_last_press(game.events[len(before.events) : -1])
+
+
+def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
+    """Return True if an answer to a deferred question changes whether a play is valid; a blank may have any letter."""
+    letters = game.tiles.letters
+    is_invalid = bool(find_invalid_words(play.words, letters, words))
+    for question in find_open_questions(game):
+        for number, events in enumerate(question.answers):
+            if any(isinstance(event, BlankNamed) for event in events):
+                continue
+            try:
+                other = answer_deferred_question(game, question.number, number, stays_open=True).challengeable_turn
+            except (NotationError, RulesError):
+                continue
+            if other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid:
+                return True
+    return False
 
 
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.corrections import InsertTurn, RenamePlayer
-from device.session.commands.games import ResumeGame, StartGame, Undo
+from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import (
     AnswerDeferred,
     AnswerQuestion,
@@ -299,3 +299,23 @@ def test_refused_command_of_another_seat_leaves_the_seat_of_the_question(
         playing.submit(InsertTurn(9, kind="pass"), seat=0).result(5)
     again = playing.submit(ReadAgain()).result(5).question
     assert asked is not None and again is not None and again.text == asked.text
+
+
+def test_challenge_of_a_play_in_doubt_is_decided_by_the_players(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = playing.submit(ChallengePlay()).result(5)
+    assert state.question is not None and state.question.key == "good-words-unlisted"
+    assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+    playing.submit(AnswerDeferred(1, 1)).result(5)
+    state = playing.submit(ChallengePlay()).result(5)
+    assert [turn.kind for turn in state.turns] == ["play", "challenge"]
+
+
+def test_question_about_the_last_play_stays_open_at_the_end_of_the_game(
+    playing: TableSession, table: TextTable
+) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = playing.submit(EndGame()).result(5)
+    assert get_words(state)[0] == "HARN?" and len(state.open_questions) == 1
+    state = playing.submit(AnswerDeferred(1, 1)).result(5)
+    assert get_words(state)[0] == "HORN" and state.turn_of is None
