@@ -157,15 +157,19 @@ class BrokerConnection:
         sock = cast("socket.socket | None", self._client.socket())
         if sock is None:
             self._raise_end("the connection is closed")
-        watched = [sock, self._wake_up] if self._wake_up else [sock]
-        readable, writable, _ = select.select(watched, [sock] if self._client.want_write() else [], [], timeout_s)
-        if self._wake_up and self._wake_up in readable:
+        poll = select.poll()  # select.select() takes no descriptor above 1023, which many open pages can use up
+        poll.register(sock, select.POLLIN | (select.POLLOUT if self._client.want_write() else 0))
+        if self._wake_up:
+            poll.register(self._wake_up, select.POLLIN)
+        ready = dict(poll.poll(timeout_s * 1000))
+        if self._wake_up and self._wake_up.fileno() in ready:
             self._wake_up.recv(4096)
-        if sock in readable:
+        events = ready.get(sock.fileno(), 0)
+        if events & ~select.POLLOUT:  # data, or the end of the connection
             self._client.loop_read()
             while isinstance(sock, ssl.SSLSocket) and sock.pending():
-                self._client.loop_read()  # decrypted data that select does not report
-        if sock in writable:
+                self._client.loop_read()  # decrypted data that poll does not report
+        if events & select.POLLOUT:
             self._client.loop_write()
         self._client.loop_misc()
         if self._refusal or self._client.socket() is None:

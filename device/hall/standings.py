@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -90,15 +91,18 @@ def format_pairings(pairings: Sequence[Pairing]) -> str:
 
 def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
     """Return the result of each pairing: the first one of these two players that belongs to no earlier pairing."""
-    left = list(results)
+    left: defaultdict[frozenset[str], deque[Result]] = defaultdict(deque)
+    for result in results:
+        left[_make_key(result.players)].append(result)
     matched = []
     for pairing in sorted(pairings, key=lambda pairing: pairing.round):
-        players = {pairing.first.casefold(), pairing.second.casefold()}
-        found = next((one for one in left if {name.casefold() for name in one.players} == players), None)
-        if found:
-            left.remove(found)
-        matched.append((pairing, found))
+        found = left[_make_key((pairing.first, pairing.second))]
+        matched.append((pairing, found.popleft() if found else None))
     return matched
+
+
+def _make_key(players: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.casefold() for name in players)
 
 
 def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:

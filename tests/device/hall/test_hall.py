@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
+import resource
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,8 +18,9 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.subscribe import simple
 
 from device.hall.asyncapi import format_document
+from device.hall.connection import BrokerConnection
 from device.hall.event_queue import NOTE_NAME, EventQueue, Position
-from device.hall.messages import Publication, TableEvent, publish_state
+from device.hall.messages import Publication, TableEvent, publish_state, publish_status
 from device.hall.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
@@ -30,6 +34,8 @@ from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 
 ROOT = Path(__file__).parents[3]
+MANY_FILES = 1100
+"""A number of open files that is above the largest one for select(), 1024."""
 
 
 def numbers(batch: list[Publication]) -> list[tuple[int, int]]:
@@ -151,6 +157,24 @@ def test_events_of_an_outage_are_sent_after_it(
             event.number: event.body for event in store.events(1)
         }
     assert reports == []
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
+def test_connection_works_beside_a_thousand_open_files(broker: Broker) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, MANY_FILES + 1), hard))
+    bell, low = socket.socketpair()
+    with bell, low, socket.socket(fileno=fcntl.fcntl(low.fileno(), fcntl.F_DUPFD_CLOEXEC, MANY_FILES)) as wake_up:
+        connection = BrokerConnection(broker.settings(), "7", wake_up)
+        connection.publish([publish_status("7", online=True)])
+        while not connection.is_acknowledged:
+            connection.wait(5.0)
+        bell.send(b"\0")
+        connection.wait(5.0)
+        connection.close()
+        wake_up.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            wake_up.recv(1)
 
 
 def test_wrong_password_is_reported_once(playing: TableSession, broker: Broker, tmp_path: Path) -> None:
