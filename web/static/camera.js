@@ -94,10 +94,21 @@ async function register(mine, takesOver) {
   return false;
 }
 
+// True while the phone gives no new pictures, as during a call: the table must not take an old one for the board.
+function isFrozen() {
+  if (view.paused) view.play().catch(() => {});
+  return view.paused || view.srcObject.getVideoTracks()[0].muted;
+}
+
 async function send(mine) {
   let failures = 0;
   let sent = null; // the number of the full picture that was sent last
   while (mine === run) {
+    if (isFrozen()) {
+      say(camera.dataset.failed, "on");
+      await delay(failures++);
+      continue;
+    }
     const began = performance.now();
     const picture = await encode(small, SHORT_SIDE_PX / Math.min(view.videoWidth, view.videoHeight), PREVIEW_QUALITY);
     const answer = await post(`preview?stream=${stream}`, picture, "image/jpeg");

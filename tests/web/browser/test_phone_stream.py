@@ -48,6 +48,10 @@ SHOW = """() => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
+TRACK = "document.getElementById('view').srcObject.getVideoTracks()[0]"
+MUTE = f"() => {{ Object.defineProperty({TRACK}, 'muted', {{ value: true, configurable: true }}); }}"
+UNMUTE = f"() => {{ delete {TRACK}.muted; }}"
+
 
 class Table:
     """A table whose camera is a phone on a stand."""
@@ -183,6 +187,16 @@ def test_phone_that_is_locked_is_noticed_and_returns_by_itself(filming: Browser,
         assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
         assert phone.evaluate("document.getElementById('view').srcObject") is None
         phone.evaluate(SHOW)
+        until(lambda: not table.session.state.notices)
+
+
+def test_phone_whose_camera_another_app_has_is_noticed_and_returns_by_itself(filming: Browser, tmp_path: Path) -> None:
+    with serve(tmp_path) as table, ExitStack() as stack:
+        phone = table.open_camera(filming, stack)
+        phone.evaluate(MUTE)
+        assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
+        phone.get_by_text("close other apps").wait_for()
+        phone.evaluate(UNMUTE)
         until(lambda: not table.session.state.notices)
 
 
