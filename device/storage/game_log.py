@@ -319,9 +319,12 @@ def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
     >>> find_press_clocks(before, after), find_press_clocks(after, before), find_press_clocks(after, after)
     ((20.0, 0.0), (20.0, 0.0), None)
     """
-    shorter, longer = sorted((before, after), key=lambda game: len(game.events))
-    is_recorded = any(isinstance(event, ClockRead) for event in longer.events[len(shorter.events) :])
-    return longer.state.clocks if is_recorded else None
+    earlier, later = sorted((before, after), key=lambda game: len(_list_clock_events(game)))
+    return later.state.clocks if _list_clock_events(earlier) != _list_clock_events(later) else None
+
+
+def _list_clock_events(game: Game) -> list[ClockRead]:
+    return [event for event in game.events if isinstance(event, ClockRead)]
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.storage.game_log import GameLog
+from device.storage.game_log import GameLog, find_press_clocks
 from device.storage.store import GameStore
 from engine.errors import RulesError
-from engine.events import ClockRead, Event, Exchanged, GameStarted, Passed, Undone, to_json
+from engine.events import ClockRead, Event, Exchanged, GameStarted, Passed, RackRevealed, Undone, to_json
 
 STARTED = GameStarted(("Anna", "Ben"))
 
@@ -103,6 +103,16 @@ def test_clock_that_was_read_is_known_though_the_turn_was_taken_back(log: GameLo
     log.append([ClockRead(0, 12.5), Passed(0)])
     log.undo()
     assert log.seconds_used == (12.5, 0.0) == again(store).seconds_used
+
+
+def test_press_that_changes_an_earlier_turn_records_no_clock(log: GameLog, store: GameStore) -> None:
+    log.append([ClockRead(0, 12.5), Passed(0)])
+    log.append([ClockRead(1, 3.0), Passed(1)])
+    before = log.game
+    log.append([*[Undone()] * 3, Exchanged(0, 2), RackRevealed(0, ("Q",)), RackRevealed(1, ()), *before.events[3:]])
+    assert find_press_clocks(before, log.game) is None and find_press_clocks(log.game, before) is None
+    log.undo()
+    assert log.seconds_used == (12.5, 3.0) == again(store).seconds_used
 
 
 def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> None:
