@@ -94,7 +94,7 @@ class SettingField:
 
     @property
     def _has_numbers(self) -> bool:
-        return bool(self.default) and isinstance(self.default[0], int)
+        return isinstance(self.default, list) and bool(self.default) and isinstance(self.default[0], int)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class SettingsEditor:
         """Return the settings file as a form. Errors in the file are in the form."""
         try:
             data = self.path.read_bytes()
-            text = data.decode("utf-8-sig")
+            text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")  # as `load_settings` reads it
             document = tomllib.loads(text)
         except FileNotFoundError:
             data, text, document = b"", "", {}

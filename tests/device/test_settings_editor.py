@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device.settings import Settings, load_settings, parse_settings
+from device.settings import Settings, SettingsError, load_settings, parse_settings
 from device.settings_document import read_default_text
 from device.settings_editor import (
     SettingField,
@@ -153,6 +153,21 @@ def test_invalid_value_in_the_file_is_shown_at_its_field(editor: SettingsEditor,
     form = editor.read()
     assert list(form.errors) == [("page", "port")] and not form.problem and form.texts["page", "port"] == "0"
     assert not save(editor, page__port="8080").errors
+
+
+@pytest.mark.parametrize("text", ["[camera]\nmains_hz = [50]", '[page]\nport = ["a"]', "[voice]\nuse = [true]"])
+def test_list_in_the_file_is_shown_at_a_field_without_lists(editor: SettingsEditor, path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    form = editor.read()
+    assert len(form.errors) == 1 and not form.problem
+
+
+def test_file_with_the_line_ends_of_old_systems_is_shown(editor: SettingsEditor, path: Path) -> None:
+    path.write_bytes(b'[camera]\rsource = "phone"\r')
+    form = editor.read()
+    assert form.texts["camera", "source"] == load_settings(path).camera.source == "phone" and not form.problem
+    with pytest.raises(SettingsError, match="by hand"):
+        save(editor, page__port="81")
 
 
 def test_setting_of_the_command_line_is_not_changed(path: Path) -> None:
