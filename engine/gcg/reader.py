@@ -247,7 +247,8 @@ class _Reader:
         """Return the events with the seats of their players. Adds players without a `#player` line to `players`."""
         entries: list[Entry] = []
         for written, entry in self.entries:
-            seats = [seat for seat, player in enumerate(players) if written in (player.nick, player.name)]
+            seats = [seat for seat, player in enumerate(players) if written == player.nick]
+            seats = seats or [seat for seat, player in enumerate(players) if written == player.name]
             seats = seats or [seat for seat, player in enumerate(players) if written == player.name.split()[0]]
             if not seats:
                 known = ", ".join(player.nick for player in players)

@@ -232,6 +232,11 @@ def test_what_is_out_of_place_is_named_by_line(text: str, reason: str) -> None:
     assert reasons(text) == [reason]
 
 
+def test_nickname_that_is_the_name_of_another_player_means_the_first() -> None:
+    text = "#player1 A_B A B\n#player2 A_B_2 A_B\n>A_B_2: - +0 0\n>A_B: EI (EI) -2 -2\n"
+    assert [entry.player for entry in parse_gcg(text).entries] == [1, 0]
+
+
 def test_players_who_share_a_nickname_alternate() -> None:
     record = parse_gcg("#player1 N Ann\n#player2 N Bob\n>N: AT 8H AT +4 4\n>N: E - +0 0\n>N: E -E +0 4\n")
     assert [e.player for e in record.entries] == [0, 1, 0]
