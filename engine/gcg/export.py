@@ -65,7 +65,7 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
             entries = _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
             entries += _build_lost_turns(entries, turn, lost, len(game.players))
-            entries.append(_build_entry(turn, rack))
+            entries.insert(_find_place(entries, turn), _build_entry(turn, rack))
             if turn.play and turn.play.rearranged:
                 entries = _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
             for square, tile in turn.placements:
@@ -180,6 +180,19 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
         passes.append(Entry(seat, TurnKind.PASS, 0, total, note=_LOST_TURN_NOTE))
         seat = (seat + 1) % players
     return passes
+
+
+def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
+    """Return the index of the line for a turn: the end, for a withdrawal the place behind its play.
+
+    GCG has a withdrawal directly after the play, so passes and exchanges of the other players follow it.
+    """
+    at = len(entries)
+    while turn.kind is TurnKind.WITHDRAWN and at and entries[at - 1].player != turn.player:
+        if entries[at - 1].kind not in (TurnKind.PASS, TurnKind.EXCHANGE):
+            return len(entries)
+        at -= 1
+    return at
 
 
 def _add_note(entries: list[Entry], note: str) -> list[Entry]:

@@ -105,6 +105,12 @@ def test_a_play_taken_back(back: Event) -> None:
     assert lines(five_turns(back)) == [">Anna: BIT -- -16 39"]
 
 
+def test_a_play_taken_back_after_a_pass_is_read_back() -> None:
+    game = five_turns(Passed(1), PlayWithdrawn(0))
+    assert lines(game) == [">Anna: BIT -- -16 39", ">Ben: UNKNOWN - +0 25"]
+    assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals == (39, 25)
+
+
 def test_points_for_a_challenge_in_vain() -> None:
     game = five_turns(Challenged(1, upheld=False), rules=Rules(challenge=ChallengeRule.POINTS, challenge_points=5))
     assert lines(game) == [">Anna: UNKNOWN (challenge) +5 60"]
