@@ -23,6 +23,8 @@ from web.streams import EventStreams, open_stream
 
 COLOURS_PATH = "/editions.css"
 """Path of the style sheet with the colours of the boards."""
+MAX_REVISION_DIGITS = 18
+"""Largest length of the revision in an id; Python refuses to convert thousands of digits."""
 MAX_RESULTS = 12
 """Number of results on the page of the hall."""
 
@@ -91,7 +93,8 @@ class HallView:
         """Return the parts of the page that changed after the state with the id `since`, by the ids of elements."""
         state = self.state
         run_id, _, number = since.partition("-")
-        known = int(number) if run_id == self._run_id and number.isdecimal() else -1
+        is_own = run_id == self._run_id and number.isdecimal() and len(number) <= MAX_REVISION_DIGITS
+        known = int(number) if is_own else -1
         parts = {"status": self._render("status", t)}
         if known < state.names_revision:
             parts["tables"] = self._render("tables", t, cards=[self._render_card(x, t) for x in state.tables.values()])

@@ -30,6 +30,11 @@ def test_change_of_one_table_is_sent_alone(hall: ShownHall, client: FlaskClient)
     assert set(parts) == {"status", "table-0"} and "Ben: passed" in parts["table-0"]
 
 
+def test_invented_id_of_a_state_gets_everything(client: FlaskClient) -> None:
+    run_id = client.get("/live/state").json["id"].partition("-")[0]
+    assert "tables" in client.get(f"/live/state?since={run_id}-{'9' * 5000}").json["parts"]
+
+
 def test_new_table_and_result_are_sent(hall: ShownHall, client: FlaskClient) -> None:
     first = client.get("/live/state").json["id"]
     hall.state = apply_status(hall.state, "Table 1", is_online=True)
