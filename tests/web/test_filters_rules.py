@@ -39,7 +39,7 @@ def list_texts(rules: Rules, players: int = 2) -> str:
         (Rules(), "Challenges are decided by: the word list"),
         (Rules(list_decides=False), "Challenges are decided by: the players"),
         (Rules(first_word_minimum=4), "First word: at least: 4 letters"),
-        (Rules(rearrange=True, recycle=True), "Variation: A tile on the board may be taken"),
+        (Rules(rearrange=True, recycle=True), "Variation: You may swap a tile on the board"),
         (Rules(finish_line=(FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)), "Anna 200, Ben 70"),
         (Rules(open_dictionary=False), "Look words up only in a challenge"),
     ],

@@ -332,13 +332,13 @@ def test_failed_challenge_names_the_challenger(table: House, paired: Program) ->
     turn = state["turns"][-1]
     assert (turn["kind"], turn["player"], turn["by"], turn["target"]) == ("challenge", 0, 1, 1)
     page = paired.client.get("/").text
-    assert '<span class="who">Ben</span> lost a challenge' in page and "no tiles laid" not in page
+    assert '<span class="who">Ben</span> lost a challenge' in page and "no tiles played" not in page
 
 
 @pytest.mark.parametrize("choices", [{"scoreless_turns": "6"}, {"nonsense": "6"}, {"level": "novice"}])
 def test_unknown_choice_of_a_new_game_is_refused(table: House, paired: Program, choices: dict[str, str]) -> None:
     answer = paired.call("POST", "/commands/new-game", {"seen": table.seen, "players": ["A", "B"], "choices": choices})
-    assert answer.status_code == 409 and "no such choice" in answer.json["error"]
+    assert answer.status_code == 409 and "not available here" in answer.json["error"]
 
 
 def order_board(table: House, *words: tuple[str, int, int, bool]) -> dict[str, object]:

@@ -47,7 +47,7 @@ def tap(phone: Page, *names: str) -> None:
     """Tap squares (`H8`), letters (`A`), lifted tiles (`lifted A`) or the switch for a blank (`?`)."""
     for name in names:
         if name == "?":
-            phone.get_by_label("The next letter is a blank").tap()
+            phone.get_by_label("Next tile is a blank").tap()
         elif name.startswith("lifted "):
             phone.locator("[data-lay=lifted]", has_text=name[-1]).first.tap()
         elif name[1:].isdigit():

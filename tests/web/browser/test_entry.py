@@ -44,7 +44,7 @@ def server(session: TableSession) -> Iterator[PageServer]:
 def open_entry(page: Page, server: PageServer) -> None:
     pair(page, server, server.app.extensions["pairing"].code)
     page.get_by_role("link", name="More", exact=True).click()
-    page.get_by_role("link", name="Turn by hand").click()
+    page.get_by_role("link", name="Enter a turn by hand").click()
     page.locator(".entry-board").wait_for()
 
 
@@ -78,7 +78,7 @@ def test_blank_and_problems_are_shown_before_the_turn_counts(
         open_entry(phone, server)
         square(phone, "A1")
         letters(phone, "Q")
-        phone.get_by_role("button", name="Next is a blank").tap()
+        phone.get_by_role("button", name="Next tile is a blank").tap()
         letters(phone, "X")
         phone.get_by_text("QX is not in the word list.").wait_for()
         phone.locator(".entry-preview").get_by_text("do not touch the words").wait_for()
@@ -92,7 +92,7 @@ def test_blank_that_is_entered_scores_nothing(browser: Browser, server: PageServ
         open_entry(phone, server)
         square(phone, "H6")
         square(phone, "H6")
-        phone.get_by_role("button", name="Next is a blank").tap()
+        phone.get_by_role("button", name="Next tile is a blank").tap()
         letters(phone, "FAM")
         phone.get_by_text("+5").wait_for()
         phone.get_by_role("button", name="Enter it", exact=True).tap()
@@ -121,5 +121,5 @@ def test_end_turn_without_a_camera_opens_the_entry(browser: Browser, table: Text
         session.submit(StartGame(STARTED)).result(5)
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.locator("#panel .end-turn:enabled").tap()
-        phone.get_by_text("The camera gives no pictures.").wait_for()
+        phone.get_by_text("The camera is not sending pictures.").wait_for()
         phone.locator(".entry-board").wait_for()

@@ -88,7 +88,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         anna.get_by_text("More rules").tap()
         anna.locator("select[name=judge]").select_option("list")  # challenges need no answer of the players
         anna.get_by_role("button", name="Begin", exact=True).tap()
-        ben.get_by_role("link", name="Draw for first").tap()
+        ben.get_by_role("link", name="Draw for first play").tap()
         ben.get_by_label("Anna", exact=True).select_option("B")
         ben.get_by_label("Ben", exact=True).select_option("K")
         ben.get_by_role("button", name="Save the draw").tap()
@@ -111,7 +111,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         ben.locator("#panel .pause:enabled").tap()
         big.wait_for_selector("#status:has-text('Paused')")
         assert big.locator(".clock.runs").count() == 0
-        ben.get_by_role("button", name="Go on").tap()
+        ben.get_by_role("button", name="Continue").tap()
         big.wait_for_selector(".clock.runs")
 
         # A letter in doubt: the page asks; the answer is tapped on the board itself.

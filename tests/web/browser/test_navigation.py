@@ -126,7 +126,7 @@ def test_form_of_a_new_game_names_the_values_of_the_chosen_rules(browser: Browse
         phone.get_by_role("link", name="More").click()
         phone.get_by_role("link", name="New game").click()
         phone.get_by_label("Rules", exact=True).select_option("tournament")
-        phone.get_by_text("Six turns in a row without points").wait_for()
+        phone.get_by_text("Six scoreless turns in a row").wait_for()
         assert phone.get_by_label("Minutes on each clock").get_attribute("placeholder") == "as the rules say: 25"
         exchange = phone.locator("#exchange option").first
-        assert exchange.text_content() == "as the rules say: Exchange only with seven tiles in the bag"
+        assert exchange.text_content() == "as the rules say: Allowed with seven or more in the bag"

@@ -152,9 +152,9 @@ def test_refusal_is_told_in_one_line(table: ShownTable, paired: FlaskClient) -> 
 
 def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    table.refusal = "Somebody was quicker."
+    table.refusal = "Someone else was faster."
     answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "1-3"})
-    assert answer.text == "Somebody was quicker: Anna played PASTE 10D (+25). Look again, then press.\n"
+    assert answer.text == "Someone else was faster: Anna played PASTE 10D (+25). Check the game, then press again.\n"
     assert answer.headers["X-Seen"] == "1-4"
 
 
@@ -201,7 +201,7 @@ def test_what_people_write_is_shown_as_text_in_every_form(table: ShownTable, app
 @pytest.mark.parametrize("count", ["", "three", "1.5"])
 def test_exchange_needs_a_number(table: ShownTable, paired: FlaskClient, count: str) -> None:
     status, why = press(paired, "/actions/exchange", count=count)
-    assert status == 400 and "field of this form" in why
+    assert status == 400 and "field is empty" in why
     assert table.submitted == []
 
 
@@ -313,7 +313,7 @@ def test_question_is_opened_by_the_square_that_it_is_about(table: ShownTable, pa
     assert 'href="/dialogs/question?square=G10"' in html and html.count('class="ring"') == 1
     dialog = paired.get("/dialogs/question?square=G10").text
     assert re.findall(r'formaction="/actions/answer/(\d)"', dialog) == ["0", "1"]
-    assert "Something else lies there" in dialog
+    assert "Something else is there" in dialog
 
 
 def test_refusal_with_a_key_is_said_in_the_language_of_the_phone(table: ShownTable, paired: FlaskClient) -> None:
@@ -402,7 +402,7 @@ def test_first_rack_that_is_refused_ends_the_list(table: ShownTable, paired: Fla
 def test_square_is_shown_as_the_camera_saw_it(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     form = paired.get("/dialogs/square?square=G10").text
-    assert 'href="/pictures/1-3.jpg"' in form and "The photograph of G10" in form
+    assert 'href="/pictures/1-3.jpg"' in form and "Photo of G10" in form
     assert 'viewBox="5.75 8.75 2.5 2.5"' in form  # column 6 and row 9, with a border of half a square
     table.show(samples.BEFORE)
-    assert "The photograph" not in paired.get("/dialogs/square?square=G10").text
+    assert "Photo of" not in paired.get("/dialogs/square?square=G10").text

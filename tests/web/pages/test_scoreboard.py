@@ -88,7 +88,7 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
     table.show(samples.MIDGAME)
     assert "not checked" not in page(client)
     table.show(replace(samples.UNCHECKED, turns=()))
-    assert "Words are not checked: there is no word list for this game (German)." in part(page(client), "last")
+    assert "There is no word list for this game (German), so words are not checked." in part(page(client), "last")
     table.show(samples.UNCHECKED)
     assert "not checked" not in part(page(client), "last"), "once is enough; the rules say it, too"
 
@@ -96,8 +96,8 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
 def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.ADVISED)
     html = page(client)
-    assert "Not in the list (advice): HORN." in html and "invalid" not in part(html, "turns")
-    assert "The word list ngerman knows too little to decide" in html
+    assert "Not in the word list, which only gives advice: HORN." in html and "invalid" not in part(html, "turns")
+    assert "The word list ngerman is not complete" in html
 
 
 def test_board_is_drawn_with_its_tiles_and_premiums(table: ShownTable, client: FlaskClient) -> None:
@@ -118,7 +118,7 @@ def test_doubtful_squares_are_ringed_on_the_picture(table: ShownTable, client: F
     rings = re.findall(r'<circle class="doubt" cx="([\d.]+)" cy="([\d.]+)"', html)
     assert rings == [("7.0", "9.0"), ("8.0", "10.0")]
     assert html.count('<rect class="hidden"') == 2
-    assert part(html, "camera") == "Camera 2 in doubt, 2 out of sight"
+    assert part(html, "camera") == "Camera 2 uncertain, 2 hidden"
 
 
 def test_every_turn_is_listed_newest_first(table: ShownTable, client: FlaskClient) -> None:
@@ -147,7 +147,7 @@ def test_question_shows_the_squares_in_the_photograph(table: ShownTable, client:
     assert samples.ASKED.question is not None
     table.show(replace(samples.ASKED, question=replace(samples.ASKED.question, picture="crop-1")))
     found = re.search(r'<img class="squares" src="([^"]+)" alt="([^"]+)">', page(client))
-    assert found and found.groups() == ("/pictures/crop-1.jpg", "The squares G10 in the photograph")
+    assert found and found.groups() == ("/pictures/crop-1.jpg", "Photo of the squares G10")
 
 
 def test_question_without_a_picture_has_no_image(table: ShownTable, client: FlaskClient) -> None:
@@ -223,7 +223,7 @@ def test_buttons_are_there_only_for_paired_phones(client: FlaskClient, paired: F
 
 def test_unseen_tiles_are_counted(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    assert part(page(client), "unseen").startswith("Tiles not seen yet 13 A 9 B 2 C 0 D 0")
+    assert part(page(client), "unseen").startswith("Unseen tiles 13 A 9 B 2 C 0 D 0")
 
 
 def test_scores_are_drawn_as_a_line_for_each_player(table: ShownTable, client: FlaskClient) -> None:
@@ -328,7 +328,7 @@ def test_exchange_is_answered_with_a_number(table: ShownTable, client: FlaskClie
 def test_unplayed_letters_are_asked_for_before_a_winner_is_named(table: ShownTable, client: FlaskClient) -> None:
     table.show(replace(samples.RACKS, winners=()))
     html = page(client)
-    assert part(html, "status") == "Unplayed letters?" and "racks-wanted" in html
+    assert part(html, "status") == "Any unplayed letters?" and "racks-wanted" in html
 
 
 def test_letter_of_a_blank_is_answered_in_a_grid(table: ShownTable, client: FlaskClient) -> None:
