@@ -80,7 +80,7 @@ def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     Only the module of this command is imported, so that the program starts quickly.
     """
     parser = argparse.ArgumentParser(
-        prog="tilekeeper", description="Keeps the score of a Scrabble game on a real table."
+        prog="tilekeeper", description="Keep the score of a Scrabble game at a real table."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS:

@@ -1,14 +1,14 @@
-"""List the cameras of this machine: the value of --camera, and what it is, one camera a line.
+"""List the cameras of this machine, one on each line. The first word is the value for --camera.
 
-A USB camera has the name that it reports. A network camera is not listed: its value is its address, http://... or
-rtsp://...
+USB cameras are listed with the names that they report. Network cameras are not listed: use their address with --camera,
+such as http://... or rtsp://...
 """
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "list the cameras, with the value of --camera"
+HELP = "list the cameras that you can choose with --camera"
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Check this machine: what works, what is missing, and the command that fixes each fault.
+"""Check this machine. Show what works, what is missing, and how to fix each fault.
 
 Exit status: 0 if there is no fault that keeps the table from working (there may be warnings and notes), otherwise 1.
 With --json, the output is one object: findings (subject, state: good | note | warning | fault, text, mend), versions,
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from device.doctor import Report
 
-HELP = "what this machine has, what it lacks, and how to fix it"
+HELP = "check this machine and say how to fix what is wrong"
 
 _MARKS = {"good": "  ok", "note": "note", "warning": "WARN", "fault": "FAIL"}
 

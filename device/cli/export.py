@@ -1,6 +1,6 @@
-"""Write a game to a file: GCG for other programs, or ZIP with all events and pictures.
+"""Save a stored game in a file: GCG for other programs, or ZIP with all turns and pictures.
 
-If no game is given, the games are listed. The table may be running.
+Without a game number, the command lists your games. You can do this while the table is running.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from device.cli.options import add_data_options, find_games_file
 if TYPE_CHECKING:
     from device.storage.store import GameStore
 
-HELP = "write a game of the table to a GCG or ZIP file"
+HELP = "save a stored game as a GCG or ZIP file"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def export_game(store: GameStore, number: int, path: Path) -> str:
     from device.storage.archive import export_gcg, export_zip
 
     if path.suffix.lower() not in (".gcg", ".zip"):
-        raise UserError(f"{path} says no form: name a file that ends in .gcg or .zip")
+        raise UserError(f"{path}: the file name must end in .gcg or .zip")
     parts = export_zip(store, number) if path.suffix.lower() == ".zip" else [export_gcg(store, number).encode()]
     try:
         file = path.open("xb")

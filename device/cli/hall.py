@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if find_spec("paho") is None:
         raise UserError("the library for MQTT is missing: pip install 'tilekeeper[hall]'")
     if not args.broker and not args.demo:
-        raise UserError("name the broker with --broker, or try --demo")
+        raise UserError("give the address of the broker with --broker, or try --demo")
     if args.delay is not None and not 0 <= args.delay <= MAX_DELAY_S:
         raise UserError(f"--delay {args.delay:g}: 0 to {MAX_DELAY_S:.0f} seconds")
     ended = threading.Event()

@@ -1,6 +1,6 @@
-"""Import games into the table's store: GCG files from any program, or ZIP files from `tilekeeper export`.
+"""Add games to those stored on this machine: GCG files from any program, or ZIP files from `tilekeeper export`.
 
-A file is imported completely or not at all. The table may be running.
+Each file is imported completely or not at all. You can do this while the table is running.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from device.cli.options import add_data_options, find_games_folder
 if TYPE_CHECKING:
     from device.storage.store import GameStore
 
-HELP = "take games from GCG or ZIP files into the table's store"
+HELP = "add games from GCG or ZIP files to your stored games"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -75,12 +75,12 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clock",
         metavar="MINUTES",
-        help="time of each player in minutes, or 0 for no clock (default: the time in the rules)",
+        help="minutes for each player, or 0 for no clock (default: the time in the rules)",
     )
     parser.add_argument(
         "--first",
         metavar="NAME|draw",
-        help="player who begins, or draw to draw tiles for it (default: the first player)",
+        help="player who begins, or draw to decide by drawing tiles (default: the first player)",
     )
     parser.add_argument(
         "--rule",

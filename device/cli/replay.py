@@ -1,4 +1,4 @@
-"""Score a game from photographs of the board, one after each turn, in order; or from a video.
+"""Score a game from photos of the board, one after each turn and in order, or from a video.
 
 In a video, or in a folder with its frames as pictures, a turn is a legal play that was still for four seconds. Passes
 and exchanges are not visible: --turns names a file with one on each line, such as "2:31 pass" or "5:02 exchange 3".
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.events import GameStarted
     from vision.recognition.reader import PhotoReader
 
-HELP = "score a game from photographs, one for each turn, or from a video"
+HELP = "score a game from photos (one after each turn) or a video"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

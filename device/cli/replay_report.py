@@ -1,4 +1,4 @@
-"""Replay a problem report: read its pictures again, and compare the result with the recorded turns.
+"""Read the pictures of a problem report again, and compare the result with the recorded turns.
 
 The page saves reports ("Report a problem"). Exit status: 0 if every picture gives the recorded turn and the reading
 that is stored in it, otherwise 1. With --json, the output is one object: report (report.json), turns (event, recorded,

@@ -2,8 +2,8 @@
 
 The camera is a phone that takes a picture after each turn (phone), a phone on a stand (phone-stream), a USB camera
 (usb:0), a Raspberry Pi's camera module (pi), or a folder to which a picture is added after each turn (folder:DIR).
-Phones on the same network see the score on the page, which also has the buttons of the table.
-Values for missing options come from the settings file; `python -m device.settings` prints a file with all defaults.
+Phones on the same network can open the page, which shows the score and has the buttons for the game.
+If you leave out an option, its value comes from the settings file. `python -m device.settings` prints all defaults.
 """
 
 from __future__ import annotations

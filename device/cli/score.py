@@ -1,4 +1,4 @@
-"""Recompute recorded games: show each recorded score of a GCG file beside the score according to the rules."""
+"""Check the scores in recorded games (GCG files). Each score is shown beside the one that the rules give."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.board import load_layout
 from engine.gcg import Problem, Record, Replay, parse_gcg, replay
 from engine.tiles import load_tile_set
 
-HELP = "recompute recorded games (GCG)"
+HELP = "check the scores of recorded games (GCG files)"
 
 MAX_FILE_BYTES = 4_000_000
 """Largest size of a GCG file in bytes; a recorded game usually has a few thousand bytes."""

@@ -26,7 +26,7 @@ def list_texts(rules: Rules, players: int = 2) -> str:
     [
         (PRESETS["tournament"], "Rules: Tournament"),
         (PRESETS["tournament"], "only with 7 tiles in the bag"),
-        (PRESETS["tournament"], "Turns without points that end the game: 6"),
+        (PRESETS["tournament"], "Scoreless turns that end the game: 6"),
         (PRESETS["tournament"], "25 minutes each, 10 points for each minute over"),
         (PRESETS["nine-tile"], "50 points for 7 tiles or more of a rack of 9"),
         (Rules(challenge=ChallengeRule.POINTS, challenge_points=5), "5 points for the challenged player"),

@@ -65,7 +65,7 @@ def test_file_that_is_no_game_is_named_and_the_others_are_taken_in(
     ("words", "why"),
     [
         (["export", "9", "x.gcg"], "no game 9"),
-        (["export", "1", "x.doc"], "ends in .gcg or .zip"),
+        (["export", "1", "x.doc"], "end in .gcg or .zip"),
         (["import", "nowhere.gcg"], "nowhere.gcg"),
         (["backup", "nowhere/x.db"], "nowhere"),
     ],

@@ -71,7 +71,7 @@ def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) 
         session.submit(EndTurn()).result(5)
         assert mouth.heard("Ben: 9 points. Anna's turn.")
         session.submit(Undo()).result(5)
-        assert mouth.heard("The last turn does not count. Ben's turn.")
+        assert mouth.heard("The last turn was undone. Ben's turn.")
     assert all(language == "en" for _, language in mouth.said)
 
 

@@ -175,7 +175,7 @@ def test_phone_that_leaves_the_wifi_is_noticed_within_five_seconds(filming: Brow
         phone = table.open_camera(filming, stack)
         phone.context.set_offline(True)
         assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
-        phone.get_by_text("No connection to the table").wait_for()
+        phone.get_by_text("The connection to the table is lost").wait_for()
         phone.context.set_offline(False)
         phone.get_by_text("This phone is the camera.").wait_for()
 

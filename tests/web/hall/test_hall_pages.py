@@ -49,14 +49,14 @@ def test_table_that_reports_a_fault_needs_help(hall: ShownHall, client: FlaskCli
     hall.trouble("Table 2", "camera")
     hall.look()
     page = client.get("/").text
-    assert "help wanted: 1" in page and "Needs help:" in page and "camera" in page
+    assert "calls for help: 1" in page and "Needs help:" in page and "camera" in page
 
 
 def test_table_that_calls_the_director_needs_help(hall: ShownHall, client: FlaskClient) -> None:
     state = replace(state_of("Table 2", 2), calls_director=True)
     hall.state = apply_table_state(hall.state, state, 0.0)
     hall.look()
-    assert "help wanted: 1" in client.get("/").text and "Calls the director" in client.get("/").text
+    assert "calls for help: 1" in client.get("/").text and "Calls the director" in client.get("/").text
 
 
 @pytest.mark.parametrize("path", ["/", "/foyer", "/tables/Table%202", "/tables/Table%202/overlay"])

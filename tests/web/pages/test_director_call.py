@@ -39,7 +39,7 @@ def test_paired_phone_calls_the_director_and_takes_it_back(hall: Hall, table: Ho
     pair(phone)
     assert "Call the director" in phone.get("/dialogs/more").text
     assert phone.post("/hall/call", data={"csrf": token(phone), "on": "1"}).status_code == 204
-    assert hall.calls_director and "not needed any more" in phone.get("/dialogs/more").text
+    assert hall.calls_director and "no longer needed" in phone.get("/dialogs/more").text
     phone.post("/hall/call", data={"csrf": token(phone)})
     assert not hall.calls_director
 

@@ -85,7 +85,7 @@ def test_without_addresses_the_one_that_was_asked_for_is_shown(table: ShownTable
 
 def test_page_says_what_plain_http_does_not_give(stranger: FlaskClient) -> None:
     assert "/secure" in stranger.get("/join").text
-    assert "came over https" in stranger.get("/join", base_url="https://localhost").text
+    assert "is open over https" in stranger.get("/join", base_url="https://localhost").text
 
 
 def test_guests_see_the_game_without_any_button(table: ShownTable, stranger: FlaskClient) -> None:

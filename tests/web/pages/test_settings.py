@@ -81,7 +81,7 @@ def test_changed_setting_is_saved_and_waits_for_a_restart(admin: FlaskClient, pa
     answer = admin.post("/settings", data=data, follow_redirects=True)
     assert path.read_text(encoding="utf-8") == WRITTEN.replace("usb:0", "phone")
     assert "Saved." in answer.text and "after a restart" in answer.text
-    assert "restarts" in admin.post("/settings/restart", data={"csrf": token(admin)}).text
+    assert "is restarting" in admin.post("/settings/restart", data={"csrf": token(admin)}).text
     assert restarts == ["restart"]
 
 
@@ -158,7 +158,7 @@ def test_file_that_was_changed_meanwhile_is_kept(admin: FlaskClient, path: Path)
     data = read_form(admin) | {"camera.source": "phone"}
     path.write_text("[voice]\nuse = true\n", encoding="utf-8")
     answer = admin.post("/settings", data=data)
-    assert answer.status_code == 409 and "changed meanwhile" in answer.text
+    assert answer.status_code == 409 and "changed in the meantime" in answer.text
     assert path.read_text(encoding="utf-8") == "[voice]\nuse = true\n"
 
 

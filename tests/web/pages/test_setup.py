@@ -59,7 +59,7 @@ def test_corners_are_placed_and_given_back(table: ShownTable, paired: FlaskClien
     told = paired.post("/setup/corners", data=form).get_json()
     assert told["corners"] == [[1, 2], [900.5, 3], [899, 800], [2, 799]] and told["placed"]
     told = paired.post("/setup/corners", data={"csrf": token(paired), "corners": ""}).get_json()
-    assert told["corners"] is None and told["said"].startswith("No board found")
+    assert told["corners"] is None and told["said"].startswith("No board was found")
     assert table.view.corners is None
 
 

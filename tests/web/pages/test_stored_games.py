@@ -166,7 +166,7 @@ def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: House) 
     table.session.submit(EndGame()).result(5)
     table.session.submit(StartGame(STARTED)).result(5)
     line = read(table, "/history").partition("/history/2")[2].partition("/history/1")[0]
-    assert "racks not counted" in line and "winner" not in line
+    assert "unplayed letters missing" in line and "winner" not in line
 
 
 GCG_OFF_CENTRE = b"#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B: AM 1A AM +8 8\n"
@@ -175,10 +175,10 @@ GCG_OFF_CENTRE = b"#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B:
 def test_problems_of_an_import_are_shown_with_the_game(table: House, phone: FlaskClient) -> None:
     _, where = bring(phone, GCG_OFF_CENTRE)
     for page in (read(table, where), read(table, f"{where}?turn=1")):
-        assert "The import noticed 3 problems" in page and "the first word does not cover the centre" in page
+        assert "The import found 3 problems" in page and "the first word does not cover the centre" in page
     german = table.app.test_client().get(f"{where}?lang=de").text
     assert "Beim Import sind 3 Probleme aufgefallen" in german and "das erste Wort" in german
-    assert "The import noticed" not in read(table, "/history/1")
+    assert "The import found" not in read(table, "/history/1")
 
 
 def test_import_of_a_file_with_an_unreadable_event_is_refused(table: House, phone: FlaskClient) -> None:
@@ -190,7 +190,7 @@ def test_import_of_a_file_with_an_unreadable_event_is_refused(table: House, phon
 def test_list_without_a_game_has_no_filters_but_a_hint(tmp_path: Path) -> None:
     with house(tmp_path) as empty:
         page = read(empty, "/history")
-    assert 'class="seek"' not in page and "Your games appear here" in page
+    assert 'class="seek"' not in page and "Your games will appear here" in page
 
 
 def test_game_has_its_date_a_title_and_a_way_back(played: House) -> None:
