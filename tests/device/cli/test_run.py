@@ -255,7 +255,7 @@ def test_stored_game_without_a_turn_is_replaced_by_the_one_of_the_options(folder
 def test_stored_game_without_a_turn_stays_if_the_options_are_the_same(folder: Path) -> None:
     for _ in range(2):
         with Program(options(folder, free_port(), "--first", "draw"), []) as phone:
-            assert phone.sees("draw")
+            assert phone.sees("Anna")
     with GameStore(folder.parent / "data" / "games.db") as store:
         assert [game.id for game in store.games()] == [1]
 

@@ -48,7 +48,7 @@ def test_demo_without_mosquitto_names_the_command(
 
 
 @pytest.mark.parametrize(
-    ("options", "text"), [((), "name the broker"), (("--broker", "b", "--delay", "-1"), "0 to 1800 seconds")]
+    ("options", "text"), [((), "address of the broker"), (("--broker", "b", "--delay", "-1"), "0 to 1800 seconds")]
 )
 def test_hall_refuses_wrong_options(options: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hall", *options]) == 2

@@ -52,7 +52,7 @@ def test_networks_in_range_are_offered(admin: FlaskClient) -> None:
 
 def test_network_is_joined_after_the_answer(admin: FlaskClient, manager: Manager) -> None:
     page = admin.post("/wifi", data={"csrf": token(admin), "name": "home", "password": "correct horse"})
-    assert page.status_code == 200 and "joins home" in page.text
+    assert page.status_code == 200 and "joining home" in page.text
     assert manager.has_joined.wait(10) and manager.joined == [("home", "correct horse")]
 
 
