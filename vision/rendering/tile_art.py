@@ -74,6 +74,21 @@ def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
     return np.asarray(0.7 * streaks + 0.7 * slow, np.float32)
 
 
+def _bend_grain(
+    sheet: npt.NDArray[np.float32], angle: float, bend_px: float, wave_px: float
+) -> npt.NDArray[np.float32]:
+    """Return the grain texture (side, side) turned by `angle` radians, in curves of `bend_px` every `wave_px` px.
+
+    Boards are sawn at any angle to the rings of a tree, so that grain crosses tiles in slanted and curved lines.
+    """
+    side = sheet.shape[0]
+    x, y = np.meshgrid(np.arange(side, dtype=np.float32), np.arange(side, dtype=np.float32))
+    along = x * np.cos(angle) + y * np.sin(angle)
+    across = y * np.cos(angle) - x * np.sin(angle) + bend_px * np.sin(along * (2 * np.pi / wave_px))
+    maps = along.astype(np.float32), across.astype(np.float32)
+    return np.asarray(cv2.remap(sheet, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP), np.float32)
+
+
 class TileRenderer:
     """Renderer for the tile tops of one set, at `px` pixels per square.
 
@@ -86,6 +101,10 @@ class TileRenderer:
         self._style, self._light_direction = style, light
         self._side_px = max(8, round(style.size * px))
         self._grain_sheet = _make_grain_sheet(np.random.default_rng(seed), 512) if style.grain else None
+        if self._grain_sheet is not None and (style.grain_angle or style.grain_bend):
+            self._grain_sheet = _bend_grain(
+                self._grain_sheet, style.grain_angle, style.grain_bend * self._side_px, 3 * self._side_px
+            )
         self._values = values
         self._outline, self._edge_light = self._render_outline()
         self._dimple_light = self._render_dimples()

@@ -62,6 +62,8 @@ class TileStyle:
     rim: float = 0.0  # distance of a printed line from the edges, fraction of the tile's side, 0 = no line
     rim_colour: Colour = (0.0, 0.0, 0.0)
     shading: tuple[float, float] = (0.0, 0.0)  # relative change of brightness across the top: right, down
+    grain_angle: float = 0.0  # direction of the wood grain, radians from the tile's bottom edge
+    grain_bend: float = 0.0  # amplitude of the curves of the wood grain, fraction of the tile's side
 
 
 _BLANK_MARKS = {
@@ -84,6 +86,8 @@ _BLANK_MARKS = {
 _MIN_INK_CONTRAST = 60.0
 """Minimum difference in brightness (0..255) between print and tile."""
 
+_MIN_OUTLINE_CONTRAST = 110.0
+"""Minimum difference in brightness (0..255) between thin outlines and the tile: fainter ones look like wood grain."""
 _MIN_CARVED_LUMA = 90.0
 """Minimum brightness (0..255) of a tile on which a carved letter without colour can be seen."""
 
@@ -141,6 +145,8 @@ def random_tile_style(
         wobble=0.05 * u() if u() < 0.25 else 0.0,
         rim=0.03 + 0.09 * u() if u() < 0.14 else 0.0,
         rim_colour=ink if u() < 0.6 else second,
+        grain_angle=float(rng.normal(0, 0.4)) if u() < 0.7 else np.pi * u(),
+        grain_bend=0.4 * u() if u() < 0.6 else 0.0,
         shading=(0.25 * (u() - 0.5), 0.25 * (u() - 0.5)) if u() < 0.3 else (0.0, 0.0),
     )
 
@@ -211,6 +217,8 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
     """Return random colours of the print on `top`: the first, and the second one of the print effect."""
     u = rng.random
     ink = _random_ink(rng, top)
+    if effect in ("hollow", "inline") and abs(_luma(ink) - _luma(top)) < _MIN_OUTLINE_CONTRAST:
+        ink = _strengthen(ink, top)
     match effect:
         case "foil":
             gold = hsv_to_bgr(0.08 + 0.07 * u() if u() < 0.7 else u(), 0.2 + 0.5 * u(), 0.7 + 0.2 * u())
@@ -224,6 +232,12 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
             shade = 0.5 if _luma(ink) > _luma(top) else 1.5
             own = (min(255.0, top[0] * shade), min(255.0, top[1] * shade), min(255.0, top[2] * shade))
             return ink, own
+
+
+def _strengthen(ink: Colour, top: Colour) -> Colour:
+    """Return a colour between `ink` and black or white, whichever differs more from `top`."""
+    end = 250.0 if _luma(top) < 128 else 10.0
+    return ((ink[0] + 2 * end) / 3, (ink[1] + 2 * end) / 3, (ink[2] + 2 * end) / 3)
 
 
 def _random_ink(rng: Rng, top: Colour) -> Colour:

@@ -39,7 +39,7 @@ IGNORED: Final = -100
 """Label that `cross_entropy` ignores."""
 _EMPTY_SHARE: Final = 0.14
 """Share of crops of empty squares in a batch."""
-_BLANK_SHARE: Final = 0.07
+_BLANK_SHARE: Final = 0.1
 """Share of crops of blanks in a batch."""
 _FOREIGN_SHARE: Final = 0.32
 """Share of crops of letters other than A to Z in a batch."""

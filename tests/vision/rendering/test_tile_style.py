@@ -86,3 +86,14 @@ def test_most_boards_have_print_on_squares_without_tiles() -> None:
     boards = [random_board_style(rng, packaged_fonts()) for _ in range(100)]
     assert np.mean([board.centre in ("star", "heart") for board in boards]) > 0.5
     assert np.mean([bool(board.text) for board in boards]) > 0.7
+
+
+def test_outlined_letters_are_not_as_faint_as_wood_grain(styles: list[TileStyle]) -> None:
+    outlined = [style for style in styles if style.print_effect in ("hollow", "inline")]
+    assert len(outlined) > 10
+    assert min(abs(brightness(style.ink) - brightness(style.top)) for style in outlined) > 60
+
+
+def test_wood_grain_crosses_tiles_at_many_angles(styles: list[TileStyle]) -> None:
+    slants = np.array([abs(np.sin(style.grain_angle)) for style in styles if style.grain])
+    assert 0.3 < np.mean(slants > 0.3) < 0.8
