@@ -111,7 +111,7 @@ def test_table_is_set_up_in_under_two_minutes(
         # The lesson: tiles laid as drawn are learnt; others are named by their squares.
         page.get_by_role("button", name="Next").tap()
         page.get_by_role("button", name="Scan the tiles").tap()
-        page.wait_for_selector("#teach output:has-text('Not as drawn')")
+        page.wait_for_selector("#teach output:has-text('not as shown')")
         rows = enrolment_rows(load_tile_set("en").letters)
         faces = {(r, c): face for r, row in enumerate(rows) for c, face in enumerate(row) if face != EMPTY}
         house["camera"].lay_tiles(faces)
