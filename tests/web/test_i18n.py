@@ -72,7 +72,7 @@ def test_every_text_is_used_and_every_used_one_exists() -> None:
     ("header", "said"),
     [
         ("de-AT,de;q=0.9,en;q=0.5", "Ben ist dran"),
-        ("fr", "Ben to play"),
+        ("ja", "Ben to play"),
         ("en-GB,de;q=0.4", "Ben to play"),
         ("", "Ben to play"),
     ],
