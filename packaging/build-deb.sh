@@ -44,7 +44,6 @@ put_files() {
     put "$systemd/tilekeeper.journald" /usr/lib/systemd/journald.conf.d/tilekeeper.conf
     put "$systemd/tilekeeper.watchdog" /usr/lib/systemd/system.conf.d/tilekeeper.conf
     put "$systemd/host-name.sh" /opt/tilekeeper/host-name.sh 755
-    put "$SOURCE/device/data/settings.toml" /etc/tilekeeper/settings.toml
     mkdir -p "$STAGE/usr/bin" "$doc"
     ln -s "$VENV/bin/tilekeeper" "$STAGE/usr/bin/tilekeeper"
     put "$SOURCE/packaging/lintian-overrides" /usr/share/lintian/overrides/tilekeeper
@@ -76,10 +75,10 @@ Priority: optional
 Depends: python3 (>= $python), python3 (<< ${python%.*}.$((${python#*.} + 1))~), libc6, libgomp1, systemd, debconf
 Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, python3-smbus2, avahi-daemon, network-manager, iw, polkitd, espeak-ng, alsa-utils
 Description: score keeper of a Scrabble table
- A camera above a real board reads the tiles after each turn. The program infers and scores the play, flags words that
- are not in the word list, and shows the totals on a web page and on a panel of buttons and lights.
+ A camera above a real board reads the tiles after each turn. The program
+ infers and scores the play, flags words that are not in the word list, and
+ shows the totals on a web page and on a panel of buttons and lights.
 TEXT
-    echo /etc/tilekeeper/settings.toml >"$control/conffiles"
     for script in preinst postinst prerm postrm templates; do
         install -m 755 "$SOURCE/packaging/$script" "$control/$script"
     done

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs, upgrades, rolls back and purges the Debian package in a clean root of bookworm or trixie, with a game going on.
 #
-#     sudo tests/hardware/package.sh ROOT PACKAGE.deb
+#     sudo tests/hardware/package.sh ROOT PACKAGE.deb [OLDER.deb]
 #
+# OLDER.deb is the previous release, built from its commit; without it, PACKAGE.deb is taken for both, with two versions.
 # ROOT is changed: make it with debootstrap (--include=python3,systemd,systemd-sysv,udev), or use an overlay. No systemd
 # runs there, so the service itself is shown by container.sh. The package is installed without its Recommends.
 # shellcheck disable=SC2317 # functions are called by check
@@ -12,46 +13,64 @@ root=${1:?the folder of a root}
 package=${2:?the package}
 failed=0
 
-inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    DEBIAN_FRONTEND=noninteractive "$@"; }
-as_service() { inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env "$@"; }
+inside=(chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
+    DEBIAN_FRONTEND=noninteractive)
+as_service=("${inside[@]}" setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env)
+inside() { "${inside[@]}" "$@"; }
+as_service() { "${as_service[@]}" "$@"; }
 check() { # check WHAT COMMAND...
     local what=$1
     shift
     if "$@" >/tmp/package.log 2>&1; then echo "ok   $what"; else echo "FAIL $what"; tail -5 /tmp/package.log; failed=$((failed + 1)); fi
 }
-install_package() { inside dpkg --install "/srv/$1"; }
+install_package() { inside dpkg --install "/srv/$1" </dev/null; } # nobody answers a question
 count_turns() {
     inside /usr/bin/python3 -c "import sqlite3; print(sqlite3.connect(
         'file:/var/lib/tilekeeper/games.db?mode=ro', uri=True).execute(
         'SELECT count(*) FROM event').fetchone()[0])"
 }
-play_game() { # a game is begun, and not ended
-    as_service timeout 40 /usr/bin/tilekeeper run --camera phone --players Ann,Ben --port 18080 --host 127.0.0.1 \
-        --data /var/lib/tilekeeper || true
-    [ "$(count_turns)" -gt 0 ]
+run_until() { # run_until TEXT ARGUMENTS...: the table runs until it says TEXT, three minutes at most
+    local text=$1 log=$root/srv/run.log process
+    shift
+    : >"$log"
+    "${as_service[@]}" timeout 180 /usr/bin/tilekeeper run --camera phone --port 18080 --host 127.0.0.1 \
+        --data /var/lib/tilekeeper "$@" >"$log" 2>&1 &
+    process=$!
+    until grep -q "$text" "$log" || ! kill -0 "$process" 2>/dev/null; do sleep 0.5; done
+    kill "$process" 2>/dev/null || true
+    wait "$process" || true
+    cat "$log"
+    grep -q "$text" "$log"
 }
+begin_game() { run_until 'A new game begins: Ann, Ben' --players Ann,Ben; } # it is not ended
+go_on() { run_until 'The game of Ann and Ben goes on'; }
 
-cp "$package" "$root/srv/old.deb"
-# The same package with a higher version is the next release.
-rm -rf "$root/srv/next" && dpkg-deb -R "$package" "$root/srv/next"
-version=$(dpkg-deb -f "$package" Version)
-sed -i "s/^Version: .*/Version: 9.${version}/" "$root/srv/next/DEBIAN/control"
-dpkg-deb --root-owner-group -Zgzip -z1 --build "$root/srv/next" "$root/srv/next.deb" >/dev/null
-rm -rf "$root/srv/next"
+cp "$package" "$root/srv/next.deb"
+if [ -n "${3:-}" ]; then
+    cp "$3" "$root/srv/old.deb"
+else # the same package with a higher version is the next release
+    cp "$package" "$root/srv/old.deb"
+    rm -rf "$root/srv/next" && dpkg-deb -R "$package" "$root/srv/next"
+    sed -i "s/^Version: .*/Version: 9.$(dpkg-deb -f "$package" Version)/" "$root/srv/next/DEBIAN/control"
+    dpkg-deb --root-owner-group -Zgzip -z1 --build "$root/srv/next" "$root/srv/next.deb" >/dev/null
+    rm -rf "$root/srv/next"
+fi
 
 check "it installs" install_package old.deb
 check "the program's libraries, networks and word list are in order" as_service /usr/bin/tilekeeper doctor --program
-check "the settings are a conffile" inside sh -c "dpkg-query -W -f '\${Conffiles}' tilekeeper | grep -q settings.toml"
-check "a game is begun" play_game
+check "a game is begun" begin_game
 turns=$(count_turns)
 sed -i 's/^port = 8080/port = 8181/' "$root/etc/tilekeeper/settings.toml"
 check "it is upgraded" install_package next.deb
 check "the upgrade keeps the game" test "$(count_turns)" = "$turns"
 check "the upgrade keeps changed settings" grep -q '^port = 8181' "$root/etc/tilekeeper/settings.toml"
+check "the service may write the settings file" as_service test -w /etc/tilekeeper -a -w /etc/tilekeeper/settings.toml
+check "its libraries, networks and word list are in order, too" as_service /usr/bin/tilekeeper doctor --program
+check "the unfinished game goes on in the new version" go_on
 check "the games were copied before the upgrade" test -s "$root/var/lib/tilekeeper/before-upgrade/games.db"
 check "the older version is installed again" install_package old.deb
 check "the rollback keeps the game" test "$(count_turns)" = "$turns"
+check "the unfinished game goes on in the old version" go_on
 check "the rollback exported the games" test -s "$root/var/lib/tilekeeper/exported/game-1.zip"
 check "an installation by install.sh is not overwritten" sh -c \
     "mkdir $root/opt/tilekeeper/versions; ! chroot $root dpkg --install /srv/next.deb; rmdir $root/opt/tilekeeper/versions"
