@@ -167,7 +167,7 @@ def test_text_that_english_lacks_is_its_key() -> None:
 
 
 def test_language_without_catalogue_is_english() -> None:
-    assert load_catalogue("ro") is load_catalogue("en")
+    assert load_catalogue("xx") is load_catalogue("en")
 
 
 def test_compiled_file_is_read_where_there_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,9 @@ from web.i18n import LANGUAGE_COOKIE
 
 NOWHERE = "zz"
 SAID_BY = ("aria-label", "placeholder", "title", "alt", "value", "data-lost", "data-offline")
-FREE = re.compile(r"\b(?:Tilekeeper|Anna|Ben|English|Deutsch|Español|Français|Italiano|Nederlands|Polski)\b|'en'|#player")
+FREE = re.compile(
+    r"\b(?:Tilekeeper|Anna|Ben|English|Deutsch|Español|Français|Italiano|Nederlands|Polski|Română)\b|'en'|#player"
+)
 """Words that are the same in every language."""
 READABLE = re.compile(r"[a-z]{2,}")
 """Two lower-case letters: words on the board are in upper case, except for single blanks."""

@@ -97,7 +97,7 @@ def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english
     with Voice(session, mouth):
         session.submit(StartGame(GameStarted(("Änne", "Bär"), tile_set="de"))).result(5)
         assert mouth.heard("Änne ist dran.") and mouth.said[-1][1] == "de"
-        session.submit(StartGame(GameStarted(("Ana", "Ion"), tile_set="ro"))).result(5)
+        session.submit(StartGame(GameStarted(("Ana", "Ion"), tile_set="hu"))).result(5)
         assert mouth.heard("Ana's turn.") and mouth.said[-1][1] == "en"
 
 
