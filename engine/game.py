@@ -20,7 +20,7 @@ from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, score_play
 from engine.state import State, Turn, TurnKind, can_exchange, check_play, create_state, find_challengeable_turn
 from engine.tiles import TileSet
-from engine.transitions import apply_event
+from engine.transitions import apply_event, replay_ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,7 @@ class Game:
             raise RulesError(make_message("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
         if isinstance(event, Correction):
             ledger = apply_correction(ledger, state.turns, event)
-            state = create_state(self.start_event)
-            for at, entry in enumerate(ledger):
-                state = apply_event(state, entry.event, at, entry.score)
+            state = replay_ledger(self.start_event, ledger)
         else:
             state = apply_event(state, event, len(ledger))
             ledger = (*ledger, LedgerEntry(event))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
+from engine.corrections import Ledger
 from engine.ending import compute_end_scores
 from engine.errors import NotationError, RulesError
 from engine.events import (
@@ -16,6 +17,7 @@ from engine.events import (
     Exchanged,
     FirstDrawn,
     GameEnded,
+    GameStarted,
     Passed,
     PlayerRenamed,
     PlayMade,
@@ -39,6 +41,7 @@ from engine.state import (
     TurnKind,
     can_exchange,
     check_play,
+    create_state,
     find_challengeable_turn,
     find_first_players,
 )
@@ -61,6 +64,14 @@ def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | No
     is not in the tile set.
     """
     return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, entry, score), entry)
+
+
+def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
+    """Return the state after the events of a ledger, or of its first ones. Raises as `apply_event`."""
+    state = create_state(started)
+    for at, entry in enumerate(ledger):
+        state = apply_event(state, entry.event, at, entry.score)
+    return state
 
 
 def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | None) -> State:

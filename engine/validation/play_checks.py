@@ -22,9 +22,8 @@ from engine.plays import Play
 from engine.position import find_loose_squares
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
-from engine.state import create_state
 from engine.tiles import Tile
-from engine.transitions import apply_event
+from engine.transitions import replay_ledger
 from engine.validation.findings import (
     LOOK_AGAIN,
     MIN_LETTER_CONFIDENCE,
@@ -120,9 +119,7 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
     known = {turn.play for turn in game.turns if Status.OUT_OF_TURN in turn.status}
     for turn in after.turns:
         if Status.OUT_OF_TURN in turn.status and turn.play not in known:
-            state = create_state(after.start_event)
-            for at, entry in enumerate(after.ledger[: turn.ledger_index]):
-                state = apply_event(state, entry.event, at, entry.score)
+            state = replay_ledger(after.start_event, after.ledger[: turn.ledger_index])
             names = after.players[turn.player], after.players[state.to_move]
             yield Finding(Reason.OUT_OF_TURN, names, squares=turn.play.squares if turn.play else ())
 
