@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from vision.rendering.board_art import print_mask, star_outline
 from vision.rendering.fonts import letter_mask, text_mask
-from vision.rendering.style import Colour, Rng, random_colour
+from vision.rendering.print_art import draw_rim
+from vision.rendering.style import Colour, Rng, random_colour, scale_brightness
 from vision.rendering.tile_style import TileStyle
 
 Picture = npt.NDArray[np.uint8]
@@ -49,8 +50,8 @@ def decorate_blank(rng: Rng, face: Picture, style: TileStyle) -> None:
         case "sticker":
             _draw_sticker(rng, face, style)
         case "groove" | "border":
-            shade = [0.6 * v for v in style.top] if style.blank == "groove" else style.ink
-            _draw_border(rng, face, shade)
+            colour = scale_brightness(style.top, 0.6) if style.blank == "groove" else style.ink
+            draw_rim(face, float(rng.uniform(0.06, 0.16)), colour, 0.04)
         case kind:
             _draw_mark(rng, face, kind, style.ink, style)
 
@@ -150,13 +151,6 @@ def _draw_word(rng: Rng, face: Picture, words: tuple[str, ...], ink: Colour, fon
         mask = np.asarray(cv2.warpAffine(mask, turn, (side, side)), np.uint8)
     if mask.shape[1] < 0.95 * s:
         print_mask(face, mask, s / 2, s / 2, ink, float(rng.uniform(0.4, 1)))
-
-
-def _draw_border(rng: Rng, face: Picture, shade: Colour | list[float]) -> None:
-    """Draw a square line along the edges of a tile's top."""
-    s = face.shape[0]
-    inset, width = round(s * float(rng.uniform(0.06, 0.16))), max(1, round(s * 0.04))
-    cv2.rectangle(face, (inset, inset), (s - 1 - inset, s - 1 - inset), shade, width, cv2.LINE_AA)
 
 
 def _draw_scribble(rng: Rng, face: Picture, ink: Colour, scale: float) -> None:

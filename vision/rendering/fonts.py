@@ -150,13 +150,22 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
     more = round(abs(shape.weight) * _SHAPING_CAP_PX)
     if not more:
         return mask, rise
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * more + 1, 2 * more + 1))
     if shape.weight > 0:
         mask = np.pad(mask, more)
-        return np.asarray(cv2.dilate(mask, kernel), np.uint8), rise + more
-    thin = np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
+        return np.asarray(cv2.dilate(mask, _make_disc(more)), np.uint8), rise + more
+    thin = thin_strokes(mask, more)
     # Keep the original mask if erosion would break thin strokes.
     return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
+
+
+def thin_strokes(mask: Mask, px: int) -> Mask:
+    """Return a letter whose strokes are thinner by `px` pixels on each side."""
+    return np.asarray(cv2.erode(mask, _make_disc(px), borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
+
+
+def _make_disc(radius_px: int) -> Mask:
+    side = 2 * radius_px + 1
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), np.uint8)
 
 
 def _slant(mask: Mask, slant: float) -> Mask:

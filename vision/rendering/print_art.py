@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.rendering.board_art import print_mask
+from vision.rendering.fonts import thin_strokes
 from vision.rendering.style import Colour, Rng
 
 Picture = npt.NDArray[np.uint8]
@@ -51,9 +52,7 @@ def draw_print(
 
 def _shrink(mask: Mask, share: float) -> Mask:
     """Return a letter with thinner strokes: eroded by `share` of its height, at least by a pixel."""
-    side = 2 * max(1, round(share * mask.shape[0] / 2)) + 1
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-    return np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
+    return thin_strokes(mask, max(1, round(share * mask.shape[0] / 2)))
 
 
 def deform_letter(rng: Rng, mask: Mask, amount: float) -> Mask:
@@ -69,8 +68,11 @@ def deform_letter(rng: Rng, mask: Mask, amount: float) -> Mask:
     return np.asarray(cv2.remap(mask, columns + across, rows + down, cv2.INTER_LINEAR), np.uint8)
 
 
-def draw_rim(face: Picture, inset: float, colour: Colour) -> None:
-    """Draw a line along the edges of a tile's top, `inset` times its side away from them, in place."""
+def draw_rim(face: Picture, inset: float, colour: Colour, width: float = 0.03) -> None:
+    """Draw a square line along the edges of a tile's top, in place.
+
+    `inset` is its distance from the edges and `width` its width, as fractions of the tile's side.
+    """
     s = face.shape[0]
-    edge, width = round(inset * s), max(1, round(0.03 * s))
-    cv2.rectangle(face, (edge, edge), (s - 1 - edge, s - 1 - edge), colour, width, cv2.LINE_AA)
+    edge = round(inset * s)
+    cv2.rectangle(face, (edge, edge), (s - 1 - edge, s - 1 - edge), colour, max(1, round(width * s)), cv2.LINE_AA)

@@ -114,6 +114,12 @@ def hsv_to_bgr(h: float, s: float, v: float) -> Colour:
     return (255 * b, 255 * g, 255 * r)
 
 
+def scale_brightness(colour: Colour, factor: float) -> Colour:
+    """Return a darker or brighter colour: each channel times `factor`, 255 at most."""
+    blue, green, red = (min(255.0, value * factor) for value in colour)
+    return blue, green, red
+
+
 def random_colour(rng: Rng) -> Colour:
     """Return a random BGR colour that is not nearly black."""
     return hsv_to_bgr(rng.random(), rng.random() ** 0.8, 0.15 + 0.85 * rng.random())
@@ -224,8 +230,7 @@ def _random_line(rng: Rng, ground: Colour) -> tuple[Colour, float]:
     light = u() < 0.65
     line = hsv_to_bgr(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else hsv_to_bgr(u(), 0.4 * u(), 0.4 * u())
     if u() < 0.2:
-        shade = 0.55 if u() < 0.5 else 1.5
-        line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
+        line = scale_brightness(ground, 0.55 if u() < 0.5 else 1.5)
     return line, float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
 
 

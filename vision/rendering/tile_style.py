@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.rendering.fonts import PLAIN_SHAPE, LetterShape
 from vision.rendering.print_art import PRINT_EFFECTS
-from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour
+from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour, scale_brightness
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def random_tile_style(
     low, wide = 0.05 * u(), 0.06 * u()
     return TileStyle(
         top=top,
-        side=(top[0] * shade, top[1] * shade, top[2] * shade),
+        side=scale_brightness(top, shade),
         ink=ink,
         size=size,
         height=0.1 + 0.2 * u(),
@@ -226,12 +226,9 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
             return ink, (235.0, 245.0, 250.0)
         case "carved" if _luma(top) > _MIN_CARVED_LUMA:
             # The groove is as the tile, in the shade, and its far edge catches the light.
-            shade = 0.3 + 0.25 * u()
-            return (top[0] * shade, top[1] * shade, top[2] * shade), (240.0, 240.0, 240.0)
+            return scale_brightness(top, 0.3 + 0.25 * u()), (240.0, 240.0, 240.0)
         case _:
-            shade = 0.5 if _luma(ink) > _luma(top) else 1.5
-            own = (min(255.0, top[0] * shade), min(255.0, top[1] * shade), min(255.0, top[2] * shade))
-            return ink, own
+            return ink, scale_brightness(top, 0.5 if _luma(ink) > _luma(top) else 1.5)
 
 
 def _strengthen(ink: Colour, top: Colour) -> Colour:
