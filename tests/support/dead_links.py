@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 from werkzeug.test import TestResponse
 
+from device.catalogue import list_languages, load_catalogue
 from device.panel.buttons import Button
 from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
@@ -20,9 +21,8 @@ from web.i18n import LANGUAGE_COOKIE
 
 NOWHERE = "zz"
 SAID_BY = ("aria-label", "placeholder", "title", "alt", "value", "data-lost", "data-offline")
-FREE = re.compile(
-    r"\b(?:Tilekeeper|Anna|Ben|English|Deutsch|Español|Français|Italiano|Nederlands|Polski|Română)\b|'en'|#player"
-)
+_LANGUAGES = "|".join(load_catalogue(code).find_text("name") for code in list_languages())
+FREE = re.compile(rf"\b(?:Tilekeeper|Anna|Ben|{_LANGUAGES})\b|'en'|#player")
 """Words that are the same in every language."""
 READABLE = re.compile(r"[a-z]{2,}")
 """Two lower-case letters: words on the board are in upper case, except for single blanks."""

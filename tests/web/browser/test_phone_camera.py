@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-import pytest
 from PIL import Image as Pictures
 
 from device.cameras.phone import PhoneCamera
@@ -41,7 +40,7 @@ from web.security.server import PageServer
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [*MARKS, pytest.mark.timed]
+pytestmark = MARKS
 
 TURNS = 10
 GAME = "three-of-us"

@@ -32,7 +32,7 @@ from web.security.server import PageServer, TlsSettings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [*MARKS, pytest.mark.timed]
+pytestmark = MARKS
 
 VIDEO_SIZE_PX = (1280, 960)
 POSITION_S = 8
