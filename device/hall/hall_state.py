@@ -71,11 +71,12 @@ class HallTable:
     def make_snapshot(self, delay_s: float) -> TableSnapshot:
         """Return the game as a snapshot of a session: computed from its events, with phase and clocks of the table.
 
-        `delay_s` is the time in seconds since when the game was so. If the events are missing or of a newer version,
-        the snapshot has what the table says.
+        `delay_s` is the time in seconds since when the game was so. If the events are missing, not stored or of a
+        newer version, the snapshot has what the table says.
         """
         state, played = self.state, self.played
-        if played is None or played.game is None:
+        is_other = state is not None and played is not None and state.game not in (0, played.received.number)
+        if played is None or played.game is None or is_other:
             return self._make_short_snapshot(delay_s)
         snapshot = replace(played.snapshot, revision=self.revision)
         if state is None or (state.game, state.events) != (played.received.number, played.event_count):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,16 @@ from device.hall.results import Result
 from device.storage.errors import to_store_error
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
+from engine.messages import make_message
+
+MAX_TABLE_GAMES = 2000
+"""Largest number of games that are kept of one table: five on each evening of a weekly club for almost eight years."""
+MAX_TABLE_BYTES = 50_000_000
+"""Largest size of the events of one table; a game has 5 kB, a long one with many corrections 50 kB."""
+MAX_GAME_BYTES = 1_000_000
+"""Largest size of the events of one game, as that of a message, which may have them all."""
+_EVENT_OVERHEAD_BYTES = 40
+"""What SQLite needs for a row beside its text, so that many short events count, too."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS game (
@@ -51,9 +61,19 @@ SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
     WHERE place = ? AND started = ? AND body = ?
 """
 
+_EVENT_BYTES = f"coalesce(sum(length(CAST(event.body AS BLOB)) + {_EVENT_OVERHEAD_BYTES}), 0)"
+_SUM_GAMES = f"""
+SELECT game.id, {_EVENT_BYTES} FROM game JOIN event ON event.game = game.id WHERE place = ? GROUP BY game.id
+"""
+_SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
+
 
 class MissingEventsError(TilekeeperError):
     """Events before those received are missing; the whole log of the table has them."""
+
+
+class TableFullError(TilekeeperError):
+    """A table that has sent more than the hall keeps of one table; what was received before stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +92,8 @@ class ReceivedGames:
     def __init__(self, path: Path | str) -> None:
         self._path = str(path)
         self._lock = threading.Lock()
+        self._sizes: dict[str, dict[int, int]] = {}
+        """The sizes in bytes of the stored games of each table, by their ids."""
         try:
             self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -89,16 +111,20 @@ class ReceivedGames:
         """Add consecutive events of a game; return the game if it has changed, None if all events were there.
 
         An event with the number of an earlier one but another content replaces this event and all after it; another
-        event 0 begins another game. Raises `MissingEventsError`.
+        event 0 begins another game. Raises `MissingEventsError`, `TableFullError`.
         """
         with self._transaction() as db:
+            sizes = self._read_sizes(db, table)
             game = self._find_game(db, table, store, number, events[0])
             if game is None:
                 raise MissingEventsError
             if not self._merge(db, game, events):
                 return None
+            ((size,),) = db.execute(_SUM_EVENTS, (game,))
+            _check_size(table, sizes, game, size)
             (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
-            return ReceivedGame(game, table, number, started)
+        sizes[game] = size
+        return ReceivedGame(game, table, number, started)
 
     def list_games(self) -> list[ReceivedGame]:
         """Return all games, in the order of their start."""
@@ -149,6 +175,12 @@ class ReceivedGames:
         rows = self._fetch("SELECT text FROM note WHERE name = ?", name)
         return rows[0][0] if rows else None
 
+    def _read_sizes(self, db: sqlite3.Connection, table: str) -> dict[int, int]:
+        """Return the sizes of the games of a table, which are added up only once."""
+        if table not in self._sizes:
+            self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
+        return self._sizes[table]
+
     def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
         """Return the id of the game that the event belongs to; a new one for an event 0 that is not there yet."""
         if first.number:
@@ -196,6 +228,21 @@ class ReceivedGames:
             finally:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
+
+
+def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:
+    """Raise `TableFullError` if a game has grown to `size` bytes, and this is more than the hall keeps."""
+    others = {number: one for number, one in sizes.items() if number != game}
+    is_kept = (
+        size <= MAX_GAME_BYTES and len(others) < MAX_TABLE_GAMES and size + sum(others.values()) <= MAX_TABLE_BYTES
+    )
+    if is_kept or size <= sizes.get(game, 0):
+        return
+    text = (
+        "the hall keeps no more games of table {0}: at most {1}, and {2} MB. Earlier games are safe; start the hall "
+        "with another --data folder for further ones"
+    )
+    raise TableFullError(make_message("hall-table-full", text, table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
 
 
 def _encode(event: StoredEvent) -> str:

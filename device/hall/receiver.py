@@ -37,7 +37,7 @@ from device.hall.hall_state import (
 )
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.messages import HallMessage, Publication, TableEvent, TableLog, TableState, TableStatus
-from device.hall.received_games import MissingEventsError, ReceivedGames
+from device.hall.received_games import MissingEventsError, ReceivedGames, TableFullError
 from device.hall.results import Result
 from device.hall.standings import parse_pairings
 from device.settings import HallSettings
@@ -78,6 +78,7 @@ class HallReceiver(BrokerTask):
         self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
+        self._full_tables: set[str] = set()
         self.state = self._load_state()
         self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
@@ -97,6 +98,8 @@ class HallReceiver(BrokerTask):
                 self.state = self._apply(message, is_retained)
         except (BadMessageError, TooManyTablesError) as error:
             self._note_problem(topic, str(error))
+        except TableFullError as error:
+            self._note_full_table(message.table, error)
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
 
@@ -204,6 +207,14 @@ class HallReceiver(BrokerTask):
             _log.warning("a message to %s is refused: %s", topic[:100], reason)
             with self._lock:
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
+
+    def _note_full_table(self, table: str, error: TableFullError) -> None:
+        """Say once that the games of a table are not stored any more."""
+        if table not in self._full_tables:
+            self._full_tables.add(table)
+            _log.warning("%s", error)
+            with self._lock:
+                self.state = apply_problem(self.state, str(error))
 
     def _set_connected(self, is_connected: bool) -> None:
         with self._lock:

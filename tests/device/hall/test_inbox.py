@@ -16,6 +16,7 @@ from device.hall.results import Result
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from engine.events import Event, Exchanged, GameStarted, Passed, ScoreCorrected, to_json
+from engine.messages import key_of
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
 STATE = {
@@ -98,6 +99,28 @@ def test_problem_that_is_repeated_is_logged_once(caplog: pytest.LogCaptureFixtur
         for _ in range(5):
             hall.receive("tilekeeper/v1/7/status", b"{", False)
     assert [record.message for record in caplog.records if "7/status" in record.message][1:] == []
+
+
+def test_table_that_begins_games_without_end_is_reported_once_and_shown_live(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("device.hall.received_games.MAX_TABLE_GAMES", 3)
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for game in range(1, 9):
+            started = {
+                **EVENT,
+                "game": game,
+                "time": float(game),
+                "event": to_json(GameStarted((f"Anna {game}", "Ben"))),
+            }
+            log = {"table": "7", "store": "a", "game": game, "events": [{"time": game, "event": started["event"]}]}
+            hall.receive("tilekeeper/v1/7/events", json.dumps(started).encode(), False)
+            hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), True)
+            hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game}).encode(), False)
+        assert len(hall.games.list_games()) == 3
+        assert [key_of(problem) for problem in hall.state.problems] == ["hall-table-full"]
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Anna", "Ben"], "the game now"
+    assert sum("table 7" in record.message for record in caplog.records) == 1
 
 
 def test_game_that_began_after_the_clock_was_put_back_is_the_newest(tmp_path: Path) -> None:

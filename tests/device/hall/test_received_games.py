@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from device.hall.received_games import MissingEventsError, ReceivedGames
+from device.hall.received_games import MAX_GAME_BYTES, MissingEventsError, ReceivedGames, TableFullError
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, Passed, to_json
 
@@ -65,3 +67,43 @@ def test_tables_have_games_of_their_own(games: ReceivedGames) -> None:
     games.add_events("7", "a", 1, log(STARTED))
     games.add_events("8", "a", 1, log(STARTED))
     assert [game.table for game in games.list_games()] == ["7", "8"]
+
+
+def fill(games: ReceivedGames, table: str = "7") -> None:
+    """Send games without an end, until the hall takes no more."""
+    with pytest.raises(TableFullError):
+        for number in range(1, 100):
+            games.add_events(table, "a", number, log(STARTED, Passed(0), start_time=float(number)))
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_TABLE_GAMES", 5), ("MAX_TABLE_BYTES", 2000)])
+def test_games_of_one_table_are_bounded(monkeypatch: pytest.MonkeyPatch, limit: str, most: int, tmp_path: Path) -> None:
+    monkeypatch.setattr(f"device.hall.received_games.{limit}", most)
+    games = ReceivedGames(tmp_path / "hall.db")
+    fill(games)
+    stored = games.list_games()
+    assert 2 < len(stored) < 20 and all(len(games.read_events(game.id)) == 2 for game in stored)
+    games.close()
+    reopened = ReceivedGames(tmp_path / "hall.db")
+    fill(reopened)
+    assert reopened.list_games() == stored
+    reopened.add_events("8", "a", 1, log(STARTED))
+    assert len(reopened.list_games()) == len(stored) + 1, "other tables go on"
+
+
+def test_game_at_the_limit_can_be_undone_and_goes_on(monkeypatch: pytest.MonkeyPatch, games: ReceivedGames) -> None:
+    monkeypatch.setattr("device.hall.received_games.MAX_TABLE_GAMES", 2)
+    fill(games)
+    games.add_events("7", "a", 2, log(Passed(1), Passed(0), first=2))
+    assert read_players(games, 2) == [None, 0, 1, 0]
+    games.add_events("7", "a", 2, log(Passed(1), first=1))
+    assert read_players(games, 2) == [None, 1]
+
+
+def test_size_of_one_game_is_bounded(games: ReceivedGames) -> None:
+    games.add_events("7", "a", 1, log(STARTED))
+    huge = [StoredEvent(1, 2.0, {"kind": "passed", "player": 0, "text": "x" * (MAX_GAME_BYTES // 2)})]
+    games.add_events("7", "a", 1, huge)
+    with pytest.raises(TableFullError):
+        games.add_events("7", "a", 1, [StoredEvent(2, 3.0, huge[0].body)])
+    assert len(games.read_events(1)) == 2

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from device.catalogue import list_languages
 from device.hall.hall_state import apply_game, apply_problem, apply_status, apply_table_state
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
+from engine.messages import make_message
 from tests.support.engine_table import new_game, written
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
@@ -129,6 +130,12 @@ def test_refused_messages_are_shown_to_the_director_only(
     hall.state = apply_problem(hall.state, "tilekeeper/v1/x/log: no JSON <b>")
     hall.look()
     assert "no JSON &lt;b&gt;" in director.get("/").text and "no JSON" not in client.get("/").text
+
+
+def test_problem_with_a_sentence_is_shown_in_the_language_of_the_page(hall: ShownHall, director: FlaskClient) -> None:
+    hall.state = apply_problem(hall.state, make_message("hall-table-full", "full: {0}, {1}, {2}", "7", 2000, 50))
+    hall.look()
+    assert "keine weiteren Partien" in director.get("/?lang=de").text
 
 
 def test_other_hosts_and_forms_without_a_token_are_refused(hall: ShownHall, client: FlaskClient) -> None:
