@@ -76,7 +76,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
         raise RulesError(make_message("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
     if turns[number].kind in CLOSING_KINDS:
-        text = "this line follows from the letters and the time that are left: tell those"
+        text = "this line follows from the letters and the time that are left: correct those instead"
         raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index
 

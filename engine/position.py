@@ -53,7 +53,7 @@ def _count_racks(state: State, event: PositionEntered, bag_count: int) -> tuple[
     unknown = [player for n in range(len(counts)) if not counts[player := (event.to_move + n) % len(counts)]]
     fits = len(counts) == count and max(counts) <= size and held <= state.unseen()
     if not fits or not 0 <= others <= len(unknown) * size:
-        text = "these racks do not hold the {0} tiles that are not on the board"
+        text = "the letters on these racks do not match the {0} tiles that are not on the board"
         raise RulesError(make_message("position-racks", text, state.unseen().total()))
     for place, player in enumerate(unknown):
         counts[player] = (others + len(unknown) - 1 - place) // len(unknown)

@@ -95,7 +95,7 @@ class Status(IntFlag):
 
 STATUS_TEXT = {
     Status.NO_TILES: make_message("no-tile-laid", "no tile was laid"),
-    Status.SQUARE_TAKEN: make_message("square-taken", "a tile lies where another one lay"),
+    Status.SQUARE_TAKEN: make_message("square-taken", "a tile is on a square that already had one"),
     Status.NOT_IN_LINE: make_message("not-in-line", "the tiles are not in one row or column"),
     Status.GAP: make_message("gap", "there is a gap between the tiles"),
     Status.CENTRE_MISSED: make_message("centre-missed", "the first word does not cover the centre"),

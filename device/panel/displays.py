@@ -130,7 +130,7 @@ def open_display(spec: str) -> Display:
         return _OPENERS[kind](int(where, 0))
     except (KeyError, ValueError):
         raise DisplayError(
-            make_message("display-unknown", "no display '{0}': say oled:0x3C or digits:0", spec)
+            make_message("display-unknown", "no display '{0}': write oled:0x3C or digits:0", spec)
         ) from None
     except ImportError as error:
         text = "{0} is not installed: run systemd/install.sh again, or pip install '.[displays]'"

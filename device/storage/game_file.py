@@ -174,7 +174,7 @@ def replay_checked(events: list[Event]) -> Game:
         replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
         if replayed > MAX_REPLAY_STEPS:
             raise ArchiveError(
-                make_message("zip-corrections", "this game was put right too often to be one that was played")
+                make_message("zip-corrections", "this game has more corrections than a game that was played can have")
             )
         history.apply_event(event)
         _check_player_names(history.game)

@@ -100,7 +100,7 @@ def _parse_list(name: str, source: str, data: bytes, tiles: TileSet | None, cach
         return found
     lexicon = Lexicon.from_words(name, parse_entries(source, data), tiles)
     if not len(lexicon):
-        text = "{0}: holds no word of {1} to {2} letters; put one on each line"
+        text = "{0}: has no word of {1} to {2} letters; put one on each line"
         raise LexiconError(make_message("list-empty", text, source, MIN_WORD_TILES, MAX_WORD_TILES))
     if cached:
         with suppress(OSError):  # on a read-only card the list is compiled each time

@@ -155,7 +155,7 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
         except subprocess.TimeoutExpired:
             _log.warning("a sentence was broken off after %.0f s", SPEECH_TIMEOUT_S)
         except (subprocess.CalledProcessError, OSError) as error:
-            why = "{0} cannot speak ({1}), so nothing is spoken: is a loudspeaker there?"
+            why = "{0} cannot speak ({1}), so nothing is spoken: is a loudspeaker connected?"
             raise VoiceError(make_message("voice-mute", why, program, error)) from None
 
     return speak

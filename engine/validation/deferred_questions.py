@@ -104,7 +104,7 @@ def answer_deferred_question(
     """
     question = next((one for one in find_open_questions(game) if one.number == number), None)
     if question is None or not 0 <= answer < len(question.answers):
-        raise RulesError(make_message("nothing-asked", "No question is open now."))
+        raise RulesError(make_message("nothing-asked", "There is no open question."))
     if answer == question.chosen:
         return game if stays_open else game.push(QuestionClosed(number))
     before, after = _find_game_before(game, question), game.events.index(question) + 1
@@ -143,7 +143,7 @@ class _TurnShift:
 
 
 def _make_refusal() -> RulesError:
-    return RulesError(make_message("answer-too-late", "Later turns are not possible after this answer."))
+    return RulesError(make_message("answer-too-late", "With this answer, the later turns would not be possible."))
 
 
 def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:

@@ -143,7 +143,7 @@ def test_list_is_formatted_in_the_language(names: tuple[str, ...], text: str) ->
 
 def test_list_among_the_values_is_formatted() -> None:
     text = load_catalogue("en").format("message.draw-again", ["Ann", "Ben", "Cas"])
-    assert text == "Ann, Ben and Cas drew equal tiles and draw again."
+    assert text == "Ann, Ben and Cas drew equal tiles. Please draw again."
 
 
 def test_missing_text_is_an_error_in_tests() -> None:

@@ -137,7 +137,7 @@ def test_racks_of_a_position_with_an_empty_bag(racks: tuple[tuple[str, ...], ...
     "racks", [(("A",), ("E",)), (("Z",), ()), (("A", "E"),), (("A", "A"), ()), (("A", "E", "E", "I", "?", "A"), ())]
 )
 def test_racks_that_do_not_hold_the_other_tiles_are_refused(racks: tuple[tuple[str, ...], ...]) -> None:
-    with pytest.raises(RulesError, match="do not hold the 5 tiles"):
+    with pytest.raises(RulesError, match="do not match the 5 tiles"):
         new_game().push(position(late_board("AEEI?"), racks=racks))
 
 

@@ -225,7 +225,7 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
             panel.press(Button.END_TURN).result(5)
         with pytest.raises(CommandRefusedError, match="turn of Ben"):
             panel.press(Button.END_TURN_1).result(5)
-        with pytest.raises(CommandRefusedError, match="quicker"):
+        with pytest.raises(CommandRefusedError, match="faster"):
             panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(5)
         assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
         with pytest.raises(CommandRefusedError, match="cannot be switched off"):
@@ -279,7 +279,7 @@ def test_closed_session_is_no_end_of_the_panel(table: TextTable, tmp_path: Path,
         with Panel(session, orders(), hardware(factory)) as panel:
             session.close()
             Wires(factory, PINS).press(Button.END_TURN_1)
-            assert until(lambda: "closing" in panel.view.message)
+            assert until(lambda: "shutting down" in panel.view.message)
 
 
 def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, factory: MockFactory) -> None:

@@ -115,17 +115,17 @@ def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
     [
         (
             CUT_OFF_MESSAGES[0],
-            "The left edge of the board is missing: take another picture with the whole board in it.",
+            "The left edge of the board is missing. Take another picture with the whole board in it.",
         ),
         (
             CUT_OFF_MESSAGES[3],
-            "The lower edge of the board is missing: take another picture with the whole board in it.",
+            "The lower edge of the board is missing. Take another picture with the whole board in it.",
         ),
         (
             make_message(
                 "board-small", "the board is too small to read: {0} pixels a square, {1} are needed", "5", "8"
             ),
-            "The board is too small in the picture: move closer, and take another picture.",
+            "The board is too small in the picture. Move closer, and take another picture.",
         ),
         ("another problem", "Take another picture."),
     ],

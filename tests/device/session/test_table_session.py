@@ -138,7 +138,7 @@ def test_people_decide_a_challenge_where_no_list_does(
         session.submit(StartGame(STARTED)).result(5)
         play(session, table, ("HRON", 7, 5, True))
         asked = session.submit(ChallengePlay()).result(5)
-        assert asked.question is not None and asked.question.text == "Are all these words good: HRON?"
+        assert asked.question is not None and asked.question.text == "Are all these words valid: HRON?"
         assert asked.question.answers[1] == "No: Anna takes the tiles back." and len(asked.turns) == 1
         state = session.submit(AnswerQuestion(answer)).result(5)
         assert ([p.total for p in state.players], state.turn_of) == (totals, turn_of)
@@ -166,7 +166,7 @@ def test_list_that_the_players_did_not_choose_gives_only_its_opinion(
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, list_decides=False)))).result(5)
     play(session, table, (word, 7, 5, True))
     state = session.submit(ChallengePlay()).result(5)
-    assert state.question is not None and state.question.text == f"Are all these words good: {text}"
+    assert state.question is not None and state.question.text == f"Are all these words valid: {text}"
     assert len(state.turns) == 1
 
 
@@ -326,9 +326,9 @@ def test_second_press_while_looking_is_refused(playing: TableSession, table: Tex
 def test_press_for_an_earlier_moment_is_refused(playing: TableSession, table: TextTable) -> None:
     seen = playing.state.moment
     play(playing, table, HORN)
-    with pytest.raises(CommandRefusedError, match="quicker"):
+    with pytest.raises(CommandRefusedError, match="faster"):
         playing.submit(EndTurn(), seen).result(5)
-    with pytest.raises(CommandRefusedError, match="quicker"):
+    with pytest.raises(CommandRefusedError, match="faster"):
         playing.submit(Undo(), seen).result(5)
     assert len(playing.state.turns) == 1
 
@@ -404,7 +404,7 @@ def test_people_choose_between_two_readings(playing: TableSession, table: TextTa
     assert (state.turns[0].word, state.turn_of) == ("HORN", 1)
     state = playing.submit(AnswerQuestion(1)).result(5)
     assert (state.turns[0].word, state.turn_of, state.question) == ("HORM", 1, None)
-    with pytest.raises(CommandRefusedError, match="No question is open"):
+    with pytest.raises(CommandRefusedError, match="There is no open question"):
         playing.submit(AnswerQuestion(0)).result(5)
     assert playing.submit(CorrectSquare("I8", "N")).result(5).turns[0].word == "HORN"
     state = play(playing, table, HORN, FARM)
@@ -475,7 +475,7 @@ def test_one_tile_lies_on_a_square(playing: TableSession, table: TextTable) -> N
 def test_words_belong_to_the_new_game(playing: TableSession) -> None:
     state = playing.submit(StartGame(GameStarted(("Anna", "Ben"), lexicon="none"), words=None)).result(5)
     assert not state.words_checked
-    with pytest.raises(CommandRefusedError, match="quicker"):
+    with pytest.raises(CommandRefusedError, match="faster"):
         playing.submit(StartGame(STARTED), Moment(1, 7)).result(5)
 
 

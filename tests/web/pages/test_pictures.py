@@ -84,7 +84,7 @@ def test_picture_that_looks_again_replaces_the_turn_in_question(
     board.lay(HORN)
     assert send_picture(phone, session, again="1").status_code == 204
     assert [turn.word for turn in session.state.turns] == ["HORN"] and session.state.question is None
-    assert "No question is open" in send_picture(phone, session, again="1").text
+    assert "There is no open question" in send_picture(phone, session, again="1").text
 
 
 def test_picture_without_a_board_is_answered_with_the_reason(

@@ -121,7 +121,7 @@ def test_uploaded_word_list_is_chosen(admin: FlaskClient, path: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("data", "reason"), [(b"", "holds no word"), (b"x" * 20_000, "has a line of more than"), (b"\xff\xfe\x00", "")]
+    ("data", "reason"), [(b"", "has no word"), (b"x" * 20_000, "has a line of more than"), (b"\xff\xfe\x00", "")]
 )
 def test_file_that_is_no_word_list_is_refused(
     admin: FlaskClient, path: Path, tmp_path: Path, data: bytes, reason: str
