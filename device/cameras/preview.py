@@ -6,50 +6,100 @@ import threading
 from collections.abc import Callable
 
 from device.cameras import open_camera
-from device.cameras.base import Camera, Image
+from device.cameras.base import CLOSED_MESSAGE, Camera, CameraError, Image
 
 IDLE_S = 5.0
 """Seconds after the last picture at which the camera is closed: the page that shows it was left."""
 
+OpenCamera = Callable[[str], Camera]
+
 
 class CameraPreview:
-    """One open camera at a time, which is closed when no more pictures are asked for; safe for several threads."""
+    """One open camera at a time, which is closed when no more pictures are asked for; safe for several threads.
 
-    def __init__(self, opener: Callable[[str], Camera] = open_camera, idle_s: float = IDLE_S) -> None:
+    A picture takes seconds if the camera has to be opened. To close it, or to ask for a picture of another camera, ends
+    this with a `CameraError`.
+    """
+
+    def __init__(self, opener: OpenCamera = open_camera, idle_s: float = IDLE_S) -> None:
         self._opener = opener
         self._idle_s = idle_s
         self._lock = threading.Lock()
-        self._source = ""
-        self._camera: Camera | None = None
+        self._shown: _PreviewedCamera | None = None
         self._timer: threading.Timer | None = None
 
     def take_picture(self, source: str) -> Image:
         """Return a picture of the camera that `source` names, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
         with self._lock:
             self._stop_timer()
-            if source != self._source:
-                self._close_camera()
-            camera = self._camera = self._camera or self._opener(source)
-            self._source = source
-            try:
-                return camera.still().image
-            finally:
-                self._timer = threading.Timer(self._idle_s, self.close)
+            if self._shown is None or self._shown.is_closed or source != self._shown.source:
+                self._shown = _PreviewedCamera(source, self._opener, self._shown)
+            shown = self._shown
+        try:
+            return shown.take_picture()
+        finally:
+            with self._lock:
+                self._stop_timer()
+                self._timer = threading.Timer(self._idle_s, self._close, kwargs={"is_idle": True})
                 self._timer.daemon = True
                 self._timer.start()
 
     def close(self) -> None:
         """Close the open camera, if there is one."""
+        self._close(is_idle=False)
+
+    def _close(self, *, is_idle: bool) -> None:
         with self._lock:
+            if is_idle and self._timer is None:  # a picture was asked for at the last moment
+                return
             self._stop_timer()
-            self._close_camera()
+            shown = self._shown
+            if shown is not None:
+                shown.is_closed = True
+        if shown is not None:
+            shown.close()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _close_camera(self) -> None:
-        camera, self._camera, self._source = self._camera, None, ""
-        if camera is not None:
-            camera.close()
+
+class _PreviewedCamera:
+    """The camera that `source` names, opened for its first picture, after the camera `before` was closed."""
+
+    def __init__(self, source: str, opener: OpenCamera, before: _PreviewedCamera | None) -> None:
+        self.source = source
+        self.is_closed = False
+        self._opener = opener
+        self._before = before
+        self._camera: Camera | None = None
+        self._use = threading.Lock()
+        """Held by the thread that uses the camera. `close` does not wait for it."""
+
+    def take_picture(self) -> Image:
+        """Return a picture. Raises `CameraError`, also if the camera is closed meanwhile."""
+        with self._use:
+            if self._before is not None:
+                self._before.close()
+                self._before.wait_for_end()
+                self._before = None
+            if self._camera is None and not self.is_closed:
+                self._camera = self._opener(self.source)
+            camera = self._camera
+            if self.is_closed:  # perhaps while the camera was being opened
+                self.close()
+            if camera is None:
+                raise CameraError(CLOSED_MESSAGE)
+            return camera.still().image
+
+    def close(self) -> None:
+        """Close the camera, and end a picture that is being taken."""
+        self.is_closed = True
+        if self._camera is not None:
+            self._camera.close()
+
+    def wait_for_end(self) -> None:
+        """Wait until no thread uses the camera."""
+        with self._use:
+            pass

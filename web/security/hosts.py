@@ -22,23 +22,30 @@ from web.i18n import texts
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
 REFRESH_INTERVAL_S = 30.0
-"""Seconds between look-ups of the machine's names. An unknown `Host` starts a look-up, as the network may be new."""
+"""Seconds between look-ups of the machine's full name. An unknown `Host` starts one, as the network may be new."""
 
 
 class HostNames:
-    """The host names of this machine. `configured` are additional host names, for example of a proxy."""
+    """The host names of this machine. `configured` are additional host names, for example of a proxy.
+
+    `find_names` is quick; `find_full_name` asks the network, which takes long if that does not answer. One request at a
+    time waits for it, and no request by another name.
+    """
 
     def __init__(
         self,
         configured: Iterable[str] = (),
         find_names: Callable[[], frozenset[str]] | None = None,
+        find_full_name: Callable[[], str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._configured = frozenset(name.lower().rstrip(".") for name in configured)
-        self._find_names = find_names or find_machine_names
+        self._find_names = find_names or find_local_names
+        self._find_full_name = find_full_name or find_full_name_of_machine
         self._clock = clock
         self._lock = threading.Lock()
-        self._names: frozenset[str] = frozenset()
+        self._full_name = ""
+        self._is_looking_up = False
         self._looked_up_at = float("-inf")
 
     def accept(self, host: str) -> bool:
@@ -54,23 +61,45 @@ class HostNames:
             return False
         if _is_address(name) or name == "localhost" or name.endswith(".localhost"):
             return True
-        return name in self._configured or name in self._own_names(name)
+        return name in self._configured or name in self._find_names() or name == self._look_up_full_name(name)
 
-    def _own_names(self, wanted: str) -> frozenset[str]:
+    def _look_up_full_name(self, wanted: str) -> str:
+        """Return the full name of the machine; it is looked up again after a while if it is not the one wanted."""
         with self._lock:
-            if wanted not in self._names and self._clock() - self._looked_up_at >= REFRESH_INTERVAL_S:
-                self._names, self._looked_up_at = self._find_names(), self._clock()
-            return self._names
+            is_recent = self._clock() - self._looked_up_at < REFRESH_INTERVAL_S
+            if wanted == self._full_name or is_recent or self._is_looking_up:
+                return self._full_name
+            self._is_looking_up = True
+        full_name = ""
+        try:
+            full_name = self._find_full_name()
+        finally:
+            with self._lock:
+                self._full_name, self._is_looking_up, self._looked_up_at = full_name, False, self._clock()
+        return full_name
 
 
-def find_machine_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
+def find_local_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
     """Return the host name of this machine, alone, with `.local` (mDNS), and with each DHCP domain."""
-    full = socket.gethostname().lower().rstrip(".")
-    short = full.partition(".")[0]
-    qualified = socket.getfqdn().lower().rstrip(".")
+    own = _find_own_name()
+    short = own.partition(".")[0]
     domains = {"local", *_read_domains(resolver_file)}
-    names = {full, short, *(f"{short}.{domain}" for domain in domains)}
-    return frozenset(names | {qualified}) if qualified.startswith(f"{short}.") else frozenset(names)
+    return frozenset({own, short, *(f"{short}.{domain}" for domain in domains)})
+
+
+def find_machine_names() -> frozenset[str]:
+    """Return all names of this machine. The network is asked, which takes long if it does not answer."""
+    return find_local_names() | ({find_full_name_of_machine()} - {""})
+
+
+def find_full_name_of_machine() -> str:
+    """Return the name of this machine with its domain, as the network knows it; empty if that is another name."""
+    full = socket.getfqdn().lower().rstrip(".")
+    return full if full.startswith(f"{_find_own_name().partition('.')[0]}.") else ""
+
+
+def _find_own_name() -> str:
+    return socket.gethostname().lower().rstrip(".")
 
 
 def register_host_check(app: Flask, host_info: HostInfo) -> None:

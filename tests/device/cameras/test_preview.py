@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ class CountedCamera:
         self.closed = threading.Event()
 
     def still(self) -> Frame:
+        if self.closed.is_set():
+            raise CameraError("the camera was closed")
         return Frame(np.full((30, 40, 3), self.brightness, np.uint8), 0.0)
 
     def preview(self) -> Frame:
@@ -79,4 +82,34 @@ def test_missing_camera_is_an_error_each_time(machine: Machine) -> None:
     for _ in range(2):
         with pytest.raises(CameraError, match="no such"):
             preview.take_picture("pi")
+    preview.close()
+
+
+class StuckMachine(Machine):
+    """A machine whose camera 0 takes long to open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opening, self.ready = threading.Event(), threading.Event()
+
+    def open(self, source: str) -> CountedCamera:
+        if source == "usb:0":
+            self.opening.set()
+            self.ready.wait(30)
+        return super().open(source)
+
+
+def test_nothing_waits_for_a_camera_that_takes_long_to_open() -> None:
+    machine = StuckMachine()
+    preview = CameraPreview(machine.open)
+    with ThreadPoolExecutor(3) as requests:
+        first = requests.submit(preview.take_picture, "usb:0")
+        assert machine.opening.wait(5)
+        requests.submit(preview.close).result(5)
+        other = requests.submit(preview.take_picture, "usb:1")
+        machine.ready.set()
+        assert other.result(5).max() == 1
+        with pytest.raises(CameraError, match="closed"):
+            first.result(5)
+    assert [(camera.brightness, camera.closed.is_set()) for camera in machine.opened] == [(0, True), (1, False)]
     preview.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from flask import Flask
 from tests.web.conftest import ShownTable, pair
 from web import create_app
 from web.host_info import HostInfo
-from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_machine_names
+from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_full_name_of_machine, find_local_names
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_machine_names
 )
 def test_host_is_an_address_or_a_name_of_the_machine(host: str, own: bool) -> None:
     found = frozenset({"table", "table.local", "table.fritz.box"})
-    assert HostNames(["Score.example.org"], lambda: found).accept(host) is own
+    assert HostNames(["Score.example.org"], lambda: found, str).accept(host) is own
 
 
 def test_machine_has_its_name_alone_with_local_and_with_the_domains_of_the_network(
@@ -50,22 +52,47 @@ def test_machine_has_its_name_alone_with_local_and_with_the_domains_of_the_netwo
     resolver = tmp_path / "resolv.conf"
     resolver.write_text("# made by NetworkManager\nsearch fritz.box lan.\nnameserver 192.168.178.1\ndomain\n")
     monkeypatch.setattr("socket.gethostname", lambda: "Table")
-    monkeypatch.setattr("socket.getfqdn", lambda: "table.club.example")
-    assert find_machine_names(resolver) == {
-        "table", "table.local", "table.fritz.box", "table.lan", "table.club.example",
-    }  # fmt: skip
+    assert find_local_names(resolver) == {"table", "table.local", "table.fritz.box", "table.lan"}
+    assert find_local_names(tmp_path / "missing") == {"table", "table.local"}
+
+
+def test_full_name_of_the_machine_begins_with_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "Table")
+    monkeypatch.setattr("socket.getfqdn", lambda: "Table.club.example.")
+    assert find_full_name_of_machine() == "table.club.example"
     monkeypatch.setattr("socket.getfqdn", lambda: "evil.example")
-    assert find_machine_names(tmp_path / "missing") == {"table", "table.local"}
+    assert find_full_name_of_machine() == ""
 
 
-def test_names_are_looked_up_again_after_a_while() -> None:
-    now, found = [0.0], [{"table"}]
-    names = HostNames((), lambda: frozenset(found[0]), lambda: now[0])
-    assert names.accept("table") and not names.accept("table.lan")
-    found[0] = {"table", "table.lan"}
-    assert not names.accept("table.lan")
+def test_full_name_is_looked_up_again_after_a_while() -> None:
+    now, found = [0.0], [""]
+    names = HostNames((), lambda: frozenset({"table"}), lambda: found[0], lambda: now[0])
+    assert names.accept("table") and not names.accept("table.club.example")
+    found[0] = "table.club.example"
+    assert not names.accept("table.club.example")
     now[0] = REFRESH_INTERVAL_S
-    assert names.accept("table.lan")
+    assert names.accept("table.club.example")
+    found[0] = ""
+    assert names.accept("table.club.example"), "a name that is known needs no look-up"
+
+
+def test_slow_look_up_delays_no_other_request() -> None:
+    begun, answered = threading.Event(), threading.Event()
+
+    def look_up() -> str:
+        begun.set()
+        answered.wait(30)
+        return "table.club.example"
+
+    names = HostNames((), lambda: frozenset({"table"}), look_up)
+    with ThreadPoolExecutor(3) as requests:
+        first = requests.submit(names.accept, "table.club.example")
+        assert begun.wait(5)
+        others = [requests.submit(names.accept, name) for name in ("table", "evil.example")]
+        assert [one.result(5) for one in others] == [True, False]
+        assert not first.done()
+        answered.set()
+        assert first.result(5)
 
 
 @pytest.mark.parametrize("path", ["/", "/join", "/big", "/pair", "/live/state", "/api/v1/state", "/static/page.js"])
