@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 
 from device.session.messages import Notice
 from device.session.table_session import TableSession
+from device.storage.errors import StoreError
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
@@ -44,6 +46,8 @@ from web.security.cookies import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
 from web.streams import EventStreams
+
+_log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -104,6 +108,7 @@ def create_app(
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, handle_http_error)
+    app.register_error_handler(StoreError, handle_store_error)
     return app
 
 
@@ -124,6 +129,12 @@ def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo)
 def _find_table_name(host_info: HostInfo) -> str:
     given = host_info.directed.name if host_info.directed else ""
     return given or host_info.table_name or "Tilekeeper"
+
+
+def handle_store_error(error: StoreError) -> ResponseReturnValue:
+    """Return the response to a request that could not be stored, for example because the disk is full."""
+    _log.warning("a request fails: %s", error)
+    return refuse(texts().translate(error), 503)
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

@@ -114,7 +114,13 @@ class Appliance:
             with ExitStack() as stack:
                 stack.enter_context(keep_log(self._data_folder))
                 store = stack.enter_context(self.open_store())
-                backups = stack.enter_context(BackupTask(store, self._data_folder / BACKUP_FOLDER))
+                backups = stack.enter_context(
+                    BackupTask(
+                        store,
+                        self._data_folder / BACKUP_FOLDER,
+                        lambda text: session.notify(Notice(format_sentence(text), Trouble.STORE)),
+                    )
+                )
                 session = stack.enter_context(self.open_session(store))
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)

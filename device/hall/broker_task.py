@@ -51,6 +51,10 @@ class BrokerTask(ABC):
     def _describe_refusal(self, error: Exception) -> str:
         """Return the sentence for `report`."""
 
+    def _note_store_error(self, error: StoreError) -> None:
+        """Note that the disk is full, for example; messages wait at the broker or in the store."""
+        _log.warning("the messages of the hall wait: %s", error)
+
     def _start(self) -> None:
         self._task = PeriodicTask("hall", self._serve_connection, self._closing)
 
@@ -80,7 +84,7 @@ class BrokerTask(ABC):
             if self._has_delivered:
                 self._backoff.reset()
         except StoreError as error:  # the disk is full, for example: the broker keeps the messages
-            _log.warning("the messages of the hall wait: %s", error)
+            self._note_store_error(error)
         except BrokerRefusedError as error:
             _log.warning("the hall refuses this client: %s", error)
             if str(error) != self._reported:

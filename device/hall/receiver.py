@@ -41,6 +41,7 @@ from device.hall.received_games import MissingEventsError, ReceivedGames, TableF
 from device.hall.results import Result
 from device.hall.standings import parse_pairings
 from device.settings import HallSettings
+from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
 from engine.messages import make_message
 
@@ -78,7 +79,7 @@ class HallReceiver(BrokerTask):
         self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
-        self._full_tables: set[str] = set()
+        self._shown_errors: set[str] = set()
         self.state = self._load_state()
         self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
@@ -99,7 +100,7 @@ class HallReceiver(BrokerTask):
         except (BadMessageError, TooManyTablesError) as error:
             self._note_problem(topic, str(error))
         except TableFullError as error:
-            self._note_full_table(message.table, error)
+            self._show_error(error)
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
 
@@ -208,13 +209,16 @@ class HallReceiver(BrokerTask):
             with self._lock:
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 
-    def _note_full_table(self, table: str, error: TableFullError) -> None:
-        """Say once that the games of a table are not stored any more."""
-        if table not in self._full_tables:
-            self._full_tables.add(table)
+    def _show_error(self, error: TableFullError | StoreError) -> None:
+        """Say once that something is not stored; there is one such sentence for each table, and a few for the file."""
+        if str(error) not in self._shown_errors:
+            self._shown_errors.add(str(error))
             _log.warning("%s", error)
             with self._lock:
                 self.state = apply_problem(self.state, str(error))
+
+    def _note_store_error(self, error: StoreError) -> None:
+        self._show_error(error)
 
     def _set_connected(self, is_connected: bool) -> None:
         with self._lock:

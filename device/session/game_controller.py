@@ -288,6 +288,8 @@ class GameController:
         """Record events by calling `write`, and set the squares from which players must remove the tiles."""
         with convert_engine_errors():
             self._report_unsaved(write())
+        if self.store.picture_problem:
+            self.notices += (make_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE),)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = None  # its evidence is about a board without these tiles
         turns, is_void = self.game.turns, self.game.rules.challenge is ChallengeRule.VOID

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from device.storage.errors import StoreError, to_store_error
 from device.storage.store import GameStore
+from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -69,9 +70,12 @@ class BackupTask:
     Use the task in a `with` statement. If a game is deleted in the store, the game is also deleted in the backups.
     """
 
-    def __init__(self, store: GameStore, folder: Path) -> None:
+    def __init__(self, store: GameStore, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
+        """Start the thread. `report` gets a sentence when backups begin to fail."""
         self._store = store
         self._folder = folder
+        self._report = report
+        self._has_failed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
         store.delete_listeners.append(self._request_deletion)
 
@@ -83,7 +87,7 @@ class BackupTask:
         self._worker.shutdown()
 
     def request(self) -> None:
-        """Queue a backup for the thread; a failure is only logged, because the games are still in the store."""
+        """Queue a backup for the thread; the first of several failures is reported. The games are in the store."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
     def _request_deletion(self, game: int) -> None:
@@ -94,3 +98,8 @@ class BackupTask:
             work()
         except StoreError as error:
             _log.warning("the backups are not up to date: %s", error)
+            if not self._has_failed:
+                self._report(make_message("backup-failed", "The backup of the games failed: {0}.", error))
+            self._has_failed = True
+        else:
+            self._has_failed = False

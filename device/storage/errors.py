@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from engine.errors import TilekeeperError
 from engine.messages import make_message
 
@@ -67,6 +69,12 @@ def make_locked_error(path: str) -> StoreLockedError:
     return StoreLockedError(make_message("store-locked", text, path))
 
 
+def make_full_error(path: str) -> StoreFullError:
+    """Return the error for a file on a disk that is full."""
+    text = "the disk of {0} is full: delete something; earlier games are safe"
+    return StoreFullError(make_message("store-full", text, path))
+
+
 def make_read_only_error(path: str) -> StoreReadOnlyError:
     """Return the error for a file or folder that cannot be written."""
     text = "{0} cannot be written: check the folder and its owner, or choose another with --data"
@@ -75,6 +83,8 @@ def make_read_only_error(path: str) -> StoreReadOnlyError:
 
 def to_store_error(error: Exception, path: str) -> StoreError:
     """Convert an error of SQLite or of the operating system to a `StoreError`."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return make_full_error(path)
     name = "SQLITE_CORRUPT" if isinstance(error, UnicodeDecodeError) else getattr(error, "sqlite_errorname", "")
     if name in ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK"):  # raised for a file that may only be read
         name = "SQLITE_READONLY"
@@ -82,8 +92,7 @@ def to_store_error(error: Exception, path: str) -> StoreError:
         case ["BUSY"] | ["LOCKED"]:
             return make_locked_error(path)
         case ["FULL"]:
-            text = "the disk of {0} is full: delete something; earlier games are safe"
-            return StoreFullError(make_message("store-full", text, path))
+            return make_full_error(path)
         case ["READONLY"] | ["CANTOPEN"] | ["PERM"]:
             return make_read_only_error(path)
         case ["NOTADB"] | ["CORRUPT"] | ["FORMAT"]:

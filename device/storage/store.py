@@ -89,6 +89,8 @@ class GameStore:
         self._clock = clock
         self.picture_limits = picture_limits
         """Limits for the stored pictures; older pictures are deleted when a game starts."""
+        self.picture_problem = ""
+        """The reason why the pictures of the newest events are not kept; an empty string if they are."""
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.delete_listeners: list[Callable[[int], None]] = []
@@ -141,8 +143,9 @@ class GameStore:
         """Append events to the log of a game, all or none; the events are on disk when the method returns.
 
         `pictures` (JPEG data by kind, such as `photo` or `board`) belong to the last event. If the disk is full, the
-        events are saved without the pictures.
+        events are saved without the pictures, and `picture_problem` has the reason.
         """
+        self.picture_problem = ""
         kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= MAX_PICTURE_BYTES}
         if pictures and len(kept) < len(pictures):
             _log.warning("a picture of more than %d bytes is not kept", MAX_PICTURE_BYTES)
@@ -152,7 +155,9 @@ class GameStore:
             if not kept:
                 raise
             _log.warning("the turn is kept without its picture: %s", error)
-            return self._append_events(game, bodies, {})
+            saved = self._append_events(game, bodies, {})
+            self.picture_problem = str(error)
+            return saved
 
     def games(self) -> tuple[StoredGame, ...]:
         """Return all games, newest first."""

@@ -17,6 +17,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from device.storage.files import write_file
 from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
@@ -125,7 +126,7 @@ class StartRecord:
             return
         self._failures = {**self._failures, part: failures}
         try:
-            self._path.write_bytes(msgspec.json.encode({key: n for key, n in self._failures.items() if n}))
+            write_file(self._path, msgspec.json.encode({key: n for key, n in self._failures.items() if n}))
         except OSError as error:
             _log.warning("failed starts are not counted: %s", error)
 

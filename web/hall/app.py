@@ -9,9 +9,10 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from device.session.snapshot import TableSnapshot
+from device.storage.errors import StoreError
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS
 from web import filters
-from web.app import handle_http_error
+from web.app import handle_http_error, handle_store_error
 from web.colours import build_editions_css, choose_board_colours
 from web.compression import compress_response
 from web.hall import event, pages
@@ -77,6 +78,7 @@ def create_hall_app(
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, handle_http_error)
+    app.register_error_handler(StoreError, handle_store_error)
     return app
 
 

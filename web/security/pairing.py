@@ -85,6 +85,7 @@ class Pairing:
         self._clock = clock
         self._wall_clock = now
         self._file = file
+        self._problem = ""
         self._lock = threading.Lock()
         self._rate_limiter = PairingRateLimiter()
         self._open_until = float("-inf")
@@ -283,7 +284,10 @@ class Pairing:
 
     def _save(self) -> None:
         if self._file is not None:
-            save_pairing_data(self._file, PairingData(self._key, tuple(self._clients.values())))
+            problem = save_pairing_data(self._file, PairingData(self._key, tuple(self._clients.values())))
+            if problem and not self._problem:
+                self._notify(get_text("pairing-not-saved", problem))
+            self._problem = problem
 
 
 def current_client(pairing: Pairing) -> PairedClient | None:

@@ -68,11 +68,11 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     return data, True
 
 
-def save_pairing_data(path: Path, data: PairingData) -> bool:
-    """Write the file atomically. Return False if writing fails."""
+def save_pairing_data(path: Path, data: PairingData) -> str:
+    """Write the file atomically. Return the reason if writing fails, otherwise an empty string."""
     try:
         write_file(path, msgspec.json.encode(data), mode=0o600)
     except OSError as error:
         _log.warning("%s cannot be written (%s): devices stay paired until the program ends", path, error)
-        return False
-    return True
+        return error.strerror or str(error)
+    return ""

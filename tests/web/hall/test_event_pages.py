@@ -13,6 +13,7 @@ from device.hall.director import OfferPairing, SetTableName, StartClock
 from device.hall.hall_state import apply_game
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
+from device.storage.errors import make_full_error
 from engine.events import EndReason, GameEnded, RackRevealed
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
 
@@ -111,6 +112,19 @@ def test_director_directs_the_tables(hall: ShownHall, director: FlaskClient) -> 
 @pytest.mark.parametrize("fields", [{"table": "nowhere", "name": "Final"}, {"table": "Table 2", "name": "a/b"}])
 def test_name_for_no_table_is_refused(hall: ShownHall, director: FlaskClient, fields: dict[str, str]) -> None:
     assert post(director, "/event/name", **fields) == 409 and hall.orders == []
+
+
+def test_director_is_told_that_the_disk_is_full(
+    hall: ShownHall, director: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise make_full_error("hall.db")
+
+    monkeypatch.setattr(hall, "set_pairings", fail)
+    token = re.search(r'name="csrf" value="([^"]+)"', director.get("/event").text)
+    assert token
+    response = director.post("/event/pairings", data={"csrf": token[1], "pairings": ""})
+    assert response.status_code == 503 and "The disk of hall.db is full" in response.text
 
 
 def test_viewers_change_nothing(client: FlaskClient) -> None:
