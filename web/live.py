@@ -51,6 +51,7 @@ class RenderedState:
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
         message = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
+        message["question"] = state.question.id if state.question else 0
         message |= {"flags": flags(state), "colours": make_colours_path(state), "parts": changed}
         if since:
             message["spoken"] = describe_change(since.state, state, self.t.catalogue)

@@ -122,8 +122,9 @@ def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     if state.question is None:
         is_provisional = state.last_turn is not None and state.last_turn.provisional
         recalls = state.open_questions and (is_provisional or state.phase is not Phase.CHALLENGE)
-        return RecallQuestion() if recalls else ChallengePlay()
-    return ConfirmExchange() if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer()
+        return RecallQuestion(question_id=0) if recalls else ChallengePlay()
+    answer = ConfirmExchange if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer
+    return answer(question_id=state.question.id)
 
 
 def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
@@ -134,7 +135,8 @@ def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
     if button is Button.NEW_GAME:
         return EndGame() if state.end_due else button
     can_undo = state.phase in (Phase.ENDED, Phase.PAUSED, Phase.DRAWING)
-    return Undo() if can_undo else _find_refusal(state) or Undo()
+    undo = Undo(question_id=state.question.id if state.question else 0)
+    return undo if can_undo else _find_refusal(state) or undo
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:

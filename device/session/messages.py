@@ -7,6 +7,7 @@ translate it with the key. The English texts of other messages (of the engine, c
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -90,6 +91,8 @@ class Question:
     picture: str = ""
     can_defer: bool = False
     can_look_again: bool = False
+    id: int = 0
+    """Number of the open question; questions with the same texts and events have the same. 0 for a deferred one."""
 
     @classmethod
     def from_event(cls, deferred: QuestionDeferred) -> Question:
@@ -193,9 +196,14 @@ class OpenQuestion:
 
     @property
     def view(self) -> Question:
-        """The question with the choices that the players have besides the answers."""
+        """The question with its number, and the choices that the players have besides the answers.
+
+        The number follows from what the answers say and record: it survives a restart, and the panel's other answers.
+        """
         is_about_turn = not self.stops_clock and self.question.key != WHO_CHALLENGED
-        return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None)
+        contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
+        number = zlib.crc32(repr(contents).encode()) or 1
+        return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None, id=number)
 
     @property
     def is_deferrable(self) -> bool:

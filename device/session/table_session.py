@@ -23,7 +23,7 @@ from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
 from device.session.auto_turns import AutoTurnConfig
 from device.session.background import BackgroundWork
-from device.session.commands.base import CommandContext, TableCommand
+from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
@@ -209,16 +209,19 @@ class TableSession:
         """Run a command (a class of `device.session.commands`) on the session's thread.
 
         The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
-        command runs, in a phase that does not allow the command, and if the game has changed since the moment
-        `expected`. `seat` is the player whose button or phone gave the command, if it belongs to a player: a turn from
-        the wrong seat is asked about.
+        command runs, in a phase that does not allow the command, if the game has changed since the moment `expected`,
+        and if it answers another question than the open one. `seat` is the player whose button or phone gave the
+        command, if it belongs to a player: a turn from the wrong seat is asked about.
         """
         pressed = self._now()
 
         def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
             if command.transition not in TRANSITIONS[state.phase]:
                 return make_refusal(find_refusal_key(state.phase, command.transition))
-            return make_refusal("quicker") if expected not in (None, state.moment) else None
+            if expected not in (None, state.moment):
+                return make_refusal("quicker")
+            is_stale = isinstance(command, QuestionCommand) and not command.is_about(state.question)
+            return make_refusal("other-question") if is_stale else None
 
         def show_interim_phase(state: TableSnapshot) -> TableSnapshot:
             return replace(state, phase=command.interim_phase or state.phase, notices=(), question=None)

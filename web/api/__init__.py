@@ -108,7 +108,7 @@ def _refuse_cross_site_change() -> None:
 
 
 def _handle_api_error(error: ApiError) -> Response:
-    answer = make_json_response(Problem(error.reason, error.moment), error.status)
+    answer = make_json_response(error.problem, error.status)
     answer.headers.update(error.headers)
     return answer
 

@@ -20,7 +20,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.tiles import load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json, make_operation
-from web.api.schemas import Board, Choices, State, Turns, WordAnswer
+from web.api.schemas import Board, Choices, Question, State, Turns, WordAnswer
 from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
 from web.filters import list_rows
 from web.i18n import languages
@@ -120,8 +120,11 @@ class LiveGameOperations:
         except NewGameError as wrong:
             raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
         except CommandRefusedError as refusal:
-            now = self.session.state.moment
-            raise ApiError(409, str(refusal), moment=str(now) if now != body.moment else "") from None
+            now, question = self.session.state, None
+            if refusal.key == "other-question" and now.question:
+                question = Question.of(now.question)
+            moment = str(now.moment) if now.moment != body.moment else ""
+            raise ApiError(409, str(refusal), moment=moment, question=question) from None
 
     def _make_command_operation(self, command: type[TableCommand]) -> Operation:
         return Operation(

@@ -16,6 +16,7 @@ import msgspec
 from flask import Blueprint, Response, request
 
 from engine.errors import TilekeeperError
+from web.api.schemas import Question
 from web.command_requests import RequestError, decode_json
 from web.security.pairing_file import PairedClient
 
@@ -25,18 +26,31 @@ JSON = "application/json"
 
 
 class ApiError(TilekeeperError):
-    """An error response: HTTP status, reason (one line for the user), the current moment, and headers."""
+    """An error response: HTTP status, reason (one line for the user), what has changed meanwhile, and headers."""
 
-    def __init__(self, status: int, why: str, *, moment: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        why: str,
+        *,
+        moment: str = "",
+        question: Question | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(why)
-        self.status, self.reason, self.moment, self.headers = status, why, moment, dict(headers or {})
+        self.status, self.headers = status, dict(headers or {})
+        self.problem = Problem(why, moment, question)
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reason of a failed request in one line. `moment` is the current moment if the game has changed meanwhile."""
+    """The reason of a failed request in one line. `moment` is the current moment if the game has changed meanwhile.
+
+    `question` is the question that is open now, if a command was refused because it was about another one.
+    """
 
     error: str
     moment: str = ""
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ class Question(msgspec.Struct, frozen=True):
     `symbols` is empty if the question is not about tiles. `picture` names a picture under `/pictures` that shows these
     squares in the photograph (empty: none). For translations, `key` identifies the question, and `values` are the
     values of the placeholders in the question. If `can_defer` is true, the players may answer later, and if
-    `can_look_again` is true, they may let the board be read again.
+    `can_look_again` is true, they may let the board be read again. An answer sends `id` as `question_id`, so that it is
+    refused if another question is open by then; it is 0 for a question that is answered later.
     """
 
     text: str
@@ -76,12 +77,13 @@ class Question(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
     can_defer: bool
     can_look_again: bool
+    id: int
 
     @classmethod
     def of(cls, asked: messages.Question) -> Question:
         """Convert a question of the session to the API type."""
         values = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
-        return cls(*values, asked.key, values_of(asked.text), asked.can_defer, asked.can_look_again)
+        return cls(*values, asked.key, values_of(asked.text), asked.can_defer, asked.can_look_again, asked.id)
 
 
 class DeferredQuestion(msgspec.Struct, frozen=True):

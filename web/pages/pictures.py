@@ -10,7 +10,9 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
+from device.cameras import Image
 from device.player_names import is_displayable
+from device.session.commands.base import TableCommand
 from device.session.commands.questions import ReadAgainWithPicture
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import CommandRefusedError, format_sentence
@@ -35,7 +37,7 @@ UNUSABLE_PICTURE_STATUS = 422
 def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
     """Return the route `POST /actions/picture`, with the fields `picture` (an image file) and `seen` of a form.
 
-    With a field `again`, the picture answers the open question instead of ending the next turn.
+    With a field `again`, the picture answers the open question (`question_id`) instead of ending the next turn.
     The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
     """
     routes = Blueprint("pictures", __name__)
@@ -67,8 +69,7 @@ class Pictures:
             return refuse(t("setup.slow"))
         try:
             seat = find_seat(self.pairing, self.session.state)
-            command = ReadAgainWithPicture if request.form.get("again") else EndTurnWithPicture
-            state = self.session.submit(command(image), seen, seat).result(READ_TIMEOUT_S)
+            state = self.session.submit(self._make_command(image), seen, seat).result(READ_TIMEOUT_S)
         except CommandRefusedError as refusal:
             return refuse(explain_refusal(refusal, seen, self.session.state))
         except TimeoutError:
@@ -78,6 +79,11 @@ class Pictures:
         if state.moment == seen and state.question is None:
             return self._explain_notices()
         return accept()
+
+    def _make_command(self, image: Image) -> TableCommand:
+        if not request.form.get("again"):
+            return EndTurnWithPicture(image)
+        return ReadAgainWithPicture(image, question_id=request.form.get("question_id", type=int))
 
     def _explain_notices(self) -> Response:
         t = texts()

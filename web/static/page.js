@@ -20,6 +20,7 @@ function show(news) {
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
   root.dataset.seen = news.seen;
+  root.dataset.question = news.question;
   root.dataset.events = news.events;
   root.dataset.flags = news.flags;
   setTime(news.now);
@@ -103,6 +104,7 @@ function refresh() {
   document.title = status ? `${status.textContent.trim()} · Tilekeeper` : "Tilekeeper";
   if (!panel) return;
   panel.elements.seen.value = root.dataset.seen;
+  panel.elements.question_id.value = root.dataset.question;
   for (const button of buttons()) button.disabled = !isOffered(button);
 }
 

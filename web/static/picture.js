@@ -7,6 +7,7 @@ const UNUSABLE = 422; // the reason is among the notices of the table, for all p
 
 const picture = document.getElementById("picture");
 let seenAtTap = "";
+let questionAtTap = "";
 let isAgain = false; // the picture answers the open question
 
 document.addEventListener("click", (event) => {
@@ -15,6 +16,7 @@ document.addEventListener("click", (event) => {
   if ("fallback" in picture.dataset && !hasNoCamera()) return; // a phone on a stand is the camera
   event.preventDefault();
   seenAtTap = root.dataset.seen;
+  questionAtTap = button.form.elements.question_id.value; // of the dialog, which may be older than the page
   isAgain = button.classList.contains("look-again");
   picture.value = ""; // the same file may be chosen twice
   picture.click();
@@ -40,7 +42,10 @@ async function sendPicture(blob, name) {
   const body = new FormData();
   body.append("csrf", panel.elements.csrf.value);
   body.append("seen", seenAtTap);
-  if (isAgain) body.append("again", "1");
+  if (isAgain) {
+    body.append("again", "1");
+    body.append("question_id", questionAtTap);
+  }
   body.append("picture", blob, name);
   try {
     const answer = await fetch("/actions/picture", { method: "POST", body });

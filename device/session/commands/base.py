@@ -13,7 +13,7 @@ from device.cameras.phone import PhoneCamera
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.player_names import is_displayable
 from device.session.game_controller import GameController
-from device.session.messages import convert_engine_errors, make_refusal
+from device.session.messages import Question, convert_engine_errors, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase
 from device.session.turn_capture import AdvanceCapture
@@ -73,6 +73,21 @@ class TableCommand(msgspec.Struct, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Execute the command. Raises `CommandRefusedError`, `CameraError`, `StoreError`."""
         raise NotImplementedError
+
+
+class QuestionCommand(TableCommand, frozen=True, kw_only=True):
+    """Answer or undo the open question; `question_id` is the `id` of the question that the user saw (0: no question).
+
+    If another question is open, the command is refused. Without `question_id`, this is not checked.
+    """
+
+    schema_name = "QuestionOrder"
+
+    question_id: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
+
+    def is_about(self, question: Question | None) -> bool:
+        """Return True unless the user saw another question than the one that is open now, None if there is none."""
+        return self.question_id in (None, question.id if question else 0)
 
 
 def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:

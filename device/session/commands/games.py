@@ -16,6 +16,7 @@ from device.session.commands.base import (
     BoardRows,
     CommandContext,
     PlayerNumber,
+    QuestionCommand,
     RackLetters,
     Symbol,
     TableCommand,
@@ -121,7 +122,7 @@ class EndPause(TableCommand, frozen=True):
         context.controller.set_paused(False)
 
 
-class Undo(TableCommand, frozen=True):
+class Undo(QuestionCommand, frozen=True):
     """Undo everything that the last press (button or command) recorded, even the end of a game.
 
     While a question is open before whose answer nothing is recorded, such as an undecided challenge, the question is

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.cameras import Image
-from device.session.commands.base import CommandContext, TableCommand
+from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.game_controller import GameController
 from device.session.messages import make_recalled_question, make_refusal
@@ -16,7 +16,7 @@ from device.session.phases import Command
 from engine.validation.deferred_questions import find_open_questions
 
 
-class AnswerQuestion(TableCommand, frozen=True):
+class AnswerQuestion(QuestionCommand, frozen=True):
     """Answer the open question."""
 
     name = "answer"
@@ -33,7 +33,7 @@ class AnswerQuestion(TableCommand, frozen=True):
             context.take_turn()
 
 
-class DeferQuestion(TableCommand, frozen=True):
+class DeferQuestion(QuestionCommand, frozen=True):
     """Answer the open question later. Until then the turn counts provisionally.
 
     At most three questions stay open; with one more, the oldest is closed. To end the next turn also defers a question.
@@ -52,7 +52,7 @@ class DeferQuestion(TableCommand, frozen=True):
         context.controller.defer_question()
 
 
-class ReadAgain(TableCommand, frozen=True):
+class ReadAgain(QuestionCommand, frozen=True):
     """Answer the open question with another picture: undo its turn, and read the board again."""
 
     name = "look-again"
@@ -70,7 +70,7 @@ class ReadAgain(TableCommand, frozen=True):
             context.take_turn()
 
 
-class ReadAgainWithPicture(TableCommand, frozen=True):
+class ReadAgainWithPicture(QuestionCommand, frozen=True):
     """Answer the open question with another picture, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
     transition = Command.ANSWER
@@ -109,7 +109,7 @@ class AnswerDeferred(TableCommand, frozen=True):
         context.controller.answer_deferred_question(self.question, self.answer)
 
 
-class RecallQuestion(TableCommand, frozen=True):
+class RecallQuestion(QuestionCommand, frozen=True):
     """Show the oldest deferred question again, so that the panel can answer it."""
 
     transition = Command.CORRECT
@@ -123,7 +123,7 @@ class RecallQuestion(TableCommand, frozen=True):
         context.controller.open_question = make_recalled_question(questions[0])
 
 
-class ConfirmExchange(TableCommand, frozen=True):
+class ConfirmExchange(QuestionCommand, frozen=True):
     """Answer the question \"pass or exchange?\" with an exchange of an unknown number of tiles."""
 
     transition = Command.ANSWER
@@ -135,7 +135,7 @@ class ConfirmExchange(TableCommand, frozen=True):
         context.controller.answer_question(len(question.answers) - 1 if question else 0)
 
 
-class ChooseNextAnswer(TableCommand, frozen=True):
+class ChooseNextAnswer(QuestionCommand, frozen=True):
     """Choose the next answer of the open question, or close the question after its last answer.
 
     With this command, a single button is enough to answer questions.

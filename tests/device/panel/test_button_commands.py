@@ -40,7 +40,7 @@ def refused(*args: object) -> str:
         (Button.END_TURN_1, GestureKind.PRESS, EndTurn()),
         (Button.CHALLENGE, GestureKind.PRESS, ChallengePlay()),
         (Button.PAUSE, GestureKind.TAP, Pause()),
-        (Button.PAUSE, GestureKind.HOLD, Undo()),
+        (Button.PAUSE, GestureKind.HOLD, Undo(question_id=0)),
         (Button.NEW_GAME, GestureKind.HOLD, Button.NEW_GAME),
         (Button.POWER, GestureKind.HOLD, Button.POWER),
     ],
@@ -52,28 +52,28 @@ def test_gesture_is_a_command(button: Button, kind: GestureKind, command: Button
 def test_pause_button_goes_on_with_a_paused_game_and_nothing_else_does() -> None:
     paused = replace(ANNA_TO_MOVE, phase=Phase.PAUSED)
     assert find_response(Button.PAUSE, GestureKind.TAP, paused) == EndPause()
-    assert find_response(Button.PAUSE, GestureKind.HOLD, paused) == Undo()
+    assert find_response(Button.PAUSE, GestureKind.HOLD, paused) == Undo(question_id=0)
     for button in (Button.END_TURN, Button.END_TURN_1, Button.CHALLENGE):
         assert "paused" in refused(button, GestureKind.PRESS, paused)
 
 
 def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -> None:
-    asked = make_question(PASS_OR_EXCHANGE, "Anna", answers=("Anna passed.", "Anna exchanged 1."))
+    asked = replace(make_question(PASS_OR_EXCHANGE, "Anna", answers=("Anna passed.", "Anna exchanged 1.")), id=7)
     state = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=asked)
-    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == ConfirmExchange()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == ConfirmExchange(question_id=7)
     other = replace(state, question=replace(asked, text="Which tile lies there?"))
-    assert find_response(Button.CHALLENGE, GestureKind.PRESS, other) == ChooseNextAnswer()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, other) == ChooseNextAnswer(question_id=7)
     assert find_response(Button.CHALLENGE, GestureKind.PRESS, replace(state, question=None)) == ChallengePlay()
 
 
 def test_challenge_button_recalls_a_deferred_question_if_there_is_nothing_to_challenge() -> None:
     deferred = DeferredQuestion(1, make_question("asked-blank-unnamed", "H8", answers=("Anna played.", "It is A.")))
     state = replace(ANNA_TO_MOVE, open_questions=(deferred,))
-    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == RecallQuestion()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == RecallQuestion(question_id=0)
     paused = replace(state, phase=Phase.PAUSED)
-    assert find_response(Button.CHALLENGE, GestureKind.PRESS, paused) == RecallQuestion()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, paused) == RecallQuestion(question_id=0)
     asked = replace(paused, question=deferred.question)
-    assert find_response(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer(question_id=0)
 
 
 @pytest.mark.parametrize("is_provisional", [True, False])
@@ -81,7 +81,7 @@ def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provi
     deferred = DeferredQuestion(1, make_question("asked-blank-unnamed", "H8", answers=("Anna played.", "It is A.")))
     turn = TurnView(1, 1, "play", 14, 14, "8F", "HORN", provisional=is_provisional)
     state = replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE, turns=(turn,), open_questions=(deferred,))
-    expected: ButtonResponse = RecallQuestion() if is_provisional else ChallengePlay()
+    expected: ButtonResponse = RecallQuestion(question_id=0) if is_provisional else ChallengePlay()
     assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == expected
 
 
@@ -153,7 +153,7 @@ def test_without_a_game_the_new_game_button_is_named(button: Button, kind: Gestu
 
 
 def test_end_of_a_game_is_taken_back_like_any_turn() -> None:
-    assert find_response(Button.PAUSE, GestureKind.HOLD, ENDED) == Undo()
+    assert find_response(Button.PAUSE, GestureKind.HOLD, ENDED) == Undo(question_id=0)
 
 
 @pytest.mark.parametrize("state", [LOBBY, LOOKING, ANNA_TO_MOVE, ENDED])

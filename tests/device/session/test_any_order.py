@@ -1,4 +1,7 @@
-"""Commands in any order: no errors, totals that follow from the turns, undo and redo, the same game in the store."""
+"""Commands in any order: no errors, totals that follow from the turns, undo and redo, the same game in the store.
+
+Answers are for the open question, or for an earlier one, which is refused.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import random
 from collections import Counter
 from dataclasses import replace
 
+import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from device.session.commands.base import TableCommand
+from device.session.commands.base import QuestionCommand, TableCommand
 from device.session.commands.corrections import (
     CorrectSquare,
     CorrectTurn,
@@ -57,11 +61,14 @@ TURN_COMMANDS = (
     InsertTurn(1, at="8F", word="H?RN"),
 )
 """Commands about a turn; the number is that of any turn."""
+QUESTION_COMMANDS = (
+    *(Undo(), DeferQuestion(), ReadAgain(), RecallQuestion(), ChooseNextAnswer()),
+    *(AnswerQuestion(number) for number in range(4)),
+)
 PLAIN_COMMANDS = (
     *(PassTurn(), ExchangeTiles(3), ChallengePlay(), DecideChallenge(upheld=True), DecideChallenge(upheld=False)),
-    *(Undo(), Redo(), Pause(), EndPause(), EndGame(), RenamePlayer(1, "Zoë")),
-    *(DeferQuestion(), ReadAgain(), RecallQuestion(), ChooseNextAnswer()),
-    *(AnswerQuestion(number) for number in range(4)),
+    *(Redo(), Pause(), EndPause(), EndGame(), RenamePlayer(1, "Zoë")),
+    *QUESTION_COMMANDS,
     *(AnswerDeferred(question, answer) for question in (1, 2) for answer in range(3)),
 )
 
@@ -83,6 +90,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.now = 0.0
         self.session = self.open_session()
         self.board: dict[Square, Tile] = {}
+        self.questions = [0]
 
     def open_session(self) -> TableSession:
         return TableSession(self.text, self.text, self.store, Words(), clock=lambda: self.now)
@@ -102,6 +110,7 @@ class AnyOrder(RuleBasedStateMachine):
         except CommandRefusedError:
             return None
         assert "failed" not in {notice.key for notice in state.notices}
+        self.questions.append(state.question.id if state.question else 0)
         return state
 
     @initialize(players=st.integers(2, 3), challenge=st.sampled_from(ChallengeRule), minutes=st.integers(0, 1))
@@ -133,6 +142,13 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(command=st.sampled_from(PLAIN_COMMANDS))
     def give(self, command: TableCommand) -> None:
         self.submit(command)
+
+    @rule(command=st.sampled_from(QUESTION_COMMANDS), age=st.integers(0, 3))
+    def answer_a_question_that_was_seen(self, command: QuestionCommand, age: int) -> None:
+        seen, before = self.questions[-1 - age :][0], self.session.state
+        is_open = seen == (before.question.id if before.question else 0)
+        after = self.submit(msgspec.structs.replace(command, question_id=seen))
+        assert is_open or (after is None and self.session.state == before)
 
     @rule(command=st.sampled_from(TURN_COMMANDS), number=NUMBERS, seat=st.none() | st.integers(0, 1))
     def enter_turn(self, command: CorrectTurn | InsertTurn, number: int, seat: int | None) -> None:

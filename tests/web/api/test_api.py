@@ -181,6 +181,17 @@ def test_command_for_another_moment_is_refused_and_the_present_one_told(table: H
     assert answer.status_code == 409 and answer.json["moment"] == table.seen
 
 
+def test_answer_to_another_question_is_refused_with_the_open_one(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    table.board.lay(HORN, ("CAT", 1, 1, True))
+    asked = paired.call("POST", "/commands/end-turn", {"seen": table.seen}).json["question"]
+    order = {"seen": table.seen, "answer": 1, "question_id": asked["id"] ^ 1}
+    answer = paired.call("POST", "/commands/answer", order)
+    assert answer.status_code == 409 and "question has changed" in answer.json["error"]
+    assert answer.json["question"] == asked and "moment" not in answer.json
+    assert paired.call("POST", "/commands/answer", order | {"question_id": asked["id"]}).status_code == 200
+
+
 def test_turn_is_put_right_by_a_program(table: House, paired: Program) -> None:
     table.play_three_turns()
     order = {"seen": table.seen, "number": 3, "score": 30}

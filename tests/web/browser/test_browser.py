@@ -138,7 +138,7 @@ def test_page_reads_without_script(table: ShownTable, server: PageServer, browse
     page.get_by_role("link", name="Pass / exchange").click()
     page.get_by_role("button", name="Exchange 3").click()
     page.wait_for_url(f"http://127.0.0.1:{server.port}/")
-    assert table.submitted == [(Undo(), NOW), (ExchangeTiles(3), NOW)]
+    assert table.submitted == [(Undo(question_id=0), NOW), (ExchangeTiles(3), NOW)]
     context.close()
 
 

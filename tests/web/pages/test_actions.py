@@ -20,7 +20,7 @@ from device.session.commands.corrections import (
     RevealRack,
 )
 from device.session.commands.games import DrawFirst, EndGame, EndPause, EnterPosition, Pause, Redo, Undo
-from device.session.commands.questions import AnswerQuestion
+from device.session.commands.questions import AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
 from device.session.snapshot import Moment, PlayerView
@@ -37,7 +37,9 @@ COMMANDS: dict[str, tuple[dict[str, str | list[str]], TableCommand]] = {
     "/actions/exchange": ({"count": "3"}, ExchangeTiles(3)),
     "/actions/challenge": ({}, ChallengePlay()),
     "/actions/end-game": ({}, EndGame()),
-    "/actions/answer/1": ({}, AnswerQuestion(1)),
+    "/actions/answer/1": ({"question_id": "4294967295"}, AnswerQuestion(1, question_id=2**32 - 1)),
+    "/actions/later": ({"question_id": "77"}, DeferQuestion(question_id=77)),
+    "/actions/look-again": ({"question_id": "0"}, ReadAgain(question_id=0)),
     "/actions/decide-challenge": ({"upheld": "false", "player": "1"}, DecideChallenge(False, 1)),
     "/actions/undo": ({}, Undo()),
     "/actions/redo": ({}, Redo()),

@@ -143,6 +143,19 @@ def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskC
     assert found == [("0", "true"), ("1", "false")]
 
 
+@pytest.mark.parametrize("path", ["/", "/dialogs/question"])
+def test_form_of_a_question_has_its_number(table: ShownTable, paired: FlaskClient, path: str) -> None:
+    assert samples.ASKED.question is not None
+    table.show(replace(samples.ASKED, question=replace(samples.ASKED.question, id=77)))
+    assert '<input type="hidden" name="question_id" value="77">' in paired.get(path).text
+
+
+def test_news_have_the_number_of_the_question(table: ShownTable, client: FlaskClient) -> None:
+    assert samples.ASKED.question is not None
+    table.show(replace(samples.ASKED, question=replace(samples.ASKED.question, id=77)))
+    assert client.get("/live/state").get_json()["question"] == 77
+
+
 def test_question_shows_the_squares_in_the_photograph(table: ShownTable, client: FlaskClient) -> None:
     assert samples.ASKED.question is not None
     table.show(replace(samples.ASKED, question=replace(samples.ASKED.question, picture="crop-1")))

@@ -111,7 +111,7 @@ def test_buttons_of_the_page_take_the_way_of_the_panel(table: ShownTable, paired
     assert paired.post("/panel/press", data={**form, "button": "end-turn-1"}).status_code == 204
     assert until(lambda: table.seats == [1, 0])  # the session asks about the other side
     assert paired.post("/panel/press", data={**form, "held": "pause"}).status_code == 204
-    assert table.submitted[-1] == (Undo(), samples.MIDGAME.moment)
+    assert table.submitted[-1] == (Undo(question_id=0), samples.MIDGAME.moment)
     assert paired.post("/panel/press", data={**form, "button": "self-destruct"}).status_code == 409
 
 
