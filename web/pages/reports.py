@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 
 from device.report.contents import LOG_MEMBER, Report, ReportChoice
 from device.session.snapshot import TurnView
-from device.storage.store import StoreError
 from engine.limits import MAX_REPORT_TURNS
 from web.game_archive import GameArchive, GameLine, GameNotFoundError
 from web.i18n import texts
@@ -28,7 +27,6 @@ def create_blueprint(reports: ProblemReports, archive: GameArchive, pairing: Pai
     routes = Blueprint("report", __name__, url_prefix="/report")
     routes.before_request(lambda: require_admin(pairing))
     routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
-    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 503))
     pages = ReportPages(reports, archive)
     routes.get("")(pages.choose)
     routes.get("/preview")(pages.preview)

@@ -8,11 +8,9 @@ from datetime import datetime
 from flask import Blueprint, Response, redirect
 from flask.typing import ResponseReturnValue
 
-from device.storage.store import StoreError
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
-from web.i18n import texts
-from web.responses import refuse, render_page, require_admin, require_pairing
+from web.responses import render_page, require_admin, require_pairing
 from web.security.pairing import Pairing, current_client
 
 BYTES_PER_MB = 2**20
@@ -22,7 +20,6 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, host: HostInfo) -> 
     """Return the routes `/data` and `/data/pictures/delete`, which require a paired phone."""
     routes = Blueprint("data", __name__, url_prefix="/data")
     require_pairing(routes, pairing)
-    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 503))
     pages = StoredDataPages(archive, pairing, host)
     routes.get("")(pages.show)
     routes.get("/pictures/delete")(pages.confirm_delete)

@@ -19,7 +19,6 @@ from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.statistics import HeadToHead
-from device.storage.store import StoreError
 from web.filters import build_score_charts
 from web.game_archive import (
     MAX_COMMENT_CHARS,
@@ -47,7 +46,6 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
     routes.register_error_handler(PlayersMetError, lambda _: refuse(texts()("records.met")))
     routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
-    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 503))
     pages, game = HistoryPages(archive, pairing, session), "/history/<int:number>"
     routes.get("/history")(pages.games)
     routes.get(game)(pages.game)
