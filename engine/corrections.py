@@ -49,7 +49,7 @@ def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -
     """
     match event:
         case BlankNamed(square, letter):
-            return _name_blank(ledger, square, letter)
+            return _name_blank(ledger, turns, square, letter)
         case SquareCorrected(square, tile, turn):
             return _correct_square(ledger, turns, square, tile, turn)
         case ScoreCorrected(turn, score):
@@ -110,10 +110,17 @@ def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
     return (*ledger[:at], entry, *ledger[at + 1 :])
 
 
-def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
-    """Return the index of the last ledger entry that put or changed a tile on `square`, or None."""
+def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) -> int | None:
+    """Return the index of the last ledger entry that put or changed a tile on `square`, or None.
+
+    A play that was withdrawn counts only if the square is empty now: it may have changed the tile of an earlier play.
+    """
+    is_covered = bool(turns) and turns[-1].board[square] is not None
+    withdrawn = {turn.ledger_index for turn in turns if not turn.stands} if is_covered else set[int]()
     for at in range(len(ledger) - 1, -1, -1):
         event = ledger[at].event
+        if at in withdrawn:
+            continue
         if isinstance(event, TileRecycled) and event.square == square:
             return at
         if isinstance(event, PositionEntered) and any(square == s for s, _ in event.board):
@@ -146,8 +153,8 @@ def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile
     return _replace_event(ledger, at, CorrectedEvent(made, ledger[at].score if play.tiles else None))
 
 
-def _name_blank(ledger: Ledger, square: Square, letter: str) -> Ledger:
-    at = _find_covering_index(ledger, square)
+def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: str) -> Ledger:
+    at = _find_covering_index(ledger, turns, square)
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
@@ -165,7 +172,7 @@ def _name_blank(ledger: Ledger, square: Square, letter: str) -> Ledger:
 def _correct_square(
     ledger: Ledger, turns: Sequence[Turn], square: Square, tile: Tile | None, turn: int | None
 ) -> Ledger:
-    at = _find_covering_index(ledger, square)
+    at = _find_covering_index(ledger, turns, square)
     standing = bool(turns) and turns[-1].board[square] is not None
     if at is not None and standing:
         return _change_tile(ledger, at, square, lambda _: tile)

@@ -9,7 +9,17 @@ import pytest
 
 from engine.board import parse_square
 from engine.errors import RulesError
-from engine.events import BlankNamed, BlankTaken, Challenged, EndReason, GameStarted, Passed, PlayMade, TileRecycled
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Challenged,
+    EndReason,
+    GameStarted,
+    Passed,
+    PlayMade,
+    SquareCorrected,
+    TileRecycled,
+)
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.lexicon import load_shipped_lexicon
@@ -128,6 +138,17 @@ class TestVariationAOfRule5:
         game = play(new_game(self.RULES), "8F LATE")
         back = game.push(PlayMade(1, self.rearranged())).push(Challenged(0, upheld=True))
         assert back.board == game.board and back.totals == game.totals
+
+    def test_square_of_the_old_word_is_corrected_after_the_play_was_taken_back(self) -> None:
+        game = play(new_game(self.RULES), "8F LATE").push(PlayMade(1, self.rearranged()))
+        back = game.push(Challenged(0, upheld=True)).push(SquareCorrected(I8, Tile("D")))
+        assert back.board[I8] == Tile("D") and back.turns[0].word == "LATD"
+        assert back.turns[1].play == self.rearranged()
+
+    def test_blank_of_the_old_word_is_named_after_the_play_was_taken_back(self) -> None:
+        game = play(new_game(self.RULES), "8F LATE").push(SquareCorrected(I8, Tile("?", is_blank=True)))
+        game = game.push(PlayMade(1, self.rearranged())).push(Challenged(0, upheld=True))
+        assert game.push(BlankNamed(I8, "E")).turns[0].word == "LATe"
 
 
 class TestVariationBOfRule5:
