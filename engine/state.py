@@ -52,10 +52,11 @@ class Turn:
     and `total` are points. `total` and `board` are the player's total and the board after the turn.
 
     For a play, `at` is its position, `word` its main word in GCG notation, and `status` its defects. `count` is the
-    number of exchanged tiles, and `drawn_count` the number of tiles drawn from the bag. `tiles` are the exchanged or
-    unplayed letters, or the letters on the rack in a position. `target` is the number of a withdrawn or challenged
-    turn, and `by` is the challenger. If a player corrected the score, `computed_score` is the score by the rules.
-    `stands` is False for a play that was later withdrawn.
+    number of exchanged tiles, `drawn_count` the number of tiles drawn from the bag, and `rack_loss` the number of tiles
+    by which the rack became smaller. `tiles` are the exchanged or unplayed letters, or the letters on the rack in a
+    position. `target` is the number of a withdrawn or challenged turn, and `by` is the challenger. If a player
+    corrected the score, `computed_score` is the score by the rules. `stands` is False for a play that was later
+    withdrawn.
     """
 
     player: int
@@ -73,6 +74,7 @@ class Turn:
     tiles: tuple[str, ...] = ()
     count: int = 0
     drawn_count: int = 0
+    rack_loss: int = 0
     target: int | None = None
     by: int | None = None
     computed_score: int | None = None

@@ -147,11 +147,13 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         raise RulesError(describe_status(Status.NO_TILES))
     scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
     drawn = min(len(play.tiles), state.bag_count)
+    held = state.rack_counts[player]
+    left = max(0, held - len(play.tiles) + drawn)  # 0: a play that was misread may have more tiles than the rack
     after = replace(
         state,
         board=play.apply_to(state.board),
         bag_count=state.bag_count - drawn,
-        rack_counts=_replace_at(state.rack_counts, player, max(0, state.rack_counts[player] - len(play.tiles)) + drawn),
+        rack_counts=_replace_at(state.rack_counts, player, left),
     )
     turn = Turn(
         player,
@@ -164,6 +166,7 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         word=play.word(state.board, state.tiles),
         status=check_play(state, play, player),
         drawn_count=drawn,
+        rack_loss=held - left,
         computed_score=None if override is None else scored.total,
     )
     return _advance_turn(_add_turn(after, turn), player)
@@ -210,9 +213,7 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
         board=state.board.with_tiles(back),
         turns=turns,
         bag_count=state.bag_count + target.drawn_count,
-        rack_counts=_replace_at(
-            state.rack_counts, player, state.rack_counts[player] + len(play.tiles) - target.drawn_count
-        ),
+        rack_counts=_replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
     )
     score = -target.score if override is None else override
     return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, entry, target=target.number, by=by))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.board import parse_square
+from engine.board import SQUARES, parse_square
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
@@ -24,9 +24,11 @@ from engine.events import (
     Undone,
 )
 from engine.game import Game
+from engine.plays import Play
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play, written
+from tests.support.play_at_random import drawn_out
 
 F8, J8 = parse_square("F8"), parse_square("J8")
 
@@ -143,6 +145,21 @@ def test_a_correction_reaches_the_end_of_the_game() -> None:
 def test_a_withdrawn_play_gives_the_old_board_back() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M").push(PlayWithdrawn(1))
     assert game.board == play(new_game(), "8F HORN").board and not game.turns[1].stands
+
+
+def test_withdrawn_play_with_more_tiles_than_the_rack_gives_no_tile_too_many() -> None:
+    game = drawn_out(new_game())
+    held, player = game.state.rack_counts, game.to_move
+    free = [square for square in SQUARES if game.board[square] is None][: held[player] + 1]
+    after = game.push(PlayMade(player, Play.from_tiles(dict.fromkeys(free, Tile("E")))))
+    assert after.state.rack_counts[player] == 0
+    assert after.push(PlayWithdrawn(player)).state.rack_counts == held
+
+
+def test_play_with_more_tiles_than_the_rack_leaves_a_full_rack() -> None:
+    game = new_game().push(PlayMade(0, Play.from_tiles({square: Tile("E") for square in range(105, 113)})))
+    assert game.state.rack_counts == (7, 7)
+    assert sum(game.state.rack_counts) + game.bag_count == game.unseen.total()
 
 
 def test_nothing_to_withdraw() -> None:
