@@ -191,7 +191,7 @@ class EnterBoard(TableCommand, frozen=True):
         decision = decide(game, _match_entered_board(infer_play(game, reading), reading), reading, asked)
         named = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named))
-        controller.ask_question(_drop_answered_question(decision, named))
+        controller.ask_question(_name_blanks_of_answers(game, _drop_answered_question(decision, named), tiles))
 
 
 def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
@@ -215,6 +215,15 @@ def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> 
     if asked is None or asked.finding is None or asked.finding.reason is not Reason.BLANK_UNNAMED:
         return decision
     return replace(decision, open_question=None) if squares.issuperset(asked.question.squares) else decision
+
+
+def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
+    """Return the decision whose answers, too, name the blanks that they place."""
+    asked = decision.open_question
+    if asked is None:
+        return decision
+    answers = tuple((*events, *_name_blanks(game, events, tiles)) for events in asked.answers)
+    return replace(decision, open_question=replace(asked, answers=answers))
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
@@ -283,6 +292,8 @@ class DecideChallenge(TableCommand, frozen=True):
             raise make_refusal("nothing-to-challenge")
         if self.player is not None:
             check_player(game, self.player)
+        if self.player == play.player:
+            raise make_refusal("own-play", game.players[play.player])
         by = _find_challengers(before, play)[0] if self.player is None else self.player
         controller.record_challenge(Challenged(by, self.upheld), play, is_replacement=is_decided)
 

@@ -434,6 +434,16 @@ def test_two_turns_entered_as_one_board_are_asked(table: House, paired: Program)
     assert state["question"] is not None and len(state["turns"]) == 2
 
 
+def test_other_answer_about_an_entered_board_keeps_the_letters_of_blanks(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    board = order_board(table, ("HoRN", 7, 5, True), ("FaRM", 5, 7, False), ("PASTE", 9, 5, True))
+    paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True)))
+    state = paired.call("POST", "/commands/board", board | {"seen": table.seen}).json
+    assert [turn["word"] for turn in state["turns"]] == ["HoRN", "Fa.M", "PASTE"]
+    state = paired.call("POST", "/commands/answer", {"seen": table.seen, "answer": 1}).json
+    assert [turn["word"] for turn in state["turns"]] == ["HoRN", "Fa.MS", "PA.TE"]
+
+
 def start_void_game(table: House, paired: Program) -> None:
     order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"challenge": "void", "lexicon": "shipped"}}
     assert paired.call("POST", "/commands/new-game", order).status_code == 200
