@@ -209,6 +209,14 @@ def test_outcome_of_a_challenge_is_entered_by_hand_with_its_challenger(session: 
     assert (state.turns[-1].kind, state.turns[-1].by, state.turn_of) == ("challenge", 2, 1)
 
 
+@pytest.mark.parametrize("upheld", [True, False])
+def test_player_of_the_play_cannot_be_the_challenger(playing: TableSession, table: TextTable, upheld: bool) -> None:
+    play(playing, table, HORN)
+    with pytest.raises(CommandRefusedError, match="Anna made this play") as refused:
+        playing.submit(DecideChallenge(upheld, player=0)).result(5)
+    assert refused.value.key == "own-play" and len(playing.state.turns) == 1
+
+
 def test_play_with_an_invalid_word_does_not_count_without_challenges(session: TableSession, table: TextTable) -> None:
     rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
     session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
