@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from device.hall.director import KEY_TOPIC, DirectorOrder, HallKey, SignedOrder
-from device.hall.messages import TOPIC_ROOT, TableEvent, TableLog, TableState, TableStatus
+from device.hall.messages import TOPIC_ROOT, OrderAnswer, TableEvent, TableLog, TableState, TableStatus
 
-_CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog}
+_CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog, "answer": OrderAnswer}
 _RECEIVED = {"director": SignedOrder, "key": HallKey}
 """What a table receives. `DirectorOrder` is the text in a `SignedOrder`."""
 _ADDRESSES = {"key": KEY_TOPIC}

@@ -69,7 +69,7 @@ class BrokerTask(ABC):
 
     def _ring(self) -> None:
         """End the wait of the thread for the network."""
-        with suppress(BlockingIOError):  # the thread has been woken already
+        with suppress(OSError):  # the thread has been woken already, or has ended
             self._bell.send(b"\0")
 
     def _serve_connection(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
@@ -23,19 +24,23 @@ from device.hall.director import (
     StartClock,
     decode_key,
     make_repeated_error,
+    read_order_number,
     verify_order,
 )
+from device.hall.messages import MAX_REASON_CHARS, OrderAnswer
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause
 from device.session.snapshot import TableSnapshot
 from device.storage.store import TABLE_NOTES, GameStore
-from engine.messages import make_message
+from engine.messages import key_of, make_message
 
 _log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall-director"
 REPORT_INTERVAL_S = 60.0
 """Least time between two notices and lines of the log about refused messages; all of them are counted."""
+MAX_ANSWERS = 50
+"""Number of answers that wait for the broker; the newest ones are kept."""
 
 Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
 
@@ -72,8 +77,11 @@ class DirectedTable:
         self._lock = threading.Lock()
         self._reported: float | None = None
         self._direction = self._read_direction()
+        self._answers: deque[OrderAnswer] = deque(maxlen=MAX_ANSWERS)
         self.offered = b""
         self.refused = 0
+        self.on_answer: Callable[[], None] = lambda: None
+        """Called, on any thread, when there is an answer to be sent."""
 
     @property
     def accepted(self) -> bytes:
@@ -104,6 +112,12 @@ class DirectedTable:
                 self._carry_out(payload, store_id)
         except BadOrderError as error:
             self._note_refusal(error)
+            if (number := read_order_number(payload)) is not None:
+                self._answer(number, error)
+
+    def take_answers(self) -> list[OrderAnswer]:
+        """Return the answers that were not taken before, in order."""
+        return [self._answers.popleft() for _ in range(len(self._answers))]
 
     def accept(self, key: bytes) -> bool:
         """Let the hall with this key direct the table; return False if it is not the one that is offered now.
@@ -129,7 +143,25 @@ class DirectedTable:
             numbers = {**before.numbers, key: order.number}
             self._save(_apply(msgspec.structs.replace(before, numbers=numbers), order.command))
         if isinstance(order.command, StartClock):
-            self._submit(EndPause()).add_done_callback(_log_refusal)
+            future = self._submit(EndPause())
+            future.add_done_callback(lambda done: self._answer(order.number, done.exception()))
+        else:
+            self._answer(order.number, None)
+
+    def _answer(self, number: int, error: BaseException | None) -> None:
+        """Queue the answer to an order, which was refused if there is an error: the clock runs already, for example."""
+        reason = str(error or "")
+        if error:
+            _log.info("the order %d of the director is refused: %s", number, reason)
+        answer = OrderAnswer(
+            table=self._table,
+            number=number,
+            accepted=error is None,
+            reason=str.__str__(reason)[:MAX_REASON_CHARS],
+            key=key_of(reason),
+        )
+        self._answers.append(answer)
+        self.on_answer()
 
     def _note_refusal(self, error: BadOrderError) -> None:
         self.refused += 1
@@ -159,8 +191,3 @@ def _apply(direction: Direction, command: DirectorCommand) -> Direction:
             return msgspec.structs.replace(direction, pairing=players)
         case StartClock():
             return direction
-
-
-def _log_refusal(future: Future[TableSnapshot]) -> None:
-    if error := future.exception():  # the clock runs already, or there is no game
-        _log.info("the director's start of the clock: %s", error)

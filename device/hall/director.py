@@ -23,6 +23,8 @@ MAX_ORDER_BYTES = 4000
 MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
 """Largest packet that the broker sends to a table. Those above `MAX_ORDER_BYTES` are reported."""
 KEY_BYTES = 32
+ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
+"""Keys of the reasons without values for which a table refuses an order."""
 _MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
@@ -60,6 +62,10 @@ class SignedOrder(msgspec.Struct, frozen=True):
 
     order: str
     signature: bytes
+
+
+class _NumberedOrder(msgspec.Struct, frozen=True):
+    number: int
 
 
 class HallKey(msgspec.Struct, frozen=True):
@@ -112,6 +118,16 @@ def decode_key(payload: bytes) -> bytes:
     if len(key) != KEY_BYTES:
         raise make_unreadable_error()
     return key
+
+
+def read_order_number(payload: bytes) -> int | None:
+    """Return the number of an order, of which nothing is verified; None if it has none."""
+    try:
+        text = msgspec.json.decode(payload[: MAX_ORDER_BYTES + 1], type=SignedOrder).order
+        number = msgspec.json.decode(text, type=_NumberedOrder).number
+        return number if 0 <= number < _MAX_NUMBER else None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
 
 
 def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number: int) -> DirectorOrder:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from types import MappingProxyType
 
-from device.hall.messages import TableState
+from device.hall.director import ORDER_REASONS, DirectorCommand
+from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
 from device.hall.received_games import ReceivedGame
 from device.hall.results import Result, make_result
 from device.hall.standings import Pairing
@@ -23,11 +25,14 @@ from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
 from engine.game import Game
+from engine.messages import Message
 
 MAX_TABLES = 500
 """Largest number of tables: a client with many names must not fill the memory."""
 MAX_PROBLEMS = 50
 """Number of refused messages that are remembered."""
+MAX_ORDERS = 2 * MAX_TABLES
+"""Number of orders that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +115,34 @@ def _read_phase(state: TableState) -> Phase:
     return Phase(state.phase) if state.phase in list(Phase) else Phase.TURN
 
 
+class OrderStatus(StrEnum):
+    """What became of an order of the director."""
+
+    SENT = "sent"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    AWAY = "away"
+    NO_GAME = "no_game"
+
+
+@dataclass(frozen=True, slots=True)
+class SentOrder:
+    """An order of the director, with the answer of the table; `number` is 0 if it was not sent."""
+
+    table: str
+    command: DirectorCommand
+    number: int
+    status: OrderStatus
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class HallState:
     """All tables by name, in the order of their names, and the results of their games, oldest first.
 
     `pairings` are those of the event. `names_revision` and `results_revision` are the revisions of the last change of
-    the names, and of results or pairings. `problems`
-    are the messages that were refused, the newest last; `is_connected` is True while the broker is reached.
+    the names, and of results or pairings. `problems` are the messages that were refused, and `orders` those of the
+    director, the newest last; `is_connected` is True while the broker is reached.
     """
 
     revision: int = 0
@@ -126,6 +152,7 @@ class HallState:
     results_revision: int = 0
     pairings: tuple[Pairing, ...] = ()
     problems: tuple[str, ...] = ()
+    orders: tuple[SentOrder, ...] = ()
     is_connected: bool = False
 
     def find_table(self, name: str) -> HallTable:
@@ -167,6 +194,25 @@ def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
 def apply_problem(hall: HallState, text: str) -> HallState:
     """Return the hall after a message was refused."""
     return replace(hall, revision=hall.revision + 1, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
+
+
+def apply_orders(hall: HallState, orders: Sequence[SentOrder]) -> HallState:
+    """Return the hall after the director has sent something to tables."""
+    return replace(hall, revision=hall.revision + 1, orders=(*hall.orders, *orders)[-MAX_ORDERS:])
+
+
+def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
+    """Return the hall after a table has answered; a further answer to the same order, of a replay, changes nothing."""
+    status = OrderStatus.ACCEPTED if answer.accepted else OrderStatus.REFUSED
+    text = answer.reason[:MAX_REASON_CHARS]
+    reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
+    orders = tuple(
+        replace(one, status=status, reason=reason)
+        if (one.table, one.number, one.status) == (answer.table, answer.number, OrderStatus.SENT)
+        else one
+        for one in hall.orders
+    )
+    return hall if orders == hall.orders else replace(hall, revision=hall.revision + 1, orders=orders)
 
 
 def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:

@@ -9,6 +9,7 @@ import msgspec
 from device.hall.messages import (
     TOPIC_ROOT,
     HallMessage,
+    OrderAnswer,
     TableEvent,
     TableLog,
     TableState,
@@ -24,14 +25,15 @@ MAX_GAME_EVENTS = 3000
 """Largest number of events of a game, several times that of the longest known games."""
 _MAX_NUMBER = 2**53
 _MAX_TIME_S = 1e11
-TOPICS = tuple(f"{TOPIC_ROOT}/+/{name}" for name in ("status", "state", "events", "log"))
+TOPICS = tuple(f"{TOPIC_ROOT}/+/{name}" for name in ("status", "state", "events", "log", "answer"))
 _TYPES: dict[str, type[HallMessage]] = {
     "status": TableStatus,
     "state": TableState,
     "events": TableEvent,
     "log": TableLog,
+    "answer": OrderAnswer,
 }
-_TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<kind>status|state|events|log)")
+_TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<kind>status|state|events|log|answer)")
 
 
 class BadMessageError(TilekeeperError):

@@ -15,6 +15,8 @@ from device.session.snapshot import TableSnapshot
 from device.storage.store import StoredEvent
 
 SCHEMA_VERSION = 1
+MAX_REASON_CHARS = 200
+"""Largest length of the reason in the answer of a table."""
 TOPIC_ROOT = f"tilekeeper/v{SCHEMA_VERSION}"
 
 
@@ -100,6 +102,18 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     calls_director: bool = False
 
 
+class OrderAnswer(HallMessage, frozen=True, kw_only=True):
+    """The answer to the order of the director with this `number`.
+
+    `reason` says in English why the table does not accept it, and `key` is the key of this text in the catalogues.
+    """
+
+    number: int
+    accepted: bool
+    reason: str = ""
+    key: str = ""
+
+
 class Publication(msgspec.Struct, frozen=True):
     """A message with its topic; the broker keeps the newest retained message of a topic for new subscribers."""
 
@@ -145,6 +159,11 @@ def publish_state(
         calls_director=calls_director,
     )
     return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
+
+
+def publish_answer(answer: OrderAnswer) -> Publication:
+    """Return the answer to an order."""
+    return Publication(f"{TOPIC_ROOT}/{answer.table}/answer", answer, retain=False)
 
 
 def publish_events(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> list[Publication]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -13,7 +14,7 @@ from device.hall.directed_table import DirectedTable
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
 from device.hall.event_queue import EventQueue
 from device.hall.home_assistant import publish_discovery
-from device.hall.messages import TableEvent, publish_state, publish_status
+from device.hall.messages import TableEvent, publish_answer, publish_state, publish_status
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
@@ -21,7 +22,9 @@ from device.storage.store import GameStore
 from engine.messages import make_message
 
 if TYPE_CHECKING:
-    from device.hall.connection import Subscription
+    from device.hall.connection import BrokerConnection, Subscription
+
+_log = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 5.0
 """Interval, in seconds, of reading the store without a new snapshot."""
@@ -59,6 +62,8 @@ class HallPublisher(BrokerTask):
         self._settings = settings
         self.calls_director = False
         self.directed = directed
+        if directed is not None:
+            directed.on_answer = self._ring
         session.add_listener(self._handle_state)
         self._start()
 
@@ -94,6 +99,14 @@ class HallPublisher(BrokerTask):
             is_required=False,
         )
 
+    def _publish_answers(self, connection: BrokerConnection) -> None:
+        """Answer the director; a broker whose rules do not allow this keeps nothing else from being published."""
+        answers = self.directed.take_answers() if self.directed else []
+        connection.publish(
+            [publish_answer(answer) for answer in answers],
+            lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
+        )
+
     def _use_broker(self) -> None:
         """Publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
         from device.hall.connection import BrokerConnection
@@ -120,6 +133,7 @@ class HallPublisher(BrokerTask):
                         batch.append(publish_state(settings.table, state, now, time.time(), calls_director=calls))
                         last = state, calls
                     connection.publish(batch)
+                    self._publish_answers(connection)
                 connection.wait(CHECK_INTERVAL_S)
                 self._has_delivered = self._has_delivered or connection.is_acknowledged
             connection.publish([will])

@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +26,13 @@ from device.hall.director import (
 from device.hall.hall_state import (
     MAX_PROBLEMS,
     HallState,
+    OrderStatus,
+    SentOrder,
     TooManyTablesError,
+    apply_answer,
     apply_connection,
     apply_game,
+    apply_orders,
     apply_pairings,
     apply_problem,
     apply_results,
@@ -36,7 +40,7 @@ from device.hall.hall_state import (
     apply_table_state,
 )
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
-from device.hall.messages import HallMessage, Publication, TableEvent, TableLog, TableState, TableStatus
+from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
 from device.hall.received_games import MissingEventsError, ReceivedGames, TableFullError
 from device.hall.results import Result
 from device.hall.standings import parse_pairings
@@ -53,6 +57,8 @@ _log = logging.getLogger(__name__)
 SESSION_S = 7 * 24 * 3600
 """Seconds for which the broker keeps events for a hall that is off."""
 CHECK_INTERVAL_S = 5.0
+ANSWER_TIMEOUT_S = 1.0
+"""Time in which tables usually answer an order, so that the director reads the answers at once."""
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Largest packet that the broker sends to the hall. Those above `MAX_MESSAGE_BYTES` are reported."""
 _CLIENT_NOTE = "client"
@@ -78,6 +84,8 @@ class HallReceiver(BrokerTask):
         self._key = key or Ed25519PrivateKey.generate()
         self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
+        self._answered = threading.Condition(self._lock)
+        """Notified after each message."""
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self.state = self._load_state()
@@ -97,6 +105,7 @@ class HallReceiver(BrokerTask):
             message = decode_message(topic, payload)
             with self._lock:
                 self.state = self._apply(message, is_retained)
+                self._answered.notify_all()
         except (BadMessageError, TooManyTablesError) as error:
             self._note_problem(topic, str(error))
         except TableFullError as error:
@@ -136,22 +145,34 @@ class HallReceiver(BrokerTask):
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
         """Send commands to tables that are online; return how many were sent. Raises `StoreError`.
 
+        The tables have `ANSWER_TIMEOUT_S` to answer; `state.orders` has what they answered, and what was not sent.
         Nothing waits for a connection: a clock that starts late is worse than one that does not start.
         """
-        sent = 0
         with self._lock:
-            for name, command in commands:
-                table = self.state.tables.get(name)
-                if table is None or not table.is_online or table.played is None or not self.state.is_connected:
-                    continue
-                store = self.games.read_store(table.played.received.id)
-                number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
-                self.games.save_note(_ORDER_NOTE, str(number))
-                order = DirectorOrder(table=name, store=store, number=number, command=command)
-                self._orders.append(publish_order(self._key, order))
-                sent += 1
+            orders = [self._send_order(name, command) for name, command in commands]
+            self.state = apply_orders(self.state, orders)
         self._ring()
-        return sent
+        sent = [order for order in orders if order.status is OrderStatus.SENT]
+        with self._answered:
+            self._answered.wait_for(lambda: self._are_answered(sent), ANSWER_TIMEOUT_S)
+        return len(sent)
+
+    def _send_order(self, name: str, command: DirectorCommand) -> SentOrder:
+        table = self.state.tables.get(name)
+        if table is None or not table.is_online or not self.state.is_connected:
+            return SentOrder(name, command, 0, OrderStatus.AWAY)
+        if table.played is None:
+            return SentOrder(name, command, 0, OrderStatus.NO_GAME)
+        store = self.games.read_store(table.played.received.id)
+        number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
+        self.games.save_note(_ORDER_NOTE, str(number))
+        order = DirectorOrder(table=name, store=store, number=number, command=command)
+        self._orders.append(publish_order(self._key, order))
+        return SentOrder(name, command, number, OrderStatus.SENT)
+
+    def _are_answered(self, sent: Sequence[SentOrder]) -> bool:
+        waiting = {(one.table, one.number) for one in self.state.orders if one.status is OrderStatus.SENT}
+        return self._closing.is_set() or not any((one.table, one.number) in waiting for one in sent)
 
     def _publish_orders(self, connection: BrokerConnection) -> None:
         while self._orders:
@@ -165,6 +186,8 @@ class HallReceiver(BrokerTask):
             case TableState():
                 age = min(max(0.0, time.time() - message.time), 86400.0) if is_retained else 0.0
                 return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age), message)
+            case OrderAnswer():
+                return apply_answer(self.state, message)
             case TableEvent(number=number):
                 event = StoredEvent(number, message.time, message.event)
                 return self._add_events(message.table, message.store, message.game, [event])

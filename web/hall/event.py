@@ -32,6 +32,8 @@ from web.security.pairing import Pairing, current_client
 
 EVENT_PATH = "/event"
 MAX_POINTS = 1999
+MAX_ORDERS_SHOWN = 100
+"""Number of messages to tables on the page of the director, which has their answers."""
 
 Round = Sequence[tuple[PairedPlayers, Result | None]]
 
@@ -109,6 +111,7 @@ class EventPages:
             entered=[result for result in state.results if not result.game],
             fingerprint=self.hall.fingerprint,
             sent=request.args.get("sent", type=int),
+            orders=self.hall.state.orders[-MAX_ORDERS_SHOWN:],
         )
 
     def send_csv(self, number: int) -> Response:

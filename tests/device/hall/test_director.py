@@ -34,6 +34,7 @@ from device.hall.publisher import HallPublisher
 from device.hall.receiver import HallReceiver
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause, Pause
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import TABLE_NOTES, GameStore
@@ -171,6 +172,37 @@ def test_order_is_refused_before_the_hall_is_accepted(store: GameStore) -> None:
     assert lone.directed.name == "" and key_of(values_of(lone.reports[0])[0]) == "order-no-hall"
 
 
+def test_every_order_is_answered(lone: LoneTable) -> None:
+    rung: list[int] = []
+    lone.directed.on_answer = lambda: rung.append(1)
+    lone.receive(make_order(1, SetTableName("Final")))
+    lone.receive(make_order(1, SetTableName("Other")))
+    lone.receive(make_order(2, StartClock(), key=OTHER_KEY))
+    assert [(one.number, one.accepted, one.key) for one in lone.directed.take_answers()] == [
+        (1, True, ""), (1, False, "order-repeated"), (2, False, "order-forged"),
+    ]  # fmt: skip
+    assert len(rung) == 3 and lone.directed.take_answers() == []
+
+
+def test_start_of_a_clock_is_answered_when_the_table_has_decided(lone: LoneTable) -> None:
+    futures: list[Future[TableSnapshot]] = [Future(), Future()]
+    waiting = iter(futures)
+    lone.directed._submit = lambda _: next(waiting)  # type: ignore[assignment]
+    lone.receive(make_order(1, StartClock()))
+    lone.receive(make_order(2, StartClock()))
+    assert lone.directed.take_answers() == []
+    futures[0].set_exception(CommandRefusedError("The game is not paused."))
+    futures[1].set_result(TableSnapshot())
+    answers = lone.directed.take_answers()
+    assert [(one.accepted, one.reason) for one in answers] == [(False, "The game is not paused."), (True, "")]
+
+
+@pytest.mark.parametrize("number", ["-1", "9" * 30, "null", '"1"'])
+def test_invented_number_gets_no_answer(lone: LoneTable, number: str) -> None:
+    lone.receive(sign_text(f'{{"number":{number}}}'))
+    assert lone.directed.take_answers() == []
+
+
 def test_order_is_refused_after_a_restart(lone: LoneTable, store: GameStore) -> None:
     lone.receive(make_order(1, StartClock()))
     restarted = LoneTable(store)
@@ -274,10 +306,14 @@ def test_director_starts_a_clock_and_a_replay_does_not(
             assert directed.accept(PUBLIC)
             assert hall.send_orders([("7", StartClock()), ("8", StartClock())]) == 1
             until(lambda: playing.state.phase is Phase.TURN)
+            until(lambda: [order.status for order in hall.state.orders] == ["accepted", "away"])
+            hall.send_orders([("7", StartClock())])
+            until(lambda: hall.state.orders[-1].status == "refused" and bool(hall.state.orders[-1].reason))
             playing.submit(Pause()).result(5)
             send(broker, sent[0])
             send(broker, make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.read_store(1)))
             until(lambda: directed.refused == 2)
+            assert hall.state.orders[0].status == "accepted", "a replay has no answer that counts"
     assert playing.state.phase is Phase.PAUSED and len(reports) == 1
 
 

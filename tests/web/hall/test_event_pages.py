@@ -10,7 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.hall.director import OfferPairing, SetTableName, StartClock
-from device.hall.hall_state import apply_game
+from device.hall.hall_state import OrderStatus, SentOrder, apply_answer, apply_game, apply_orders
+from device.hall.messages import OrderAnswer
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
@@ -107,6 +108,35 @@ def test_director_directs_the_tables(hall: ShownHall, director: FlaskClient) -> 
     ]
     page = director.get("/event?sent=2").text
     assert hall.fingerprint in page and "Sent to 2 tables." in page
+
+
+def test_answers_of_the_tables_are_on_the_page_of_the_director(
+    hall: ShownHall, director: FlaskClient, client: FlaskClient
+) -> None:
+    numbers = iter(range(1, 9))
+    orders = [
+        SentOrder(table, command, next(numbers), status)
+        for table, command, status in (
+            ("Table 2", SetTableName("Final"), OrderStatus.SENT),
+            ("Table 2", OfferPairing(("Anna", "Ben")), OrderStatus.SENT),
+            ("Table 10", StartClock(), OrderStatus.SENT),
+            ("Table 11", StartClock(), OrderStatus.AWAY),
+        )
+    ]
+    hall.state = apply_orders(hall.state, orders)
+    hall.state = apply_answer(hall.state, OrderAnswer(table="Table 2", number=1, accepted=True))
+    for key in ("order-no-hall", "order-forged"):
+        refusal = OrderAnswer(table="Table 2", number=2, accepted=False, reason="{0.x} no <b>", key=key)
+        hall.state = apply_answer(hall.state, refusal)
+    page = director.get("/event?lang=de").text
+    shown = [re.sub(r"<[^>]*>|\s+", " ", row).split() for row in re.findall(r'<li><span class="at">(.*?)</li>', page)]
+    assert [" ".join(row) for row in shown] == [
+        "Table 11 Alle Uhren starten nicht verbunden",
+        "Table 10 Alle Uhren starten noch keine Antwort",
+        "Table 2 Anna – Ben abgelehnt Kein Saal darf diesen Tisch leiten.",
+        "Table 2 Name auf seinen Seiten: Final angenommen",
+    ]
+    assert "angenommen" not in client.get("/event?lang=de").text
 
 
 @pytest.mark.parametrize("fields", [{"table": "nowhere", "name": "Final"}, {"table": "Table 2", "name": "a/b"}])
