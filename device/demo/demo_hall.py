@@ -14,7 +14,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from device.demo.scripted_table import ScriptedTable
+from device.hall.directed_table import DirectedTable
 from device.hall.publisher import HallPublisher
+from device.session.snapshot import Phase
 from device.settings import HallSettings
 from device.storage.store import GameStore
 from device.system.periodic import PeriodicTask
@@ -24,6 +26,10 @@ TABLE_COUNT = 10
 TURN_S = (3.0, 12.0)
 """Shortest and longest time of a turn, in seconds."""
 GAME_PAUSE_S = 30.0
+START_WAIT_S = 120.0
+"""Time, in seconds, for which a new game waits for the director to start the clocks."""
+WAITING_COUNT = 2
+MAX_WAIT_S = 1.0
 START_TIMEOUT_S = 5.0
 
 
@@ -62,19 +68,26 @@ def _is_open(port: int) -> bool:
 
 
 class DemoHall:
-    """Ten tables that play recorded games, one after the other, on one thread named `demo-hall`."""
+    """Ten tables that play recorded games, one after the other, on one thread named `demo-hall`.
+
+    They obey the director of the hall that asks first: pairings are the players of the next game, which waits some time
+    for the start of the clocks. The last two tables wait from the beginning.
+    """
 
     def __init__(self, broker: HallSettings, count: int = TABLE_COUNT, seed: int = 1) -> None:
         self._stack = ExitStack()
         self._random = random.Random(seed)
-        self._tables: list[tuple[float, ScriptedTable]] = []
+        self._tables: list[tuple[float, ScriptedTable, DirectedTable]] = []
         for number in range(1, count + 1):
             store = self._stack.enter_context(GameStore(":memory:"))
             table = ScriptedTable(store, number)
-            table.begin_game(self._random.randrange(25))
+            waits = number > count - WAITING_COUNT
+            table.begin_game(0 if waits else self._random.randrange(25), is_paused=waits)
             settings = HallSettings(broker.host, broker.port, table=f"Table {number}")
-            self._stack.enter_context(HallPublisher(table, store, settings, print))
-            self._tables.append((time.monotonic() + self._random.uniform(*TURN_S), table))
+            directed = DirectedTable(settings.table, store, table.submit, print)
+            self._stack.enter_context(HallPublisher(table, store, settings, print, directed))
+            pause = START_WAIT_S if waits else self._random.uniform(*TURN_S)
+            self._tables.append((time.monotonic() + pause, table, directed))
         self._task = PeriodicTask("demo-hall", self._play, threading.Event())
 
     def __enter__(self) -> DemoHall:
@@ -87,11 +100,12 @@ class DemoHall:
     def _play(self) -> float:
         """Play the events that are due; return the seconds until the next one."""
         now = time.monotonic()
-        for i, (due, table) in enumerate(self._tables):
+        for i, (due, table, directed) in enumerate(self._tables):
+            if directed.offered and not directed.accepted:
+                directed.accept(directed.offered)
             if due <= now:
                 if not table.play_next():
-                    table.begin_game()
-                is_over = table.state.turn_of is None
-                pause = GAME_PAUSE_S if is_over else self._random.uniform(*TURN_S)
-                self._tables[i] = now + pause, table
-        return max(0.05, min(due for due, _ in self._tables) - time.monotonic())
+                    table.begin_game(players=directed.pairing, is_paused=True)
+                pauses = {Phase.ENDED: GAME_PAUSE_S, Phase.PAUSED: START_WAIT_S}
+                self._tables[i] = now + pauses.get(table.state.phase, self._random.uniform(*TURN_S)), table, directed
+        return min(MAX_WAIT_S, max(0.05, min(due for due, _, _ in self._tables) - time.monotonic()))

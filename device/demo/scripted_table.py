@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 
 from device.demo.demo_table import load_demo_games
 from device.session.clock import ClockView
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EndPause
+from device.session.messages import make_refusal
+from device.session.phases import find_refusal_key
 from device.session.snapshot import Listener, Phase, TableSnapshot, build_snapshot
 from device.session.threads import Listeners
 from device.storage.game_log import GameLog
@@ -37,6 +43,8 @@ class ScriptedTable:
         self._events: Sequence[Event] = ()
         self._turn_began = 0.0
         self._used: list[float] = []
+        self._is_paused = False
+        self._lock = threading.Lock()
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with each new snapshot."""
@@ -46,16 +54,40 @@ class ScriptedTable:
         """Call `listener` no longer."""
         self._listeners.remove(listener)
 
-    def begin_game(self, skipped: int = 0) -> None:
-        """Begin a random recorded game under the names of this table; its first `skipped` events happen at once."""
-        record = self._random.choice(list(load_demo_games().values()))
+    def submit(self, command: TableCommand) -> Future[TableSnapshot]:
+        """End the pause, as the director of a hall asks for; everything else is refused."""
+        future = Future[TableSnapshot]()
+        with self._lock:
+            if isinstance(command, EndPause) and self._is_paused:
+                self._is_paused = False
+                self._show()
+                future.set_result(self.state)
+            else:
+                future.set_exception(make_refusal(find_refusal_key(self.state.phase, command.transition)))
+        return future
+
+    def begin_game(self, skipped: int = 0, players: Sequence[str] = (), *, is_paused: bool = False) -> None:
+        """Begin a random recorded game; its first `skipped` events happen at once.
+
+        `players` are the players that the director of a hall has sent, by default those of this table. If it is paused,
+        the first event or `EndPause` ends the pause.
+        """
+        with self._lock:
+            self._begin_game(skipped, tuple(players), is_paused=is_paused)
+
+    def _begin_game(self, skipped: int, players: tuple[str, ...], *, is_paused: bool) -> None:
+        records = load_demo_games().values()
+        fitting = [record for record in records if len(record.players) == len(players) or not players]
+        record = self._random.choice(fitting or list(records))
         events = build_game(record).events
-        players = self._names[: len(record.players)]
+        names = players if fitting else ()
+        players = names or self._names[: len(record.players)]
         self._log, _ = GameLog.begin_game(
             self.store, GameStarted(players, rules_preset("tournament"), lexicon="en"), self._log
         )
         self._events = [event for event in events[1:] if not isinstance(event, RecordImported)]
         self._used = [0.0] * len(players)
+        self._is_paused = is_paused
         for _ in range(min(skipped, len(self._events) - 1)):
             self._apply_next()
             self._used[self._log.game.to_move] += self._random.uniform(10.0, 60.0)
@@ -63,12 +95,15 @@ class ScriptedTable:
 
     def play_next(self) -> bool:
         """Play the next event; return False if the game is over."""
-        if self._log is None or not self._events:
-            return False
-        self._used[self._log.game.to_move] += self._now() - self._turn_began
-        self._apply_next()
-        self._show()
-        return True
+        with self._lock:
+            if self._log is None or not self._events:
+                return False
+            if not self._is_paused:
+                self._used[self._log.game.to_move] += self._now() - self._turn_began
+            self._is_paused = False
+            self._apply_next()
+            self._show()
+            return True
 
     def _apply_next(self) -> None:
         assert self._log is not None
@@ -79,15 +114,15 @@ class ScriptedTable:
         assert self._log is not None
         game = self._log.game
         self._turn_began = self._now()
-        running = None if game.is_over else game.to_move
+        running = None if game.is_over or self._is_paused else game.to_move
         limit, overtime = float(game.rules.clock_seconds), game.rules.overtime_points
-        clock = ClockView(limit, overtime, tuple(self._used), running, since=self._turn_began)
+        clock = ClockView(limit, overtime, tuple(self._used), running, self._is_paused, self._turn_began)
         self.state = replace(
             build_snapshot(game, None),
             revision=self.state.revision + 1,
             game=self._log.number,
             events=self._log.length,
-            phase=Phase.ENDED if game.is_over else Phase.TURN,
+            phase=Phase.ENDED if game.is_over else Phase.PAUSED if self._is_paused else Phase.TURN,
             clock=clock,
         )
         self._listeners.notify(self.state)

@@ -9,7 +9,10 @@ import pytest
 from device.cli import main
 from device.demo.demo_hall import DemoHall, open_broker
 from device.demo.scripted_table import ScriptedTable
+from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock
 from device.hall.receiver import HallReceiver
+from device.session.commands.games import EndPause
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.storage.store import GameStore
 from tests.support.broker import HAS_MOSQUITTO
@@ -31,6 +34,36 @@ def test_scripted_table_plays_a_whole_game() -> None:
             pass
         assert table.state.winners and table.state.turn_of is None
         assert table.state.events == len(store.events(1))
+
+
+def test_scripted_table_obeys_the_director() -> None:
+    now = 0.0
+    with GameStore(":memory:") as store:
+        table = ScriptedTable(store, 1, lambda: now)
+        table.begin_game(players=("Cleo", "Dan"), is_paused=True)
+        assert [player.name for player in table.state.players] == ["Cleo", "Dan"]
+        assert table.state.phase is Phase.PAUSED and table.state.clock is not None and table.state.clock.running is None
+        now = 60.0
+        assert table.submit(EndPause()).result().phase is Phase.TURN and table.state.clock.running == 0
+        with pytest.raises(CommandRefusedError):
+            table.submit(EndPause()).result()
+        now = 65.0
+        table.play_next()
+        assert table.state.clock.used == (5.0, 0.0), "a pause takes no time of a player"
+
+
+@pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")
+def test_demo_obeys_the_director() -> None:
+    with open_broker() as broker, HallReceiver(":memory:", broker) as hall, DemoHall(broker, 3):
+        until(lambda: len(hall.state.tables) == 3 and all(table.played for table in hall.state.tables.values()))
+
+        def are_accepted(*commands: DirectorCommand) -> bool:
+            hall.send_orders(("Table 3", command) for command in commands)
+            return {order.status for order in hall.state.orders[-len(commands) :]} == {"accepted"}
+
+        until(lambda: are_accepted(SetTableName("Final")))
+        assert are_accepted(OfferPairing(("Cleo", "Dan")), StartClock())
+        until(lambda: hall.state.tables["Table 3"].snapshot.phase is Phase.TURN)
 
 
 @pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")
