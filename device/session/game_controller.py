@@ -22,6 +22,7 @@ from device.session.messages import (
     make_notice,
     make_refusal,
 )
+from device.session.question_note import QuestionNote, make_deferral
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot, find_deciding_words
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
@@ -36,7 +37,6 @@ from engine.validation import Proposal, Source, validate_turn
 from engine.validation.deferred_questions import (
     answer_deferred_question,
     close_question,
-    defer_question,
     find_open_questions,
 )
 
@@ -69,6 +69,7 @@ class GameController:
         self.board_colours: tuple[tuple[str, str], ...] = ()
         """The colours of the board by premium, as `TableSnapshot.board_colours`."""
         self._memory = QuestionMemory(store)
+        self._question_note = QuestionNote(store)
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares whose tiles must be taken off the board after a challenge."""
 
@@ -132,7 +133,8 @@ class GameController:
             self.store.delete_game(before.number)
 
     def open_log(self, log: GameLog) -> None:
-        """Continue the game of a log."""
+        """Continue the game of a log, with the question that was open when the program was cut off."""
+        self.notices += self._question_note.restore(log, self.pictures)
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
         self._memory.start_game(log.game)
         self._shown_warnings.clear()
@@ -175,14 +177,18 @@ class GameController:
         `is_asked` is False if the players have ended the next turn without an answer.
         """
         question, self.open_question = self.open_question, None
-        if question is None or not question.is_deferrable or (before := self.log.game_before_last_press) is None:
+        if question is None:
             return
         is_chosen = question.question.chosen > 0 and not is_asked
         if question.deferred and is_chosen:
             self.answer_deferred_question(question.deferred, question.question.chosen)
-        elif not question.deferred and not is_chosen:
-            deferred = question.make_deferred(self.game.events[len(before.events) :])
-            self._report_unsaved(self.log.extend_last_press(defer_question(self.game, deferred, question.reading)))
+        elif not is_chosen and (events := make_deferral(self.log, question)):
+            self._report_unsaved(self.log.extend_last_press(events))
+
+    def save_open_question(self) -> None:
+        """Keep the open question on disk, so that a power cut does not lose it."""
+        if self._log is not None:
+            self._question_note.save(self._log, self.open_question, self.pictures)
 
     def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
         """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""

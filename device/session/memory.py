@@ -139,14 +139,17 @@ class PictureBuffer:
         open_question = decision.open_question
         if open_question is None or not open_question.question.squares or corners is None:
             return decision
-        jpeg = crop_squares(image, corners, open_question.question.squares)
+        question = open_question.question
+        name = self.add_crop(question.text, crop_squares(image, corners, question.squares))
+        return replace(decision, open_question=replace(open_question, question=replace(question, picture=name)))
+
+    def add_crop(self, text: str, jpeg: bytes) -> str:
+        """Add the crop that belongs to the question with this text, and return its name."""
         name = make_crop_name(jpeg)
         self.add(name, jpeg)
         kept = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
-        self._crop_names = {**kept, str(open_question.question.text): name}
-        return replace(
-            decision, open_question=replace(open_question, question=replace(open_question.question, picture=name))
-        )
+        self._crop_names = {**kept, str(text): name}
+        return name
 
     def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
         """Return a deferred question with the name of the crop that was shown with it, if the crop is still kept."""

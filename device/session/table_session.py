@@ -369,6 +369,7 @@ class TableSession:
             controller.notices += (make_notice("failed", trouble=Trouble.BOARD),)
         finally:
             controller.update_clock()
+            controller.save_open_question()
 
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game, with the notice about a fault of the camera if there is one."""

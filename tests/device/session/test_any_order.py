@@ -6,8 +6,10 @@ Answers are for the open question, or for an earlier one, which is refused.
 from __future__ import annotations
 
 import random
+import tempfile
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 from hypothesis import settings
@@ -85,6 +87,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
         self.store = GameStore(":memory:", clock=lambda: 0.0)
         self.text = TextTable()
         self.now = 0.0
@@ -98,6 +101,7 @@ class AnyOrder(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.session.close()
         self.store.close()
+        self.folder.cleanup()
 
     @property
     def game(self) -> Game:
@@ -181,6 +185,22 @@ class AnyOrder(RuleBasedStateMachine):
         self.session.close()
         self.session = self.open_session()
         assert self.submit(ResumeGame()) is not None
+
+    @precondition(lambda self: not self.game.is_over)
+    @rule()
+    def cut_power(self) -> None:
+        question = self.session._controller.open_question
+        path = Path(self.folder.name) / f"{len(self.questions)}.db"
+        self.store.backup(path)
+        self.session.close()
+        self.store.close()
+        self.store = GameStore(path, clock=lambda: 0.0)
+        self.session = self.open_session()
+        state = self.submit(ResumeGame())
+        assert state is not None
+        keys = {notice.key for notice in state.notices}
+        asked = [deferred.question.text for deferred in state.open_questions]
+        assert question is None or question.question.text in asked or keys & {"question-lost", "question-counts"}
 
     @invariant()
     def totals_follow_from_the_turns(self) -> None:

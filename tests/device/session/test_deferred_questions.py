@@ -22,6 +22,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
@@ -282,6 +283,59 @@ def test_question_without_an_answer_is_deferred_by_a_restart(table: TextTable) -
             state = session.submit(ResumeGame()).result(5)
             assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
             assert get_words(session.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
+
+
+def cut_power(store: GameStore, path: Path) -> GameStore:
+    """Return the store as it is on disk now."""
+    store.backup(path)
+    return GameStore(path)
+
+
+def test_question_without_an_answer_is_deferred_by_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        asked = play_in_doubt(session, table, HARN).question
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            state = restarted.submit(ResumeGame()).result(5)
+            (deferred,) = state.open_questions
+            assert asked is not None and deferred.question.picture == asked.picture
+            assert restarted.picture(asked.picture) == session.picture(asked.picture) is not None
+            assert get_words(state) == ["HARN?"] and not state.notices
+            assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
+            restarted.submit(Undo()).result(5)
+            assert not restarted.submit(Undo()).result(5).turns, "the question and its turn are one press"
+
+
+def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        play_in_doubt(session, table, HARN)
+        session.submit(AnswerQuestion(0)).result(5)
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            state = restarted.submit(ResumeGame()).result(5)
+            assert get_words(state) == ["HARN"] and not state.open_questions and not state.notices
+
+
+def test_press_at_which_nothing_was_recorded_is_to_be_repeated_after_a_power_cut(
+    table: TextTable, tmp_path: Path
+) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        play(session, table, HORN)
+        asked = play(session, table, HORN, ("CAT", 1, 1, True)).question
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            (notice,) = restarted.submit(ResumeGame()).result(5).notices
+            assert asked is not None and notice.key == "question-lost" and values_of(notice.text) == (asked.text,)
+
+
+def test_pass_that_may_be_an_exchange_is_told_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        asked = session.submit(EndTurn()).result(5).question
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            (notice,) = restarted.submit(ResumeGame()).result(5).notices
+            assert asked is not None and notice.key == "question-counts"
+            assert values_of(notice.text) == (asked.text, asked.answers[0])
 
 
 def test_new_name_of_a_player_defers_the_question(playing: TableSession, table: TextTable) -> None:
