@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,11 @@ def test_installed_modules_import_only_installed_ones() -> None:
     assert excluded
     installed = {name: imports for name, imports in build_import_graph(MODULES).items() if name not in excluded}
     assert {name: found for name, imports in installed.items() if (found := imports & excluded)} == {}
+
+
+def test_container_is_built_from_all_packages() -> None:
+    copied = re.findall(r"(?m)^COPY (\w+) /source/\1$", (ROOT / "packaging/Containerfile").read_text(encoding="utf-8"))
+    assert sorted(copied) == sorted(PACKAGES)
 
 
 @pytest.mark.slow

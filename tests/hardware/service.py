@@ -6,12 +6,14 @@ Of the standard library alone, for scripts that run where nothing but the servic
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import subprocess
 import time
 import urllib.request
 from collections.abc import Callable
 from http.cookiejar import CookieJar
+from typing import Any
 from urllib.parse import urlencode
 
 UNIT = "tilekeeper.service"
@@ -70,25 +72,54 @@ def page() -> str:
 
 
 class Phone:
-    """A phone that is paired by the code on the console."""
+    """A phone that is paired by the code on the console: the one in the journal, if none is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, code: str = "") -> None:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        code = re.findall(r"code there: (\d+)", journal_text())[-1]
-        self._post("/pair", self._get("/pair"), code=code)
+        self._post("/pair", self._get("/pair"), code=code or re.findall(r"code there: (\d+)", journal_text())[-1])
 
     def press(self, button: str) -> None:
         """Tap a button of the page."""
         self._post(f"/actions/{button}", self._get("/"))
+
+    def take_picture(self, jpeg: bytes) -> None:
+        """End the turn with a picture."""
+        self._send("/actions/picture", *make_multipart(find_fields(self._get("/")), jpeg))
+
+    def read(self, path: str) -> Any:
+        """Return what the JSON API answers."""
+        return json.loads(self._get(f"/api/v1{path}"))
 
     def _get(self, path: str) -> str:
         with self._opener.open(f"http://127.0.0.1:{PORT}{path}", timeout=60) as answer:
             return str(answer.read().decode())
 
     def _post(self, path: str, html: str, **fields: str) -> None:
-        fields |= dict(re.findall(r'name="(csrf|seen)" value="([^"]*)"', html))
-        with self._opener.open(f"http://127.0.0.1:{PORT}{path}", urlencode(fields).encode(), timeout=60):
+        body = urlencode(find_fields(html) | fields).encode()
+        self._send(path, body, "application/x-www-form-urlencoded")
+
+    def _send(self, path: str, body: bytes, kind: str) -> None:
+        asked = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", body, {"Content-Type": kind})
+        with self._opener.open(asked, timeout=60):
             pass
+
+
+def find_fields(html: str) -> dict[str, str]:
+    """The hidden fields that every form of a page has."""
+    return dict(re.findall(r'name="(csrf|seen)" value="([^"]*)"', html))
+
+
+def make_multipart(fields: dict[str, str], picture: bytes) -> tuple[bytes, str]:
+    """A form with a picture as the body of a request, and the type of the body."""
+    mark = "form"
+    parts = [
+        f'--{mark}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    head = f'--{mark}\r\nContent-Disposition: form-data; name="picture"; filename="photo.jpg"\r\n\r\n'
+    return "".join(
+        [*parts, head]
+    ).encode() + picture + f"\r\n--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
 
 
 def journal_text(lines: int = 200) -> str:

@@ -24,16 +24,14 @@ from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from engine.board import SQUARES, Board, column_of, row_of
-from engine.gcg import replay
 from engine.tiles import load_tile_set
 from tests.support.browsers import MARKS, chromium, opened, pair, visit
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.photo_labels import load_collections
+from tests.support.recorded_boards import GAME, TURNS, render_boards
 from vision.geometry import Image
 from vision.photo import decode_photo, load_photo
 from vision.recognition.reader import BoardReader
-from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
 from web.security.server import PageServer
 
@@ -42,9 +40,6 @@ if TYPE_CHECKING:
 
 pytestmark = MARKS
 
-TURNS = 10
-GAME = "three-of-us"
-"""A recorded game whose first ten turns have no blank: nine plays and a pass."""
 PHOTO_SIZE_PX = (4000, 3000)
 """Size of the pictures of a 12-megapixel camera."""
 ORIENTATION_TAG = 0x0112
@@ -73,17 +68,6 @@ def make_photo(image: Image, path: Path, orientation: int = 1) -> Path:
     exif[ORIENTATION_TAG] = orientation
     Pictures.fromarray(scaled[:, :, ::-1]).save(path, quality=92, exif=exif)
     return path
-
-
-def render_boards(turns: int) -> Iterator[tuple[Image, int]]:
-    """Yield a picture of the board after each turn of a recorded game, and the score of the turn."""
-    record = load_demo_games()[GAME]
-    table, board = SimulatedTable(seed=3, size=(1600, 1200), values=load_tile_set("en").values), Board()
-    for event in replay(record).events[:turns]:
-        board = event.play.apply_to(board) if event.play else board
-        faces = {(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None}
-        table.lay_tiles(faces)
-        yield table.photograph().image, event.counted_score
 
 
 def take_picture(page: Page, photo: Path) -> None:

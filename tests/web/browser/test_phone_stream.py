@@ -20,8 +20,9 @@ from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, chromium, opened
+from tests.support.recorded_boards import GAME, TURNS, render_boards
 from tests.support.sessions import until
-from tests.web.browser.test_phone_camera import GAME, TURNS, make_photo, render_boards, take_picture, wait_for_turn
+from tests.web.browser.test_phone_camera import make_photo, take_picture, wait_for_turn
 from vision.geometry import Image
 from vision.recognition.reader import BoardReader
 from web import create_app
