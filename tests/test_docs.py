@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from math import radians, tan
 from pathlib import Path
 
 import pytest
 
 from device.cameras import pi
 from device.system import mounting
+from docs.tools import mount
 from tests.support.docs_tables import END_MARKER, TABLES, make_session_table, read_table, start_marker
 from tests.support.photo_labels import load_collections
 
@@ -57,6 +59,18 @@ def test_every_document_is_linked_from_the_readme() -> None:
 def test_the_table_of_heights_is_the_computed_one() -> None:
     told = (ROOT / "docs" / "parts.md").read_text(encoding="utf-8")
     assert "\n".join(mounting.format_height_table()) in told
+
+
+@pytest.mark.parametrize("name", mount.DRAWINGS)
+def test_drawing_of_the_mount_is_the_computed_one(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == mount.DRAWINGS[name]()
+
+
+def test_no_camera_sees_the_plate_that_holds_it() -> None:
+    lens, thickness = 2 * mount.LENS_RADIUS_MM, mount.THICKNESS_MM
+    seen = [lens + 2 * thickness * tan(radians(camera.view[0]) / 2) for camera in mounting.CAMERAS]
+    across, _ = mount.MODULE_HOLES_MM
+    assert max(seen) <= mount.opening_mm() < across - mount.MODULE_HOLE_MM
 
 
 def test_heights_reckon_with_the_pictures_that_are_taken() -> None:

@@ -82,10 +82,17 @@ CAMERAS = (
     CameraSpec("Camera Module 3 Wide", (4608, 2592), (102.0, 67.0)),
     CameraSpec("Camera Module 2", (3280, 2464), (62.2, 48.8)),
     CameraSpec("Camera Module 1", (2592, 1944), (53.5, 41.41)),
+    CameraSpec("AI Camera", (4056, 3040), (66.0, 52.3)),
     CameraSpec("HQ Camera, 6 mm lens", (4056, 3040), view_from_lens((6.287, 4.712), 6.0)),
     CameraSpec("USB camera, 1080p, 78°", (1920, 1080), view_from_diagonal(78.0, 1920, 1080)),
 )
-BOARDS = (BoardSize("travel", 21.0, 1.2), BoardSize("usual", 36.0, 2.1), BoardSize("turntable", 42.0, 2.2))
+BOARDS = (
+    BoardSize("travel", 21.0, 1.2),
+    BoardSize("folding", 33.0, 2.0),
+    BoardSize("usual", 36.0, 2.1),
+    BoardSize("turntable", 42.0, 2.2),
+    BoardSize("21 × 21", 43.0, 1.9),
+)
 
 
 def format_height_table() -> Iterator[str]:
