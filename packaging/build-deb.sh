@@ -47,16 +47,7 @@ put_files() {
     mkdir -p "$STAGE/usr/bin" "$doc"
     ln -s "$VENV/bin/tilekeeper" "$STAGE/usr/bin/tilekeeper"
     put "$SOURCE/packaging/lintian-overrides" /usr/share/lintian/overrides/tilekeeper
-    {
-        printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Tilekeeper\n\n'
-        printf 'Files: *\nCopyright: the Tilekeeper maintainers\nLicense: Expat\n\nLicense: Expat\n'
-        sed 's/^$/./; s/^/ /' "$SOURCE/LICENSE"
-        printf '\nFiles: opt/tilekeeper/venv/*\nCopyright: their authors\nLicense: various\n'
-        printf ' Each Python package has its licence in its .dist-info folder.\n\n'
-        printf 'Files: opt/tilekeeper/venv/lib/*/site-packages/engine/data/lexicon/*\nCopyright: its authors\n'
-        printf 'License: word-list\n'
-        sed 's/^$/./; s/^/ /' "$SOURCE/engine/data/lexicon/NOTICE.txt"
-    } >"$doc/copyright"
+    /usr/bin/python3 "$SOURCE/packaging/copyright.py" "$(echo "$STAGE$VENV"/lib/python3.*/site-packages)" >"$doc/copyright"
     gzip -9n <"$SOURCE/CHANGELOG.md" >"$doc/changelog.gz"
 }
 

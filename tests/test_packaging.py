@@ -86,6 +86,34 @@ def test_container_is_built_from_all_packages() -> None:
     assert sorted(copied) == sorted(PACKAGES)
 
 
+def write_copyright(site_packages: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ROOT / "packaging/copyright.py", site_packages]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def put_package(folder: Path, metadata: str, licence: str) -> None:
+    info = folder / "thing-1.0.dist-info"
+    (info / "licenses").mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: thing\nVersion: 1.0\n{metadata}\n", encoding="utf-8")
+    (info / "licenses" / "LICENSE").write_text(licence, encoding="utf-8")
+    (info / "RECORD").write_text("thing/__init__.py,,\nthing-1.0.dist-info/licenses/LICENSE,,\n", encoding="utf-8")
+
+
+def test_copyright_of_the_package_has_each_bundled_licence(tmp_path: Path) -> None:
+    put_package(tmp_path, "License-Expression: MIT", "Copyright (c) 2020 Ann\n\nPermission is granted.")
+    done = write_copyright(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "site-packages/thing/*\n" in done.stdout
+    assert "Copyright: Copyright (c) 2020 Ann\nLicense: Expat\n" in done.stdout
+    assert "\n .\n Permission is granted." in done.stdout
+
+
+def test_copyright_of_the_package_refuses_an_unknown_licence(tmp_path: Path) -> None:
+    put_package(tmp_path, "License: see elsewhere", "")
+    done = write_copyright(tmp_path)
+    assert done.returncode != 0 and "thing 1.0 names no known licence" in done.stderr
+
+
 @pytest.mark.slow
 def test_the_wheel_has_every_file_that_the_program_reads(wheel: Path) -> None:
     wanted = {
