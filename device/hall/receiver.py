@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,8 +57,6 @@ _log = logging.getLogger(__name__)
 SESSION_S = 7 * 24 * 3600
 """Seconds for which the broker keeps events for a hall that is off."""
 CHECK_INTERVAL_S = 5.0
-ANSWER_TIMEOUT_S = 1.0
-"""Time in which tables usually answer an order, so that the director reads the answers at once."""
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Largest packet that the broker sends to the hall. Those above `MAX_MESSAGE_BYTES` are reported."""
 _CLIENT_NOTE = "client"
@@ -84,8 +82,6 @@ class HallReceiver(BrokerTask):
         self._key = key or Ed25519PrivateKey.generate()
         self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
-        self._answered = threading.Condition(self._lock)
-        """Notified after each message."""
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self.state = self._load_state()
@@ -105,7 +101,6 @@ class HallReceiver(BrokerTask):
             message = decode_message(topic, payload)
             with self._lock:
                 self.state = self._apply(message, is_retained)
-                self._answered.notify_all()
         except (BadMessageError, TooManyTablesError) as error:
             self._note_problem(topic, str(error))
         except TableFullError as error:
@@ -145,17 +140,14 @@ class HallReceiver(BrokerTask):
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
         """Send commands to tables that are online; return how many were sent. Raises `StoreError`.
 
-        The tables have `ANSWER_TIMEOUT_S` to answer; `state.orders` has what they answered, and what was not sent.
+        `state.orders` has what the tables answer, and what was not sent.
         Nothing waits for a connection: a clock that starts late is worse than one that does not start.
         """
         with self._lock:
             orders = [self._send_order(name, command) for name, command in commands]
             self.state = apply_orders(self.state, orders)
         self._ring()
-        sent = [order for order in orders if order.status is OrderStatus.SENT]
-        with self._answered:
-            self._answered.wait_for(lambda: self._are_answered(sent), ANSWER_TIMEOUT_S)
-        return len(sent)
+        return sum(order.status is OrderStatus.SENT for order in orders)
 
     def _send_order(self, name: str, command: DirectorCommand) -> SentOrder:
         table = self.state.tables.get(name)
@@ -169,10 +161,6 @@ class HallReceiver(BrokerTask):
         order = DirectorOrder(table=name, store=store, number=number, command=command)
         self._orders.append(publish_order(self._key, order))
         return SentOrder(name, command, number, OrderStatus.SENT)
-
-    def _are_answered(self, sent: Sequence[SentOrder]) -> bool:
-        waiting = {(one.table, one.number) for one in self.state.orders if one.status is OrderStatus.SENT}
-        return self._closing.is_set() or not any((one.table, one.number) in waiting for one in sent)
 
     def _publish_orders(self, connection: BrokerConnection) -> None:
         while self._orders:

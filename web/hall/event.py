@@ -7,7 +7,6 @@ import time
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Protocol
 
 from flask import Blueprint, Response, abort, request
@@ -17,25 +16,22 @@ from device.hall.director import DirectorCommand, OfferPairing, SetTableName, St
 from device.hall.hall_state import HallState
 from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
-from device.hall.standings import Pairing as PairedPlayers
-from device.hall.standings import PairingsError, compute_standings, format_csv, format_pairings, match_results
+from device.hall.standings import PairingsError, format_csv, format_pairings
 from device.player_names import is_player_name
 from device.storage.game_log import replay_log
 from engine.events import from_json
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
+from web.hall.event_view import EventView, Round, match_rounds
 from web.hall.feed import MAX_DELAY_S
 from web.hall.view import HallView
 from web.i18n import texts
+from web.live import send_message, send_stream
 from web.responses import accept, refuse, render_page, send_file
 from web.security.pairing import Pairing, current_client
 
 EVENT_PATH = "/event"
 MAX_POINTS = 1999
-MAX_ORDERS_SHOWN = 100
-"""Number of messages to tables on the page of the director, which has their answers."""
-
-Round = Sequence[tuple[PairedPlayers, Result | None]]
 
 
 class Hall(Protocol):
@@ -70,6 +66,8 @@ def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pai
     routes = Blueprint("event", __name__, url_prefix=EVENT_PATH)
     pages = EventPages(live, delayed, hall, pairing)
     routes.get("")(pages.event)
+    routes.get("/live/stream")(pages.stream)
+    routes.get("/live/state")(pages.newest)
     routes.get("/round-<int:number>.csv")(pages.send_csv)
     routes.get("/round-<int:number>.zip")(pages.send_games)
     routes.post("/pairings")(pages.set_pairings)
@@ -94,15 +92,29 @@ class EventPages:
     @property
     def state(self) -> HallState:
         """The hall as this client may see it."""
-        return (self.live if current_client(self.pairing) else self.delayed).state
+        return self._choose_view().state
+
+    def _choose_view(self) -> EventView:
+        return EventView(self.live if current_client(self.pairing) else self.delayed)
+
+    def stream(self) -> ResponseReturnValue:
+        """Return a stream of the changes of the event."""
+        return send_stream(self._choose_view().open_stream)
+
+    def newest(self) -> ResponseReturnValue:
+        """Return the changes of the event since a state."""
+        event = self._choose_view()
+        return send_message(event.view.newest_id, lambda since: event.build_message(texts(), since))
 
     def event(self) -> Response:
         """Return standings and rounds, and for the director the forms."""
-        state = self.state
+        event = self._choose_view()
+        live_id, state = event.view.newest_id, event.state
         return render_page(
             "hall/event.html",
-            standings=compute_standings(state.pairings, state.results),
-            rounds=_match_rounds(state).items(),
+            live_id=live_id,
+            parts=event.render_parts(texts()),
+            rounds=list(match_rounds(state)),
             pairings_text=format_pairings(state.pairings),
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
@@ -111,7 +123,6 @@ class EventPages:
             entered=[result for result in state.results if not result.game],
             fingerprint=self.hall.fingerprint,
             sent=request.args.get("sent", type=int),
-            orders=self.hall.state.orders[-MAX_ORDERS_SHOWN:],
         )
 
     def send_csv(self, number: int) -> Response:
@@ -185,13 +196,7 @@ class EventPages:
         return accept(f"{EVENT_PATH}?sent={sent}") if sent else refuse(texts()("hall.none_sent"))
 
     def _find_round(self, number: int) -> Round:
-        return _match_rounds(self.state).get(number) or abort(404)
-
-
-def _match_rounds(state: HallState) -> dict[int, Round]:
-    """Return the pairings of each round with their results, by the number of the round, in rising order."""
-    matched = match_results(state.pairings, state.results)
-    return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
+        return match_rounds(self.state).get(number) or abort(404)
 
 
 def _is_number(text: str) -> bool:

@@ -28,6 +28,9 @@ MAX_REVISION_DIGITS = 18
 MAX_RESULTS = 12
 """Number of results on the page of the hall."""
 
+RenderParts = Callable[[Texts, str], dict[str, str]]
+"""Returns the parts of a page that changed since a state, by the ids of elements."""
+
 
 class TableFeed:
     """The newest snapshot of one table, for `LiveUpdates`."""
@@ -59,7 +62,7 @@ class HallView:
         self._templates = templates
         self._streams = streams
         self._name = name
-        self._is_director = is_director
+        self.is_director = is_director
         self._run_id = secrets.token_hex(4)
         self._lock = threading.Lock()
         self._cards: dict[tuple[str, str], tuple[int, str]] = {}
@@ -95,32 +98,37 @@ class HallView:
         run_id, _, number = since.partition("-")
         is_own = run_id == self._run_id and number.isdecimal() and len(number) <= MAX_REVISION_DIGITS
         known = int(number) if is_own else -1
-        parts = {"status": self._render("status", t)}
+        parts = {"status": self.render("status", t)}
         if known < state.names_revision:
-            parts["tables"] = self._render("tables", t, cards=[self._render_card(x, t) for x in state.tables.values()])
+            parts["tables"] = self.render("tables", t, cards=[self._render_card(x, t) for x in state.tables.values()])
         else:
             changed = ((i, table) for i, table in enumerate(state.tables.values()) if table.revision > known)
             parts |= {f"table-{i}": self._render_card(table, t) for i, table in changed}
         if known < state.results_revision or known < 0:
-            parts["results"] = self._render("results", t, results=state.results[: -MAX_RESULTS - 1 : -1])
-        if self._is_director:
-            parts["problems"] = self._render("problems", t)
+            parts["results"] = self.render("results", t, results=state.results[: -MAX_RESULTS - 1 : -1])
+        if self.is_director:
+            parts["problems"] = self.render("problems", t)
         return parts
 
-    def build_message(self, t: Texts, since: str) -> str:
-        """Return a JSON message for `page.js` with the parts that changed since then."""
+    def build_message(self, t: Texts, since: str, render_parts: RenderParts | None = None) -> str:
+        """Return a JSON message for `page.js` with the parts of a page, by default of that of the hall."""
         newest = self.newest_id
         message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": "", "colours": COLOURS_PATH}
-        return json.dumps({**message, "parts": self.render_parts(t, since)}, ensure_ascii=False, separators=(",", ":"))
+        parts = (render_parts or self.render_parts)(t, since)
+        return json.dumps({**message, "parts": parts}, ensure_ascii=False, separators=(",", ":"))
 
-    def open_stream(self, since: str, t: Texts) -> Response:
-        """Open a stream of updates, and return the response. Raises `NoStreamError`."""
+    def open_stream(
+        self, since: str, t: Texts, page: str = "hall", render_parts: RenderParts | None = None
+    ) -> Response:
+        """Open a stream of updates of a page, and return the response. Raises `NoStreamError`."""
 
         def make_event(known: str) -> tuple[str, str]:
             newest = self.newest_id
-            return newest, add_server_time(self.build_message(t, known))
+            return newest, add_server_time(self.build_message(t, known, render_parts))
 
-        return open_stream(self._streams, f"hall {t.language} {self._name}", since, lambda: self.newest_id, make_event)
+        return open_stream(
+            self._streams, f"{page} {t.language} {self._name}", since, lambda: self.newest_id, make_event
+        )
 
     def count(self, is_so: Callable[[HallTable], bool]) -> int:
         """Return the number of tables of a kind."""
@@ -131,13 +139,14 @@ class HallView:
         with self._lock:
             card = self._cards.get(key)
         if card is None or card[0] != table.revision:
-            html = self._render("card", t, table=table, state=table.make_snapshot(self.delay_s))
+            html = self.render("card", t, table=table, state=table.make_snapshot(self.delay_s))
             card = table.revision, html
             with self._lock:
                 self._cards[key] = card
         return card[1]
 
-    def _render(self, name: str, t: Texts, **values: object) -> str:
+    def render(self, name: str, t: Texts, **values: object) -> str:
+        """Return a part of a page from its template."""
         return self._templates.get_template(f"hall/{name}.html").render(
             t=t, hall=self.state, view=self, now=time.monotonic(), **values
         )

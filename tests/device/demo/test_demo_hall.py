@@ -59,6 +59,7 @@ def test_demo_obeys_the_director() -> None:
 
         def are_accepted(*commands: DirectorCommand) -> bool:
             hall.send_orders(("Table 3", command) for command in commands)
+            until(lambda: all(order.status != "sent" for order in hall.state.orders))
             return {order.status for order in hall.state.orders[-len(commands) :]} == {"accepted"}
 
         until(lambda: are_accepted(SetTableName("Final")))

@@ -128,6 +128,7 @@ def test_answers_of_the_tables_are_on_the_page_of_the_director(
     for key in ("order-no-hall", "order-forged"):
         refusal = OrderAnswer(table="Table 2", number=2, accepted=False, reason="{0.x} no <b>", key=key)
         hall.state = apply_answer(hall.state, refusal)
+    hall.look()
     page = director.get("/event?lang=de").text
     shown = [re.sub(r"<[^>]*>|\s+", " ", row).split() for row in re.findall(r'<li><span class="at">(.*?)</li>', page)]
     assert [" ".join(row) for row in shown] == [
@@ -137,6 +138,28 @@ def test_answers_of_the_tables_are_on_the_page_of_the_director(
         "Table 2 Name auf seinen Seiten: Final angenommen",
     ]
     assert "angenommen" not in client.get("/event?lang=de").text
+
+
+def test_standings_and_running_games_are_live(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Ben,Anna\n2,Table 10,Cleo,Dan")
+    hall.look()
+    page = client.get("/event").text
+    assert 'data-stream="/event/live"' in page and "Anna <strong>14</strong>" in page and "playing" in page
+    first = client.get("/event/live/state").json
+    assert client.get(f"/event/live/state?since={first['id']}").status_code == 204
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    parts = client.get(f"/event/live/state?since={first['id']}").json["parts"]
+    assert set(parts) == {"standings", "round-1", "round-2"}
+    assert parts["standings"].index("Anna") < parts["standings"].index("Ben") and "playing" not in parts["round-1"]
+
+
+def test_answers_are_live_for_the_director_only(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
+    hall.state = apply_orders(hall.state, [SentOrder("Table 2", StartClock(), 1, OrderStatus.SENT)])
+    hall.state = apply_answer(hall.state, OrderAnswer(table="Table 2", number=1, accepted=True))
+    hall.look()
+    assert "accepted" in director.get("/event/live/state").json["parts"]["orders"]
+    assert "orders" not in client.get("/event/live/state").json["parts"]
 
 
 @pytest.mark.parametrize("fields", [{"table": "nowhere", "name": "Final"}, {"table": "Table 2", "name": "a/b"}])

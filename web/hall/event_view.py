@@ -1,0 +1,70 @@
+"""The live parts of the page of an event: standings, the games of each round, and the messages of the director."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from flask import Response
+
+from device.hall.hall_state import HallState
+from device.hall.results import Result
+from device.hall.standings import Pairing, compute_standings, match_results
+from device.session.snapshot import PlayerView
+from web.hall.view import HallView, is_playing
+from web.i18n import Texts
+
+MAX_ORDERS_SHOWN = 100
+"""Number of messages to tables on the page of the director, which has their answers."""
+
+Round = Sequence[tuple[Pairing, Result | None]]
+
+
+@dataclass(frozen=True)
+class EventView:
+    """What one kind of viewers sees of the event."""
+
+    view: HallView
+
+    @property
+    def state(self) -> HallState:
+        """The state of the hall that is shown."""
+        return self.view.state
+
+    def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
+        """Return the parts of the page by the ids of elements. A game that is played has its totals."""
+        state, running = self.state, find_running_games(self.state)
+        standings = compute_standings(state.pairings, state.results)
+        parts = {"standings": self.view.render("standings", t, standings=standings)}
+        for number, lines in match_rounds(state).items():
+            games = [(pairing, result, running.get(make_pair_key(pairing))) for pairing, result in lines]
+            parts[f"round-{number}"] = self.view.render("round", t, games=games)
+        if self.view.is_director:
+            parts["orders"] = self.view.render("orders", t, orders=state.orders[: -MAX_ORDERS_SHOWN - 1 : -1])
+        return parts
+
+    def build_message(self, t: Texts, since: str) -> str:
+        """Return a JSON message for `page.js`."""
+        return self.view.build_message(t, since, self.render_parts)
+
+    def open_stream(self, since: str, t: Texts) -> Response:
+        """Open a stream of updates, and return the response. Raises `NoStreamError`."""
+        return self.view.open_stream(since, t, "event", self.render_parts)
+
+
+def match_rounds(state: HallState) -> dict[int, Round]:
+    """Return the pairings of each round with their results, by the number of the round, in rising order."""
+    matched = match_results(state.pairings, state.results)
+    return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
+
+
+def find_running_games(state: HallState) -> dict[frozenset[str], tuple[PlayerView, ...]]:
+    """Return the players of each game that goes on, with their totals, by their names."""
+    games = (table.snapshot.players for table in state.tables.values() if is_playing(table))
+    return {frozenset(player.name.casefold() for player in players): players for players in games}
+
+
+def make_pair_key(pairing: Pairing) -> frozenset[str]:
+    """Return the key of a pairing's game in `find_running_games`."""
+    return frozenset((pairing.first.casefold(), pairing.second.casefold()))
