@@ -296,10 +296,6 @@ set_country() {
     fi
 }
 
-random_text() { # random_text LENGTH: without characters that are mistaken for others
-    LC_ALL=C tr -dc 'abcdefghjkmnpqrstuvwxyz23456789' </dev/urandom | head -c "$1" || true
-}
-
 make_hotspot() {
     local keyfile=/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection about=$ETC/hotspot.toml
     if [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null; then
@@ -307,29 +303,14 @@ make_hotspot() {
         return 0
     fi
     if [ ! -e "$keyfile" ] || [ ! -e "$about" ]; then
-        local name password
-        name=Tilekeeper-$(random_text 4)
-        password=$(random_text 10)
-        # Priority -10: only where no known network is in reach. "shared": addresses and names for the phones.
-        nmcli --offline connection add type wifi con-name tilekeeper-hotspot ifname wlan0 ssid "$name" \
-            connection.autoconnect yes connection.autoconnect-priority -10 connection.autoconnect-retries 0 \
-            802-11-wireless.mode ap 802-11-wireless.band bg \
-            802-11-wireless-security.key-mgmt wpa-psk 802-11-wireless-security.proto rsn \
-            802-11-wireless-security.pairwise ccmp 802-11-wireless-security.psk "$password" \
-            ipv4.method shared ipv4.addresses 10.42.0.1/24 ipv6.method disabled >"$BASE/.hotspot"
-        put "$BASE/.hotspot" "$keyfile" 600
-        {
-            say "# The Wi-Fi that this table opens where no known one is in reach. Made by install.sh."
-            say "name = \"$name\""
-            say "password = \"$password\""
-            say "address = \"10.42.0.1\""
-        } >"$BASE/.hotspot"
-        put "$BASE/.hotspot" "$about" 640
+        local new
+        new=$(mktemp -d)
+        "$SOURCE/systemd/make-hotspot.sh" "$new" "$PORT"
+        put "$new$keyfile" "$keyfile" 600
+        put "$new$about" "$about" 640
         chgrp "$PROGRAM" "$about"
-        printf '\\e{bold}Tilekeeper\\e{reset}: http://\\n.local:%s or http://\\4:%s\nWithout a known Wi-Fi: join "%s", password %s, then http://10.42.0.1:%s\n\n' \
-            "$PORT" "$PORT" "$name" "$password" "$PORT" >"$BASE/.hotspot"
-        put "$BASE/.hotspot" /etc/issue.d/tilekeeper.issue
-        rm -f "$BASE/.hotspot"
+        put "$new/etc/issue.d/tilekeeper.issue" /etc/issue.d/tilekeeper.issue
+        rm -rf "$new"
         booted && nmcli connection reload
     fi
     say "where no known Wi-Fi is in reach: join \"$(sed -n 's/^name = "\(.*\)"/\1/p' "$about")\"," \

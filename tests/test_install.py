@@ -21,7 +21,7 @@ SCRIPTS = sorted(
     [
         *SYSTEMD.glob("*.sh"),
         *(ROOT / "tests" / "hardware").glob("*.sh"),
-        PACKAGING / "build-deb.sh",
+        *PACKAGING.rglob("*.sh"),
         *MAINTAINER_SCRIPTS,
     ]
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import lzma
 import os
 import re
 import shutil
@@ -86,11 +89,6 @@ def test_container_is_built_from_all_packages() -> None:
     assert sorted(copied) == sorted(PACKAGES)
 
 
-def write_copyright(site_packages: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, ROOT / "packaging/copyright.py", site_packages]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
 def put_package(folder: Path, metadata: str, licence: str) -> None:
     info = folder / "thing-1.0.dist-info"
     (info / "licenses").mkdir(parents=True)
@@ -101,7 +99,7 @@ def put_package(folder: Path, metadata: str, licence: str) -> None:
 
 def test_copyright_of_the_package_has_each_bundled_licence(tmp_path: Path) -> None:
     put_package(tmp_path, "License-Expression: MIT", "Copyright (c) 2020 Ann\n\nPermission is granted.")
-    done = write_copyright(tmp_path)
+    done = run_packaging("copyright.py", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "site-packages/thing/*\n" in done.stdout
     assert "Copyright: Copyright (c) 2020 Ann\nLicense: Expat\n" in done.stdout
@@ -110,8 +108,35 @@ def test_copyright_of_the_package_has_each_bundled_licence(tmp_path: Path) -> No
 
 def test_copyright_of_the_package_refuses_an_unknown_licence(tmp_path: Path) -> None:
     put_package(tmp_path, "License: see elsewhere", "")
-    done = write_copyright(tmp_path)
+    done = run_packaging("copyright.py", tmp_path)
     assert done.returncode != 0 and "thing 1.0 names no known licence" in done.stderr
+
+
+def run_packaging(script: str, *words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ROOT / "packaging" / script, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_list_for_imager_has_size_and_checksum_of_the_image(tmp_path: Path) -> None:
+    image = tmp_path / "tilekeeper.img.xz"
+    image.write_bytes(lzma.compress(b"card" * 1000))
+    done = run_packaging("image/os_list.py", image, "https://example.org/tilekeeper.img.xz")
+    (entry,) = json.loads(done.stdout)["os_list"]
+    assert entry["extract_size"] == 4000
+    assert entry["extract_sha256"] == hashlib.sha256(b"card" * 1000).hexdigest()
+    assert entry["image_download_sha256"] == hashlib.sha256(image.read_bytes()).hexdigest()
+    assert entry["url"] == "https://example.org/tilekeeper.img.xz"
+
+
+def test_notes_of_a_release_are_its_section_of_the_changelog() -> None:
+    done = run_packaging("changelog_section.py", "Unreleased")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("### Added") and "\n## " not in done.stdout
+
+
+def test_release_without_a_section_in_the_changelog_is_refused() -> None:
+    done = run_packaging("changelog_section.py", "99.0")
+    assert done.returncode != 0 and "no section 99.0" in done.stderr
 
 
 @pytest.mark.slow

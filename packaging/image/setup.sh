@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Makes a table of a Raspberry Pi OS Lite or Debian (bookworm, trixie; 64-bit): the steps of the card image, run in its root.
+#
+#     packaging/image/setup.sh PACKAGE.deb        as root, in the root of the image (chroot)
+#
+# The Wi-Fi of its own gets its name and password on the first start of each card, not here. tests/hardware/image_root.sh
+# runs this in a plain Debian root.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+package=$(realpath "${1:?the Debian package}")
+export DEBIAN_FRONTEND=noninteractive
+
+apt-get -q update
+# The Recommends of the package: of Raspberry Pi OS, and as far as Debian has them. iw and the others are for the own Wi-Fi.
+apt-get -qy install "$package" network-manager dnsmasq-base nftables iw rfkill avahi-daemon
+systemctl enable tilekeeper.service NetworkManager.service avahi-daemon.service
+/opt/tilekeeper/host-name.sh set tilekeeper
+install -m 644 "$here/tilekeeper-first-start.service" /etc/systemd/system/
+systemctl enable tilekeeper-first-start.service
+apt-get clean
+rm -rf /var/lib/apt/lists/*

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Writes the Wi-Fi that the table opens where no known one is in reach, with a name and password of its own.
+#
+#     sudo /opt/tilekeeper/make-hotspot.sh FOLDER PORT
+#
+# FOLDER is empty for the running system, or a folder whose files an installer puts into place. PORT is that of the page.
+set -euo pipefail
+
+folder=${1?the root folder}
+port=${2:?the port of the page}
+
+random_text() { # random_text LENGTH: without characters that are mistaken for others
+    LC_ALL=C tr -dc 'abcdefghjkmnpqrstuvwxyz23456789' </dev/urandom | head -c "$1" || true
+}
+
+write() { # write PATH MODE: from standard input
+    install -D -m "$2" /dev/null "$folder$1"
+    cat >"$folder$1"
+}
+
+name=Tilekeeper-$(random_text 4)
+password=$(random_text 10)
+# Priority -10: only where no known network is in reach. "shared": addresses and names for the phones.
+nmcli --offline connection add type wifi con-name tilekeeper-hotspot ifname wlan0 ssid "$name" \
+    connection.autoconnect yes connection.autoconnect-priority -10 connection.autoconnect-retries 0 \
+    802-11-wireless.mode ap 802-11-wireless.band bg \
+    802-11-wireless-security.key-mgmt wpa-psk 802-11-wireless-security.proto rsn \
+    802-11-wireless-security.pairwise ccmp 802-11-wireless-security.psk "$password" \
+    ipv4.method shared ipv4.addresses 10.42.0.1/24 ipv6.method disabled |
+    write /etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection 600
+write /etc/tilekeeper/hotspot.toml 640 <<TEXT
+# The Wi-Fi that this table opens where no known one is in reach. Made by make-hotspot.sh.
+name = "$name"
+password = "$password"
+address = "10.42.0.1"
+TEXT
+chgrp tilekeeper "$folder/etc/tilekeeper/hotspot.toml"
+printf '\\e{bold}Tilekeeper\\e{reset}: http://\\n.local:%s or http://\\4:%s\nWithout a known Wi-Fi: join "%s", password %s, then http://10.42.0.1:%s\n\n' \
+    "$port" "$port" "$name" "$password" "$port" | write /etc/issue.d/tilekeeper.issue 644
