@@ -7,6 +7,7 @@ The fields of the form follow from the declarations in `device.settings` and fro
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 import stat
 import threading
@@ -160,6 +161,8 @@ class SettingsEditor:
     def read(self) -> SettingsForm:
         """Return the settings file as a form. Errors in the file are in the form."""
         try:
+            if self.path.exists() and not self.path.is_file():  # a FIFO would wait for its writer
+                raise OSError(errno.EINVAL, "no file", str(self.path))
             data = self.path.read_bytes()
             text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")  # as `load_settings` reads it
             document = tomllib.loads(text)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 HELP = "show all tables of a club or tournament on one page"
 DEFAULT_PORT = 8090
 _FILE_NAME = "hall.db"
+_MAX_PAIRINGS_BYTES = 1_000_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +89,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     from device.hall.key_file import KeyFileError, open_key
     from device.hall.receiver import HallReceiver
     from device.hall.standings import PairingsError
+    from device.storage.files import read_small_file
     from web.hall.app import create_hall_app
     from web.security.pairing import Pairing
     from web.security.pairing_file import FILE_NAME
@@ -103,7 +105,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     receiver = stack.enter_context(HallReceiver(path, settings, print, key))
     if args.pairings:
         try:
-            receiver.set_pairings(args.pairings.read_text(encoding="utf-8"))
+            receiver.set_pairings(read_small_file(args.pairings, _MAX_PAIRINGS_BYTES).decode())
         except (PairingsError, UnicodeDecodeError) as error:
             raise UserError(f"{args.pairings}: {error}") from None
     if args.delay is not None:

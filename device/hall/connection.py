@@ -22,12 +22,14 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from device.hall.messages import Publication
 from device.settings import HallSettings
+from device.storage.files import read_small_file
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
 
 KEEPALIVE_S = 20
 CONNECT_TIMEOUT_S = 5.0
+MAX_PASSWORD_FILE_BYTES = 10_000
 QOS = 1
 """Delivered at least once."""
 
@@ -96,7 +98,7 @@ class BrokerConnection:
                 self._client.tls_set(str(settings.ca))
             if settings.user:
                 file = settings.password_file
-                password = file.read_text(encoding="utf-8").strip() if file else None
+                password = read_small_file(file, MAX_PASSWORD_FILE_BYTES).decode().strip() if file else None
                 self._client.username_pw_set(settings.user, password)
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
             raise BrokerRefusedError(str(error)) from error

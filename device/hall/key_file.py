@@ -7,10 +7,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
-from device.storage.files import write_file
+from device.storage.files import read_small_file, write_file
 from engine.errors import TilekeeperError
 
 FILE_NAME = "hall-key.pem"
+_MAX_FILE_BYTES = 10_000
 
 
 class KeyFileError(TilekeeperError):
@@ -26,7 +27,7 @@ def open_key(path: Path) -> Ed25519PrivateKey:
         if not path.exists():
             new = Ed25519PrivateKey.generate()
             write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), mode=0o600)
-        key = load_pem_private_key(path.read_bytes(), None)
+        key = load_pem_private_key(read_small_file(path, _MAX_FILE_BYTES), None)
     except (OSError, ValueError, TypeError) as error:
         raise KeyFileError(f"the key of the hall in {path} cannot be used: {error}") from error
     if not isinstance(key, Ed25519PrivateKey):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -89,6 +92,18 @@ def test_setting_without_a_section_is_added(editor: SettingsEditor, path: Path) 
     settings = load_settings(path)
     assert settings.voice.use and settings.page.port == 8081 and settings.panel.pins.end_turn == (26,)
     assert settings.page.names == ("a.example", "b.example") and settings.game.players == ("Anna", "Ben")
+
+
+def test_file_that_became_a_fifo_is_a_problem_of_the_form(editor: SettingsEditor, path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as worker:
+        form = worker.submit(editor.read)
+        try:
+            assert "is no file" in form.result(5).problem
+        finally:
+            with suppress(OSError):  # lets a reader that waits go on
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def test_missing_file_is_written_from_the_default_file(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from paho.mqtt.publish import single
 
+from device.hall.connection import BrokerConnection, BrokerRefusedError
 from device.hall.directed_table import NOTE_NAME, DirectedTable
 from device.hall.director import (
     KEY_TOPIC,
@@ -37,6 +40,7 @@ from device.session.commands.games import EndPause, Pause
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
+from device.settings import HallSettings
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.messages import key_of, values_of
 from tests.device.hall.conftest import MakeBroker
@@ -276,6 +280,25 @@ def test_broken_key_file_is_kept(tmp_path: Path) -> None:
     with pytest.raises(KeyFileError):
         open_key(path)
     assert path.read_text() == "broken"
+
+
+@pytest.mark.parametrize("name", ["key.pem", "password"])
+def test_fifo_is_no_file_of_the_hall(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    settings = HallSettings("127.0.0.1", 1, user="hall", password_file=path)
+    with ThreadPoolExecutor(1) as worker, pytest.raises((KeyFileError, BrokerRefusedError)):
+        opened = worker.submit(open_key, path) if name == "key.pem" else worker.submit(BrokerConnection, settings, "7")
+        try:
+            opened.result(5)
+        finally:
+            release(path)
+
+
+def release(path: Path) -> None:
+    """Let a reader that waits for the writer of a FIFO go on."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def send(broker: Broker, payload: bytes) -> None:
