@@ -131,7 +131,7 @@ class PageSettings(_Section, frozen=True):
     are the name and password of the Wi-Fi for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
     `language` is the language for all devices that chose no other; if it is empty, it is that of each browser.
     `board_colours` is the edition in whose colours the board is drawn; if it is empty, the colours are those of the
-    table's own board.
+    table's own board. If `new_versions` is True, the table asks once a day whether a newer program was released.
     """
 
     port: int = 8080
@@ -144,6 +144,7 @@ class PageSettings(_Section, frozen=True):
     names: tuple[str, ...] = ()
     language: Annotated[str, Meta(extra={"choices": ("", *list_languages())})] = ""
     board_colours: Annotated[str, Meta(extra={"choices": _BOARD_COLOURS, "texts": "settings.board_colours"})] = ""
+    new_versions: bool = False
 
 
 class DataSettings(_Section, frozen=True):

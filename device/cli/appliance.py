@@ -33,11 +33,12 @@ from device.settings import PanelSettings, Settings, TableSettings
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.fallback import FallbackStore
-from device.storage.lexicons import NO_LEXICON
+from device.storage.lexicons import NO_LEXICON, default_cache_dir
 from device.storage.recovery import open_store
 from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import GameStore, StoreError
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
+from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
 from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import is_service, make_page_check, make_worker_feed, notify, wait_with_watchdog
@@ -317,8 +318,15 @@ class Appliance:
         def restart() -> None:  # systemd starts the program again
             threading.Timer(RESTART_DELAY_S, self.ended.set).start()
 
-        editor = SettingsEditor(self._settings_file, self._settings, apply)
-        return SettingsAccess(editor, self._data_folder / LEXICON_FOLDER, restart if is_service() else None)
+        def find_new_version() -> str:
+            return find_newer_version(default_cache_dir()) if self._settings.page.new_versions else ""
+
+        return SettingsAccess(
+            SettingsEditor(self._settings_file, self._settings, apply),
+            self._data_folder / LEXICON_FOLDER,
+            restart if is_service() else None,
+            find_new_version=find_new_version,
+        )
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
         """Notify systemd that the program is ready, and send pings to its watchdog until the program ends."""

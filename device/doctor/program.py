@@ -22,6 +22,8 @@ from device.settings import (
     load_settings,
     user_settings_file,
 )
+from device.storage.lexicons import default_cache_dir
+from device.system.new_version import find_newer_version
 
 REINSTALL = "sudo ./systemd/install.sh in the folder of Tilekeeper"
 REQUIRED_MODULES = {
@@ -104,7 +106,7 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
 
 def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that a word list is available for the tile set in the settings."""
-    from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+    from device.storage.lexicons import NO_LEXICON, open_lexicon
     from engine.lexicon import LexiconError
 
     subject = Subject("word list")
@@ -133,13 +135,15 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
         )
 
 
-def check_update(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Report a newer Debian package that apt knows; nothing is asked over the network."""
+def check_update(system: System, settings: Settings) -> Iterator[Finding]:
+    """Report a newer Debian package that apt knows, and if the settings allow the request, a newer release."""
     answer = system.run("apt-cache", "policy", "tilekeeper")
     versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\S+)", answer.out if answer else ""))
     installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")
     if "(none)" not in (installed, newest) and installed != newest:
         yield Subject("version").note(f"{installed} is installed, and {newest} is there", "sudo apt upgrade")
+    if settings.page.new_versions and (newer := find_newer_version(default_cache_dir())):
+        yield Subject("version").note(f"version {newer} was released", "get it as you got this one (docs/pi.md)")
 
 
 def is_service_installed(system: System) -> bool:

@@ -45,13 +45,15 @@ class SettingsAccess:
     """What the page may change: the settings file, and the word lists in `lexicon_folder`.
 
     `restart` restarts the program after the response was sent. It is None if the program cannot restart itself.
-    `cameras` are those among which the page lets the admin choose.
+    `cameras` are those among which the page lets the admin choose. `find_new_version` returns a version that is newer
+    than the program, or an empty string.
     """
 
     editor: SettingsEditor
     lexicon_folder: Path
     restart: Callable[[], None] | None = None
     cameras: CameraChoice = dataclasses.field(default_factory=CameraChoice)
+    find_new_version: Callable[[], str] = str
 
 
 def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSession) -> Blueprint:
@@ -146,6 +148,7 @@ class SettingsPages:
             can_restart=self.access.restart is not None,
             path=editor.path,
             saved="saved" in request.args,
+            new_version=self.access.find_new_version(),
         )
         response.status_code = status
         return response

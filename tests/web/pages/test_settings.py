@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -69,6 +70,18 @@ def read_form(client: FlaskClient) -> dict[str, str]:
 def test_page_has_all_settings(admin: FlaskClient) -> None:
     assert read_form(admin).keys() == {field.name for field in list_fields()} - {"page.port"} | {"csrf", "version"}
     assert "/settings" in admin.get("/dialogs/more").text and "/settings" in admin.get("/setup").text
+
+
+def test_page_names_a_new_version(tmp_path: Path, access: SettingsAccess) -> None:
+    newer = replace(access, find_new_version=lambda: "9.1")
+    with house(tmp_path, host_info=HostInfo(settings=newer)) as table:
+        client = table.app.test_client()
+        pair(client)
+        assert "Version 9.1 of Tilekeeper was released." in client.get("/settings").text
+
+
+def test_page_without_a_new_version_names_none(admin: FlaskClient) -> None:
+    assert "was released" not in admin.get("/settings").text
 
 
 def test_form_without_changes_leaves_the_file_as_it_is(admin: FlaskClient, path: Path) -> None:

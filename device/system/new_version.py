@@ -1,0 +1,96 @@
+"""Asks once a day whether a newer version of the program was released; only for a table whose admin wants that."""
+
+from __future__ import annotations
+
+import http.client
+import importlib.metadata
+import logging
+import re
+import time
+import urllib.request
+from pathlib import Path
+
+import msgspec
+
+RELEASES_URL = "https://pypi.org/pypi/tilekeeper/json"
+"""Description of the newest release (https://docs.pypi.org/api/json/)."""
+CHECK_INTERVAL_S = 24 * 3600.0
+TIMEOUT_S = 3.0
+"""Seconds for each step of the request: whoever opens the settings waits for it."""
+MAX_ANSWER_BYTES = 4_000_000
+CACHE_FILE_NAME = "new-version.json"
+
+_log = logging.getLogger(__name__)
+_VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,3}")
+
+
+class _Check(msgspec.Struct, frozen=True):
+    """The answer of the last request, and when it was made (Unix time, s); `newest` is empty if it failed."""
+
+    time: float
+    newest: str
+
+
+class _Info(msgspec.Struct, frozen=True):
+    version: str
+
+
+class _Release(msgspec.Struct, frozen=True):
+    info: _Info
+
+
+def find_newer_version(cache_folder: Path, installed: str | None = None, now: float | None = None) -> str:
+    """Return the newest version if it is newer than `installed`, or an empty string.
+
+    If `installed` is None, it is the version of this program; a checkout that is not installed asks for nothing. The
+    answer is kept in `cache_folder` for a day, also that there was none.
+    """
+    installed = _find_installed_version() if installed is None else installed
+    if not installed:
+        return ""
+    now = time.time() if now is None else now
+    path = cache_folder / CACHE_FILE_NAME
+    check = _read_check(path)
+    if check is None or not 0 <= now - check.time < CHECK_INTERVAL_S:
+        check = _Check(now, _fetch_newest_version())
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(msgspec.json.encode(check))
+        except OSError as error:
+            _log.warning("the newest version cannot be noted: %s", error)
+    return check.newest if _make_key(check.newest) > _make_key(installed) else ""
+
+
+def _find_installed_version() -> str:
+    try:
+        return importlib.metadata.version("tilekeeper")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _read_check(path: Path) -> _Check | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Check)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _fetch_newest_version() -> str:
+    """Return the newest version, or an empty string if the server does not answer as expected."""
+    try:
+        with urllib.request.urlopen(RELEASES_URL, timeout=TIMEOUT_S) as answer:
+            release = msgspec.json.decode(answer.read(MAX_ANSWER_BYTES), type=_Release)
+    except (OSError, http.client.HTTPException, msgspec.MsgspecError) as error:
+        _log.info("no answer about new versions: %s", error)
+        return ""
+    return release.info.version if _VERSION.fullmatch(release.info.version) else ""
+
+
+def _make_key(version: str) -> tuple[int, ...]:
+    """Return a key by which versions are ordered; what follows the numbers, as in `1.2rc1`, is left out.
+
+    >>> _make_key("0.10.1") > _make_key("0.9"), _make_key("")
+    (True, ())
+    """
+    found = _VERSION.match(version)
+    return tuple(map(int, found[0].split("."))) if found else ()
