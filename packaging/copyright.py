@@ -20,9 +20,9 @@ LICENCES = (
     (r"^(BSD License|3-Clause BSD License|License :: OSI Approved :: BSD License)$", "BSD-3-Clause"),
     (r"^(Apache[ -]2\.0|License :: OSI Approved :: Apache Software License)$", "Apache-2.0"),
     (r"^(SIL OFL 1\.1|License :: OSI Approved :: SIL Open Font License 1\.1 \(OFL-1\.1\))$", "OFL-1.1"),
-    (r"^([\w.+-]+(?: (?:AND|OR|WITH) [\w.+-]+)+|\([^)]+\)|MIT-\w+|BSD-\d-Clause)$", r"\1"),
+    (r"^(MIT-\w+|BSD-\d-Clause)$", r"\1"),
 )
-"""What metadata says, and Debian's name of it; the last row keeps expressions of SPDX."""
+"""What metadata says, and Debian's name of it; the last row keeps names of SPDX."""
 TEXTS_ELSEWHERE = {
     "Apache-2.0": "/usr/share/common-licenses/Apache-2.0",
     "OFL-1.1": "the paragraph of font_manrope",
@@ -44,12 +44,11 @@ def name_licence(package: Distribution) -> str:
     for text in filter(None, said):
         if "\n" in text:  # the whole licence
             continue
-        if " AND " in text and "(" in text:  # an expression of SPDX with brackets
-            return text.replace("MIT", "Expat").replace(" AND ", " and ").replace(" OR ", " or ")
+        if " AND " in text or " OR " in text:  # an expression of SPDX
+            return re.sub(r"\bMIT\b(?!-)", "Expat", text).replace(" AND ", " and ").replace(" OR ", " or ")
         for pattern, name in LICENCES:
             if re.match(pattern, text):
-                plain = re.sub(pattern, name, text)
-                return plain.replace(" AND ", " and ").replace(" OR ", " or ")
+                return re.sub(pattern, name, text)
     raise LicenceError(f"{data['Name']} {package.version} names no known licence: {said[:2]}")
 
 
