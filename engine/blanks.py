@@ -34,8 +34,8 @@ def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bo
 def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexicon: WordList) -> tuple[str, ...]:
     """Return the words of a play that are not in the word list.
 
-    `letters` are the letters that an unnamed blank may stand for. The function tries every letter for each unnamed
-    blank, and returns the shortest result.
+    `letters` are the letters that an unnamed blank may stand for. The function tries all of them for each unnamed
+    blank, and returns the words that are invalid with the best choice, the one with the fewest invalid words.
     """
     blanks = sorted({s for word in words for s, tile in zip(word.squares, word.tiles, strict=True) if tile.is_unnamed})
     fewest: tuple[str, ...] | None = None

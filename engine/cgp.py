@@ -16,7 +16,7 @@ from engine.reading import BOARD_SIZE
 from engine.tiles import Tile
 
 _DISTRIBUTIONS = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "pl": "polish", "ca": "catalan"}
-"""Names of the engines for the letters of a language."""
+"""Name of the letter distribution in analysis engines, by name of the tile set."""
 
 
 def format_cgp(game: Game) -> str:

@@ -82,7 +82,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
 
 
 def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
-    """Return the ledger index of a turn. Raises `RulesError` for a line of a position, which is no turn."""
+    """Return the ledger index of turn `number`. Raises `RulesError` if this line of the score sheet is not a turn."""
     at = _find_ledger_index(turns, number)
     if isinstance(ledger[at].event, PositionEntered):
         text = "the game starts from a position, which is no turn: correct its points or its squares, or undo it"
@@ -91,7 +91,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
 
 
 def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: int) -> Ledger:
-    """Return the ledger with the score of a turn, or with the points of a player in a position."""
+    """Return the ledger with `score` (points) as the score of a turn, or as a player's points in a position."""
     at = _find_ledger_index(turns, number)
     entry = ledger[at]
     if not isinstance(entry.event, PositionEntered):

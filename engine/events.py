@@ -270,7 +270,7 @@ class QuestionDeferred:
 
 @dataclass(frozen=True, slots=True)
 class QuestionClosed:
-    """The end of the deferred question `number`. The provisional events now count without a doubt."""
+    """The end of the deferred question `number`. Its provisional events are now final."""
 
     kind: ClassVar[str] = "question-closed"
     number: int

@@ -285,7 +285,7 @@ def _find_fault(entry: str, has_apostrophe: bool) -> str:
 
 
 def _fits_board(word: str, tiles: TileSet | None) -> bool:
-    """Return True if a word of more letters than squares fits the board, because tiles have several letters."""
+    """Return True if a word of more than 15 letters fits the board because it has tiles of several letters."""
     try:
         return tiles is not None and len(tiles.split(word)) <= MAX_WORD_TILES
     except NotationError:

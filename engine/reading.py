@@ -1,4 +1,4 @@
-"""Readings of a board: the possible symbols of each square, with probabilities; readings of one board are merged.
+"""Readings of a board (the possible symbols of each square, with probabilities), and merging of several readings.
 
 `vision` creates readings from pictures. The types are in `engine` because `engine.inference` uses readings, and
 `engine` does not import `vision`.

@@ -67,7 +67,7 @@ def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | No
 
 
 def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
-    """Return the state after the events of a ledger, or of its first ones. Raises as `apply_event`."""
+    """Return the state after the events of a ledger, or of the first part of one. Raises what `apply_event` raises."""
     state = create_state(started)
     for at, entry in enumerate(ledger):
         state = apply_event(state, entry.event, at, entry.score)
@@ -131,7 +131,7 @@ def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
 
 
 def _apply_position(state: State, event: PositionEntered, entry: int) -> State:
-    """Return the state after a position: a line of the score sheet for each player, the beginner first."""
+    """Return the state after a position, with a score sheet line for each player, starting with the one who begins."""
     beginner, count = state.to_move, len(state.players)
     state = set_up_position(state, event)
     for player in ((beginner + n) % count for n in range(count)):

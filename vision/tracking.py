@@ -126,7 +126,7 @@ class BoardTracker:
     def reset(self) -> BoardTracker:
         """Return a tracker without corners: the whole of the next picture is searched.
 
-        A camera that delivers mirrored pictures continues to do so.
+        `is_mirrored` is kept, because it depends on the camera and not on the place of the board.
         """
         return replace(self, corners=None, has_user_corners=False, memory=None)
 

@@ -80,7 +80,7 @@ def _add_noise(sample: Sample, sigma: float, rng: Rng) -> Sample:
 
 
 def _dim_light(sample: Sample, stops: float, rng: Rng) -> Sample:
-    """Simulate a picture in less light by `stops`, amplified to the same brightness: photon noise and read noise."""
+    """Simulate a picture in light that is `stops` f-stops weaker, amplified again: add photon noise and read noise."""
     if not stops:
         return sample
     electrons = (sample.image / np.float32(255)) ** _GAMMA * np.float32(_WHITE_ELECTRONS * 2.0**-stops)
@@ -166,7 +166,7 @@ def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
 
 
 def _cover_tiles(sample: Sample, share: float, rng: Rng) -> Sample:
-    """Cover this share of every tile with a strip in one colour, each from a random side."""
+    """Cover the share `share` (0..1) of each tile with a strip from a random side; all strips have the same colour."""
     image, colour = sample.image.copy(), hsv_to_bgr(rng.random(), rng.random(), rng.random())
     to_picture = homography(sample.corners)
     sides = rng.integers(4, size=len(sample.faces))

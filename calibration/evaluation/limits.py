@@ -12,7 +12,7 @@ from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
 from calibration.evaluation.robustness import Curves, LevelResult
 
 MIN_LETTERS: Final = 0.99
-"""Share of letters right that a reader must hold."""
+"""Minimum share (0..1) of letters that must be read correctly at a level."""
 
 
 def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tuple[float, ...]:

@@ -82,10 +82,10 @@ _NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
 
 
 def bracket_tiles(record: Record, tiles: TileSet) -> Record:
-    """Return the record with every tile in brackets if the file uses brackets for tiles of several letters.
+    """Return the record with every tile in brackets, if the file has brackets or a `#tile` line.
 
-    Only brackets distinguish two tiles L from the Spanish tile LL. If the file has neither brackets nor a `#tile` line,
-    return the record unchanged. In such a file `LL` is the tile LL.
+    In such a file a tile of several letters is always in brackets: `[LL]` is the Spanish tile LL, and `LL` is two tiles
+    L, which become `[L][L]`. In any other file `LL` is the tile LL, and the record is returned unchanged.
     """
     if all(len(letter) == 1 for letter in tiles.letters):
         return record

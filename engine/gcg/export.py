@@ -183,9 +183,10 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
 
 
 def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
-    """Return the index of the line for a turn: the end, for a withdrawal the place behind its play.
+    """Return the index at which to insert the line of a turn: the end, or for a withdrawal directly after its play.
 
-    GCG has a withdrawal directly after the play, so passes and exchanges of the other players follow it.
+    Other players may have passed or exchanged tiles before the play was withdrawn. GCG has these lines after the
+    withdrawal.
     """
     at = len(entries)
     while turn.kind is TurnKind.WITHDRAWN and at and entries[at - 1].player != turn.player:
@@ -214,7 +215,7 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
     racks: list[tuple[str, ...] | None] = []
     for turn in reversed(turns):
         later = held.get(turn.player) or ()
-        if turn.kind is TurnKind.PLAY and turn.stands:  # for a withdrawn play see the last branch
+        if turn.kind is TurnKind.PLAY and turn.stands:  # the tiles of a withdrawn play go back: see the last branch
             laid = [tile.face for _, tile in turn.placements]
             kept = () if turn.drawn_count or len(laid) + len(later) > most else later
             held[turn.player] = tuple(sorted((*laid, *kept)))
@@ -242,7 +243,7 @@ def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         if turn.kind is TurnKind.ENDRACK and turn.score < 0:
             continue
         score = turn.score + lost if turn is gain else turn.score
-        more = 0 if turn.number < gain.number else lost  # for both totals, so their difference stays
+        more = 0 if turn.number < gain.number else lost  # added to both totals, which keeps their difference
         moved.append(replace(turn, score=score, total=turn.total + more))
     return tuple(moved)
 

@@ -123,9 +123,10 @@ class Entry:
 
     @property
     def is_penalty(self) -> bool:
-        """True for an end rack line with points that the player loses.
+        """True for an end rack line with points that the player loses, such as `XY (XY) -12`.
 
-        An end rack of 0 points is a penalty if the line begins with a rack.
+        The line of a player who gains points has no rack: `(XY) +12`. Therefore an end rack of 0 points (a blank) is
+        a penalty if the line begins with a rack.
         """
         return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 

@@ -223,7 +223,7 @@ class _Replayer:
         return points if lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawn play with the score +0 and the total before the play, a notation of old files."""
+        """Return True for a withdrawal with the score +0 and the total before the withdrawn play (old files)."""
         return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:

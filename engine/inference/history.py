@@ -123,7 +123,10 @@ class Evidence:
         return tuple(map(log, likelihoods))
 
     def _repeated_false_probability(self, square: Square) -> float:
-        """Return the tile probability of a square that an earlier false reading of the same symbols explains."""
+        """Return how much of the tile probability of a square repeats an earlier false reading.
+
+        This is the sum, over all tile symbols, of the lower of the earlier and the present probability.
+        """
         if square not in self.false_readings:
             return 0.0
         before, now = self.false_readings[square], self.reading.squares[square]
@@ -229,10 +232,10 @@ class ReadingHistory:
 
     `log_likelihoods` has, for each square, the symbols in the readings and the sum of the log-likelihoods of each
     symbol (nats). If an old tile has no entry, this counts as one clear reading of the recorded tile. `false_readings`
-    has the readings of empty squares on which an isolated tile was read by mistake. `faint_tiles` has the tile
-    probability of squares that the last reading shows as empty, from `MIN_FAINT_PROBABILITY`. `strange_count` is the
-    number of consecutive readings that do not match this game's board. `turn_count` is the number of turns that were
-    recorded before the last reading, None before the first reading.
+    has the readings of empty squares on which an isolated tile was read by mistake. `faint_tiles` maps squares that the
+    last reading shows as empty to their tile probability, if this is at least `MIN_FAINT_PROBABILITY`. `strange_count`
+    is the number of consecutive readings that do not match this game's board. `turn_count` is the number of turns that
+    were recorded before the last reading, None before the first reading.
 
     The history is not stored with the events, so the history is empty after a restart. A misread tile is then corrected
     one reading later, and the question about a false reading is asked again.
@@ -245,10 +248,10 @@ class ReadingHistory:
     turn_count: int | None = None
 
     def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
-        """Return the squares of new tiles in `reading` that the last reading showed, if that recorded no turn.
+        """Return the squares of new tiles in `reading` that may have been there at the last reading.
 
-        These tiles are older than the other new tiles. A square also counts if the last reading did not exclude a tile,
-        from `MIN_EARLIER_TILE_PROBABILITY`.
+        In the last reading, such a square had the same symbol, was hidden, or had a tile probability of at least
+        `MIN_EARLIER_TILE_PROBABILITY`. If a turn was recorded from the last reading, return an empty set.
         """
         if self.turn_count != len(game.turns):
             return frozenset()
@@ -262,15 +265,16 @@ class ReadingHistory:
         return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
-        """Return the false readings, without the tiles beside which another early tile was missed.
+        """Return the false readings, except those next to a square of `early_squares` that is not a false reading.
 
-        Such a tile was isolated only because its neighbour was not seen.
+        There, the tile is probably real: it was isolated only because the last reading missed the tile next to it.
+        `early_squares` are from `find_early_squares`.
         """
         missed = {square for square in early_squares if square not in self.false_readings}
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
 
     def with_early_tile(self, square: Square) -> ReadingHistory:
-        """Return a copy of this history whose last reading does not exclude a tile on the square."""
+        """Return a copy of this history in which a tile may have been on `square` at the last reading."""
         return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:

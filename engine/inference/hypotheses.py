@@ -135,7 +135,7 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         going_on = [one for one in front if one.find_unexplained_squares() or number == 0]
         laid = [(laid, one) for one in going_on for laid in _find_candidate_plays(one, prior, allow_overlooked)]
         best = _select_best(laid, _BEAM_WIDTH)
-        if number == 0 and bases[0].evidence.early_squares:  # a later play with more tiles would displace these plays
+        if number == 0 and bases[0].evidence.early_squares:  # longer plays would displace plays of early tiles
             early = bases[0].evidence.early_squares
             best += _select_best([pair for pair in laid if early.issuperset(pair[0].play.squares)], _BEAM_WIDTH)
         front = _remove_duplicates(
@@ -188,10 +188,10 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
 
 
 def _order_log_prior(base: Hypothesis, play: Play) -> float:
-    """Return the log-prior (nats) of one more play, from the tiles that were already there at the last reading.
+    """Return the log-prior (nats) of one more play, given the tiles that may have been there at the last reading.
 
-    The last player may have ended a turn although no turn was recorded. The tiles that were already there are then in
-    the first play.
+    A player may have ended a turn with the last reading although no turn was recorded. These tiles (`early_squares`)
+    then belong to the first of several plays. This order makes a second play likelier, the reverse order less likely.
     """
     early = base.evidence.early_squares
     before = [event.play for event in base.events if isinstance(event, PlayMade)]
@@ -312,7 +312,10 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
-    """Return True if a tile on `square` may have been placed in a turn; of a position, only the first line counts."""
+    """Return True if a tile on `square` may have been placed in `turn`, and was missed.
+
+    A position has a line for each player, of which only the first counts.
+    """
     if turn.kind is TurnKind.POSITION:
         return turn.number == 0 and any(state.board[near] for near in NEIGHBOURS[square])
     squares = {square, *(placed for placed, _ in turn.placements)}

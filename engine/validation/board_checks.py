@@ -98,10 +98,10 @@ def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if the game starts from here, if the first reading shows more than `MAX_FIRST_PLAYS` plays.
+    """Ask the players if the game starts from this board, if the first reading shows more than `MAX_FIRST_PLAYS` plays.
 
-    Then there are too many tiles or plays, or the plays leave too many tiles unexplained. No history is made up. The
-    points so far are 0 until the players enter them.
+    This is the case if there are too many tiles or plays, or if the plays leave too many tiles unexplained. No turns
+    are inferred for these tiles. The points so far are 0 until the players enter them.
     """
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:

@@ -78,9 +78,9 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
 
 
 def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
-    """Return the events that keep a question about the last `question.count` events, and its answer, with the game.
+    """Return the events that record an answered question about the last `question.count` events.
 
-    Of the squares of the question, only those with a tile are kept.
+    The recorded question has only those of its squares that have a tile.
     """
     squares = tuple(square for square in question.squares if game.board[square] is not None)
     question = replace(_number_question(game, question), squares=squares)
@@ -123,18 +123,25 @@ def answer_deferred_question(
 
 @dataclass(frozen=True, slots=True)
 class _TurnShift:
-    """The change of turn numbers by a late answer: from `start` to `end` the answer has `added` turns more."""
+    """Change of the turn numbers by a late answer with `added` more turns (or fewer, if negative).
+
+    The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces.
+    """
 
     start: int
     end: int
     added: int
 
     def move(self, event: Correction) -> Correction:
-        """Return a correction of the same turn after the answer. Raises `RulesError` if there is no such turn."""
+        """Return a correction with the number of the same turn after the answer.
+
+        If the answer changes turn numbers, raise `RulesError` for a correction of a provisional turn, and for one that
+        inserts or deletes a turn.
+        """
         if isinstance(event, BlankNamed) or event.turn is None or not self.added:
             return event
         if isinstance(event, TurnInserted) or (isinstance(event, TurnCorrected) and event.event is None):
-            raise _make_refusal()  # the later numbers are those after this change
+            raise _make_refusal()  # later corrections have the turn numbers after this one
         if event.turn < self.start:
             return event
         if event.turn < self.end:
@@ -147,7 +154,7 @@ def _make_refusal() -> RulesError:
 
 
 def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:
-    """Return the game `new` with the events that followed `old`; if other players move now, these have the turns.
+    """Return the game `new` after the events that followed `old`, with players and turn numbers adapted to `new`.
 
     Raises `RulesError` if an event is not possible any more.
     """
@@ -160,7 +167,7 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
 
 
 def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
-    """Return an event that follows `old` as it follows `new`."""
+    """Return an event that followed `old`, with its player and turn numbers adapted to `new`."""
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayMade | Passed | Exchanged | TileRecycled | BlankTaken) and event.player == old.to_move:
@@ -261,7 +268,7 @@ def _explain_after_answers(
 
 
 def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
-    """Return True if the squares look different than when the question was asked, or are clear after a doubt."""
+    """Return True if the squares have other symbols than when the question was asked, or are no longer in doubt."""
     reads = [reading.squares[square] for square in squares]
     if tuple(read.symbol for read in reads) != question.seen:
         return True

@@ -109,7 +109,7 @@ def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
-    """Report a turn of a player who is not to move, also a later play after a correction."""
+    """Report a new turn of a player who is not to move, or the later plays that are out of turn after a correction."""
     game, after = proposal.game, proposal.game_after
     for event in proposal.events:
         if isinstance(event, PlayMade | Passed | Exchanged):
@@ -144,9 +144,9 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the next player passed, if nothing was recorded at the last press and the board then shows one play.
+    """Ask if the next player passed after the play, if nothing was recorded at the press before.
 
-    Either the same player has pressed again, or the next player has ended a turn without a play.
+    Either the same player has pressed twice, or the next player has pressed to end a turn without a play.
     """
     event, after = proposal.single_play, proposal.game_after
     if (

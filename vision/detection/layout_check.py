@@ -114,7 +114,7 @@ def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArr
 def is_aligned_square(corners: Floats) -> bool:
     """Return True if a quad `(4, 2)` px is a square that is exactly parallel to the picture's sides.
 
-    The board of a screenshot is; a camera above a table is hardly ever aligned that well.
+    The board in a screenshot usually is such a square. A camera above a table is hardly ever aligned that well.
     """
     half = square_side(corners) * BOARD_SIZE / 2
     offsets = np.abs(np.abs(corners - corners.mean(axis=0)) - half)
@@ -210,7 +210,7 @@ def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) 
 _FULL_BOARD_TILES: Final = 100
 """Number of tiles on a board at the end of a game; most premium squares are then covered."""
 _FULL_BOARD_AGREEMENT: Final = 0.3
-"""Layout agreement that an empty board needs and a full board does not."""
+"""Amount added to the layout agreement of a full board, to make up for its covered premium squares."""
 _CHANCE_AGREEMENT: Final = 0.1
 """Layout agreement of a grid that is no board, by chance."""
 _USUAL_AGREEMENT: Final = 0.45

@@ -101,9 +101,9 @@ class LocatorConfig:
     min_layout_agreement: float = 0.3
     """Minimum layout agreement of an accepted grid."""
     max_layout_shift_squares: int = 2
-    """Maximum shift, in squares, of a grid that does not agree with the layout without a shift."""
+    """Maximum shift, in squares, that is tried if the colours of a grid do not agree with the layout."""
     start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-    """Shifts (right, down) of a candidate, in squares, to try: the nearest corners are ambiguous at half a square."""
+    """Shifts (right, down), in squares, tried for a candidate: corners are ambiguous if it is half a square off."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.1
@@ -116,9 +116,9 @@ class LocatorConfig:
     """Seen share from which a grid is accepted whatever its colours, if all its squares are in the picture. The reader
     then checks the look of the squares."""
     max_cut_squares: float = 0.05
-    """Maximum overhang of such a grid beyond the picture's edges, in squares: the usual error of corners."""
+    """Maximum overhang beyond the picture, in squares, of a grid with `clear_seen_share`: a usual error of corners."""
     max_side_ratio: float = 1.65
-    """Maximum ratio of opposite side pairs of such a grid: the ratio of a board viewed at 50 degrees."""
+    """Maximum ratio of opposite side pairs of a grid with `clear_seen_share`: that of a board viewed at 50 degrees."""
     covered_corner_weight: float = 0.003
     """Weight, in the last fit, of corners of squares under tiles, because an oblique view displaces tile tops."""
     min_grid_confidence: float = 0.84
@@ -184,7 +184,10 @@ class _Pyramid:
         self._levels = [image]
 
     def level(self, finer: float) -> tuple[Image, Floats]:
-        """Return the coarsest level that suffices for downscaling by the factor `finer`, and its scale (x, y)."""
+        """Return the coarsest level with enough detail for an output of one pixel per `finer` pixels of the picture.
+
+        Also return its scale (x, y): its width and height divided by those of the picture.
+        """
         halvings = max(0, math.floor(math.log2(max(finer, 1.0)) - _HALVING_SLACK))
         while len(self._levels) <= halvings:
             last = self._levels[-1]

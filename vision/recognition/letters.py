@@ -313,7 +313,7 @@ def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float3
     """Return the evidence that each of n tiles has a letter outside an alphabet: `(n,)` nats, 0 to 5.
 
     This is minus the log-probability of the classes of the alphabet; the arguments are as in `restrict_to_alphabet`.
-    On tiles of the set, it shows that the network does not know their typeface.
+    If all tiles are of the set, a high value shows that the network does not know their typeface.
     """
     inside = (np.exp(letters.astype(np.float64)) @ within).sum(axis=1)
     return np.asarray(np.clip(-np.log(np.maximum(inside, _EPSILON)), 0, _MAX_FOREIGN_NATS), np.float64)
@@ -322,9 +322,9 @@ def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float3
 def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Floats:
     """Return, for each of n tiles, how unfamiliar the other tiles of the picture are to the network: `(n, 2)`, >= 0.
 
-    The first column is the log of the mean doubt of the other tiles over the usual doubt, the second the mean of their
-    evidence for foreign letters, less the usual evidence. `foreign` `(n,)` is from `measure_foreign_nats`; `chances`
-    and `tile` are as in `compute_letter_similarity`.
+    The first column is the logarithm of a quotient: the mean doubt of the other tiles, divided by the usual doubt. The
+    second is their mean evidence for foreign letters minus the usual evidence. `foreign` `(n,)` is from
+    `measure_foreign_nats`; `chances` and `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)

@@ -2,9 +2,9 @@
 
 The camera and the board rarely move between two turns, and a turn changes a few squares. The plane of the tile tops is
 rectified at the earlier corners and compared, square by square, with the picture in which each tile was read. If the
-board is still in its place, it is not looked for, and tiles that look the same keep their predictions. Unclear tiles
-are always read again, and all tiles after `MAX_RECALLS` pictures. The comparison is with the picture in which a tile
-was read, not with the last picture, so slow changes do not add up.
+board is still in its place, it is not detected again, and tiles that look the same keep their predictions. Unclear
+tiles are always read again, and all tiles after `MAX_RECALLS` pictures. The comparison is with the picture in which a
+tile was read, not with the last picture, so slow changes do not add up.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ class BoardMemory:
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
         """Compare a picture `(H, W, 3) uint8 BGR` with the memory.
 
-        Returns None if all squares must be read: the board has moved, or it has not been read completely for long.
+        Returns None if all squares must be read: the board has moved, too few tiles look the same, `tiles` is another
+        tile set, or all squares were last read `MAX_RECALLS` pictures ago.
         """
         if self.recall_count >= MAX_RECALLS or self.tiles != frozenset(tiles):
             return None
@@ -131,7 +132,7 @@ class RecalledBoard:
 
     @property
     def location(self) -> BoardLocation:
-        """The location in the memory; its board counts as followed unless a user placed the corners."""
+        """The location in the memory. Its source is `FOLLOWED`, or `PLACED` if a user placed the corners."""
         location = self.memory.location
         is_placed = location.source is LocationSource.PLACED
         return location if is_placed else replace(location, source=LocationSource.FOLLOWED)
@@ -148,7 +149,8 @@ class RecalledBoard:
 def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
     """Compare the squares of two views from `rectify_tops`.
 
-    Returns which squares are unchanged `(15, 15)`, whatever the light, and their contrast in grey levels `(15, 15)`.
+    Returns a mask `(15, 15)` of the squares that are unchanged apart from the light, and the contrast of each square
+    in grey levels, `(15, 15)`.
     """
     x, y = _split_squares(before), _split_squares(now)
     # Fit y = gain * x + offset in each square: another light changes both. What remains is a change of the print.
@@ -172,7 +174,10 @@ def _split_squares(tops: Image) -> NDArray[np.float32]:
 
 
 def _is_in_place(is_unchanged: NDArray[np.bool_], is_witness: NDArray[np.bool_]) -> bool:
-    """Return True if the board has not moved: most squares with print are unchanged in each quarter of the board."""
+    """Return True if the board has not moved: most squares with print are unchanged in each quarter of the board.
+
+    `is_witness` `(15, 15)` marks the squares with print: only these would look different after a movement.
+    """
     near, far = slice(0, BOARD_SIZE // 2), slice(BOARD_SIZE // 2, BOARD_SIZE)
     for rows in (near, far):
         for columns in (near, far):

@@ -61,7 +61,7 @@ MIN_LOCATION_CONFIDENCE: Final = 0.6
 """Minimum confidence of a location by its colours; below this, the look of the squares is checked as well
 (`measure_board_confidence`). If the confidence is then too low as well, the reading has no board."""
 _MAX_CUT_SQUARES: Final = 0.25
-"""Part of a square outside the picture from which the reading reports a problem."""
+"""Overhang of the board beyond the edge of the picture, in squares, above which the reading reports a problem."""
 FOREIGN_TILES: Final = "tiles-foreign"
 """Key of the problem that tiles have letters of another tile set."""
 _MIN_FOREIGN_TILES: Final = 2
@@ -284,7 +284,10 @@ class BoardReader:
 def _update_memory(
     recalled: RecalledBoard | None, location: BoardLocation, found: ClassifiedBoard, tiles: Collection[str]
 ) -> BoardMemory:
-    """Return the memory after a picture of the upright board at `location`, of which `recalled` was not read again."""
+    """Return the memory after a reading of the upright board at `location`.
+
+    `recalled` compares the picture with the earlier memory. It is None if all squares were read.
+    """
     if recalled is not None:
         return recalled.update_memory(found.clear_tiles)
     return BoardMemory(location, found.orientation.confidence, found.views.tops, found.clear_tiles, frozenset(tiles))
@@ -316,7 +319,8 @@ def _check_squares(location: BoardLocation, found: ClassifiedBoard) -> BoardLoca
 def _turn_upright(quad: Floats, quarter_turns: int, *, is_mirrored: bool) -> Floats:
     """Return the corners of the upright board, given the clockwise corners `quad` `(4, 2)` of the picture.
 
-    `quarter_turns` make the board upright, in the flipped picture if it is mirrored.
+    `quarter_turns` is the number of anticlockwise quarter turns that make the board upright. If the picture is
+    mirrored, they apply to the flipped picture.
     """
     return rotate_quad(reverse_quad(quad) if is_mirrored else quad, quarter_turns)
 

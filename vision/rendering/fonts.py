@@ -49,7 +49,7 @@ def packaged_fonts() -> tuple[Path, ...]:
     return tuple(paths)
 
 
-# A scene of the training data asks all of its fonts, some hundred, for the letters of every alphabet and print.
+# For each training scene, some hundred fonts are checked for the letters of every alphabet and print.
 @lru_cache(maxsize=1024)
 def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(path), size)

@@ -1,7 +1,7 @@
 """Draw pictures that look like a board but show none: other games, printed puzzles, keyboards, floors, shelves.
 
 Each kind is drawn as flat art in place of the board and photographed like a board, with a random table, light and
-camera. The pictures show that the board detector rejects them; no network is trained on them.
+camera. They test that the board detector rejects such pictures; no network is trained on them.
 """
 
 from __future__ import annotations

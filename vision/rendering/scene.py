@@ -328,7 +328,7 @@ def random_labels(
 def _random_crowd(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
 ) -> dict[tuple[int, int], str]:
-    """Return labels of a dense block of tiles with few empty squares, as between parallel words, outside `there`."""
+    """Return labels of a dense block of tiles, as between parallel words, on squares without a label in `there`."""
     high, wide = rng.integers(3, 6, 2)
     top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
     places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]

@@ -214,7 +214,7 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
 
 
 def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
-    """Return random colours of the print on `top`: the first, and the second one of the print effect."""
+    """Return random colours of a print on the tile colour `top`: the ink, and the second colour that `effect` needs."""
     u = rng.random
     ink = _random_ink(rng, top)
     if effect in ("hollow", "inline") and abs(_luma(ink) - _luma(top)) < _MIN_OUTLINE_CONTRAST:
@@ -225,7 +225,7 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
             ink = gold if abs(_luma(gold) - _luma(top)) > _MIN_INK_CONTRAST else ink
             return ink, (235.0, 245.0, 250.0)
         case "carved" if _luma(top) > _MIN_CARVED_LUMA:
-            # The groove is as the tile, in the shade, and its far edge catches the light.
+            # The groove has the colour of the tile in the shade, and its far edge catches the light.
             return scale_brightness(top, 0.3 + 0.25 * u()), (240.0, 240.0, 240.0)
         case _:
             return ink, scale_brightness(top, 0.5 if _luma(ink) > _luma(top) else 1.5)

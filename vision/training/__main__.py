@@ -41,7 +41,7 @@ except ModuleNotFoundError as error:
 
 HELD_OUT_SCENES = 450
 """Maximum number of scenes kept for calibration and evaluation; at most a fifth of all scenes. Their tiles have font
-families of their own."""
+families that are not used for training."""
 
 
 def log_progress(begun: float, what: str) -> None:

@@ -64,7 +64,8 @@ class TrainingViews:
 def alphabets() -> tuple[tuple[str, ...], ...]:
     """Return the distinct alphabets of all tile sets that the renderer draws, each as a tuple of letters.
 
-    These are the Latin, Cyrillic and Greek sets. Some of them are entered by hand until a training has learned them.
+    These are the Latin, Cyrillic and Greek sets. Some of them are `by_hand_only` until the networks
+    have been trained on their letters.
     """
     sets = map(load_tile_set, tile_set_names())
     return tuple(dict.fromkeys(tuple(tiles.letters) for tiles in sets if not tiles.right_to_left))

@@ -80,7 +80,7 @@ UNFAMILIAR_FONTS: Final = {
     ),
     "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Black.ttf",),
 }
-"""Debian package -> font files in no training: other styles of the families of the training, and a few families."""
+"""Debian package -> font files that no training uses: other styles of trained families, and a few other families."""
 _MIN_SQUARE_PX: Final = 14.0
 """Minimum resolution of a scene, in pixels per square; below this, letters are doubtful in all faces."""
 _MIN_PROBABILITY: Final = 1e-9
