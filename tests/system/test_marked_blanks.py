@@ -18,9 +18,9 @@ from tests.system.marked_blanks import (
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import packaged_fonts
 
-MAX_EMPTY_SHARE = 0.25
+MAX_EMPTY_SHARE = 0.05
 """Limit for the sample of the test. The aim is 0.01, and no marked blank as empty at 0.99 or more."""
-MAX_SURELY_EMPTY_SHARE = 0.2
+MAX_SURELY_EMPTY_SHARE = 0.04
 TILE, SQUARE = (0.6, 0.8, 0.9), (0.2, 0.5, 0.3)
 
 

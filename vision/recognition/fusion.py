@@ -254,7 +254,7 @@ _MAX_HIDDEN_PROBABILITY: Final = 0.2
 _MIN_BLANK_PROBABILITY: Final = 0.003
 """Maximum probability of hidden, and minimum probability of a blank, of a square without print for which evidence for a
 blank is measured."""
-_EVIDENCE_WEIGHTS: Final = np.array([0.87, 0.44, 0.45, 0.25])
+_EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
 _MAX_DOUBTFUL_LOG_ODDS: Final = 6.0

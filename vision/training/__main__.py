@@ -2,7 +2,7 @@
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
 thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
-the same weights. Takes about an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian font
+the same weights. Takes about 90 minutes on two cores with AVX-512; needs `pip install .[train]` and the Debian font
 packages listed in `fonts.json`.
 
 An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the

@@ -64,8 +64,7 @@ class TrainingViews:
 def alphabets() -> tuple[tuple[str, ...], ...]:
     """Return the distinct alphabets of all tile sets that the renderer draws, each as a tuple of letters.
 
-    These are the Latin, Cyrillic and Greek sets. Some of them are `by_hand_only` until the networks
-    have been trained on their letters.
+    These are the Latin, Cyrillic and Greek sets.
     """
     sets = map(load_tile_set, tile_set_names())
     return tuple(dict.fromkeys(tuple(tiles.letters) for tiles in sets if not tiles.right_to_left))

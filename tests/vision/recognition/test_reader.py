@@ -68,7 +68,7 @@ def test_tiles_a_third_of_a_square_from_where_they_are_looked_for_are_read(reade
 @pytest.mark.parametrize(
     ("letters", "mixed", "votes"),
     [
-        ("QUARTZBEFGJKLPRAVECW", False, [6, 14]),
+        ("QUARTZBEFGJKLPRAVECW", False, [6, 15]),
         ("QUARTZBEFGJKLPRAVECW", True, [6] * 5 + [10] * 4),
         ("CAT", False, [3] * 5),
     ],
@@ -155,13 +155,25 @@ def test_an_empty_board_keeps_the_turn_it_was_found_in() -> None:
     assert np.allclose(reading.corners, found)
 
 
-def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader) -> None:
+@pytest.mark.parametrize("letter", "BEPR")
+def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader, letter: str) -> None:
     table = SimulatedTable(seed=3, tilt=12, turn=4, values=load_tile_set("en").values)
     table.lay_tiles({at: letter for at, letter in WORDS.items() if at != (7, 7)})
-    scene = table.photograph(loose_tiles=[PlacedTile("A", 7.5, 7.5, np.pi)])
+    scene = table.photograph(loose_tiles=[PlacedTile(letter, 7.5, 7.5, np.pi)])
     reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
-    assert reading.board.rows() == rows(WORDS)
+    assert reading.board.rows() == rows({**WORDS, (7, 7): letter})
+
+
+@pytest.mark.parametrize(("letter", "other"), ["AV", "MW"])
+def test_a_tile_that_may_lie_upside_down_is_doubtful(reader: BoardReader, letter: str, other: str) -> None:
+    table = SimulatedTable(seed=3, tilt=12, turn=4, values=load_tile_set("en").values)
+    table.lay_tiles({at: letter for at, letter in WORDS.items() if at != (7, 7)})
+    scene = table.photograph(loose_tiles=[PlacedTile(letter, 7.5, 7.5, np.pi)])
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
+    assert reading.board is not None
+    square = reading.board.squares[7 * 15 + 7]
+    assert square.confidence < 0.9 and {letter, other} == {square.candidates[0][0], square.candidates[1][0]}
 
 
 def test_corners_a_little_off_do_no_harm(reader: BoardReader) -> None:
