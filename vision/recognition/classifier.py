@@ -78,15 +78,16 @@ class SquareNet:
     def __init__(self, path: Path = MODELS_DIR / "squares.onnx", load_net: Callable[[Path], Net] = Net) -> None:
         self._net = load_net(path)
 
-    def predict(self, view: Image) -> NDArray[np.float32]:
+    def predict(self, view: Image, changed: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
         """Return the probabilities of empty, tile and hidden for each square of a rectified board: `(15, 15, 3)`.
 
         `view` is the image from `rectify_board`. If any square is unclear, the log-probabilities for the board rotated
-        by 0 to 3 quarter turns are averaged.
+        by 0 to 3 quarter turns are averaged. With the mask `changed` `(15, 15)`, only its squares count for this.
         """
         even = normalise_exposure(view)
         kinds = self.predict_normalised(even)
-        if (kinds.max(axis=2) < _MIN_CLEAR_PROBABILITY).any():
+        unclear = kinds.max(axis=2) < _MIN_CLEAR_PROBABILITY
+        if (unclear if changed is None else unclear & changed).any():
             sides = [kinds, *(np.rot90(self.predict_normalised(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))]
             odds = np.exp(np.mean([np.log(side + 1e-7) for side in sides], axis=0))
             kinds = np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
@@ -257,7 +258,7 @@ class SquareClassifier:
         """Rectify the two views of the board, and classify its squares as empty, tile or hidden."""
         pose = estimate_board_pose(corners, (image.shape[1], image.shape[0]))
         board, tops = rectify_board(image, pose), recalled.tops if recalled else rectify_tops(image, pose)
-        kinds_p = self._square_net.predict(board)
+        kinds_p = self._square_net.predict(board, ~recalled.is_unchanged if recalled else None)
         return SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p))
 
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:

@@ -237,7 +237,8 @@ class BoardReader:
         """
         found = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
         tiles_p = measure_tile_confidence(found.squares_p)
-        if may_be_mirrored(tiles_p):
+        # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
+        if recalled is None and may_be_mirrored(tiles_p):
             other = replace(location, is_mirrored=not location.is_mirrored)
             flipped = self._classify(image, other, tiles, is_upright=False)
             if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
