@@ -247,7 +247,7 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
     try:
         document = tomllib.loads(text)
     except ValueError as error:  # also for a number with more digits than Python converts
-        raise SettingsError(f"{name} is not written as TOML: {error}; compare it with the default file") from error
+        raise SettingsError(f"{name} is not valid TOML: {error}; compare it with the default file") from error
     except RecursionError:
         raise _make_depth_error(name) from None
     try:
@@ -268,7 +268,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     """Return the settings in a parsed TOML document. Raises `InvalidSettingError`."""
     for path, text in find_texts(document):
         if not all(map(is_displayable, text)):
-            raise InvalidSettingError(path, make_message("setting-controls", "has control characters: leave them out"))
+            raise InvalidSettingError(path, make_message("setting-controls", "has control characters: remove them"))
     try:
         settings = msgspec.convert(prepare_document(document), Settings, dec_hook=decode_path)
     except msgspec.ValidationError as error:
@@ -289,7 +289,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     _check_hall(settings.hall)
     displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
-        text = 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
+        text = 'can have at most two displays: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
         raise InvalidSettingError(("panel", "displays"), make_message("setting-displays", text))
     return settings
 
@@ -308,7 +308,7 @@ def _check_game(game: GameSettings) -> None:
         try:
             Path(game.lexicon).expanduser()
         except RuntimeError:
-            message = make_message("setting-home", "names the home of an unknown user: {0}", game.lexicon)
+            message = make_message("setting-home", "is in the home folder of an unknown user: {0}", game.lexicon)
             raise InvalidSettingError(("game", "lexicon"), message) from None
     _check_rules(game)
     if game.tiles not in tile_set_names():
@@ -368,7 +368,7 @@ def _check_page(page: PageSettings) -> None:
         message = make_message("setting-same-port", "is the port of http: choose another one")
         raise InvalidSettingError(("page", "secure_port"), message)
     if not page.wifi and page.wifi_password:
-        message = make_message("setting-wifi", "is missing: name the Wi-Fi of this password")
+        message = make_message("setting-wifi", "is missing: enter the name of the Wi-Fi that has this password")
         raise InvalidSettingError(("page", "wifi"), message)
     if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
         text = "may have at most {0} bytes, and wifi_password at most {1}"
@@ -391,7 +391,7 @@ def _check_hall(hall: HallSettings) -> None:
     if not 1 <= hall.port <= 65535:
         raise InvalidSettingError(("hall", "port"), describe_range(hall.port, 1, 65535))
     if (hall.host or hall.table) and not TABLE_PATTERN.fullmatch(hall.table):
-        text = "is {0}: write up to 40 letters, digits, spaces, dots, - or _"
+        text = "is {0}: use up to 40 letters, digits, spaces, dots, - or _"
         raise InvalidSettingError(("hall", "table"), make_message("setting-table", text, repr(hall.table)))
 
 

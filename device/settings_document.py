@@ -67,7 +67,7 @@ def prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(panel := prepared.get("panel"), dict):
         if "pins" in panel:
             raise InvalidSettingError(
-                ("panel", "pins"), make_message("setting-pins", "is not known: name each pin by itself")
+                ("panel", "pins"), make_message("setting-pins", "is not known: set each pin by its own name")
             )
         pins = {key: panel.pop(key) for key in _PIN_KEYS & panel.keys()}
         panel["pins"] = {key: None if type(value) is int and value == 0 else value for key, value in pins.items()}
@@ -86,7 +86,7 @@ def decode_path(kind: type, value: object) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError:
-        raise ValueError(f"names the home of an unknown user: {value}") from None
+        raise ValueError(f"is in the home folder of an unknown user: {value}") from None
 
 
 def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:

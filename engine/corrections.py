@@ -85,7 +85,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
     """Return the ledger index of turn `number`. Raises `RulesError` if this line of the score sheet is not a turn."""
     at = _find_ledger_index(turns, number)
     if isinstance(ledger[at].event, PositionEntered):
-        text = "the game starts from a position, which is no turn: correct its points or its squares, or undo it"
+        text = "the start from a position is not a turn: correct its points or its squares, or undo it"
         raise RulesError(make_message("position-no-turn", text))
     return at
 
@@ -158,7 +158,7 @@ def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: s
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
-            raise RulesError(make_message("tile-no-blank", "the tile on {0} is no blank", square_name(square)))
+            raise RulesError(make_message("tile-no-blank", "the tile on {0} is not a blank", square_name(square)))
         if not tile.is_unnamed:
             text = "the blank on {0} is {1} for the rest of the game"
             raise RulesError(make_message("blank-stays", text, square_name(square), tile.letter))
@@ -181,7 +181,7 @@ def _correct_square(
     plays = [t.number for t in turns if (t.play and t.stands) or t.kind is TurnKind.POSITION]
     if turn is None and not plays:
         raise RulesError(
-            make_message("no-play-for", "no play to which the tile on {0} could belong", square_name(square))
+            make_message("no-play-for", "there is no play that the tile on {0} could belong to", square_name(square))
         )
     at = _find_ledger_index(turns, plays[-1] if turn is None else turn)
     event = ledger[at].event
@@ -189,7 +189,7 @@ def _correct_square(
         longer = replace(event, board=tuple(sorted({**dict(event.board), square: tile}.items())))
         return _replace_event(ledger, at, replace(ledger[at], event=longer))
     if not isinstance(event, PlayMade):
-        text = "turn {0} laid no tiles to which the one on {1} could belong"
+        text = "no tiles were played in turn {0}, so the tile on {1} cannot belong to it"
         raise RulesError(make_message("turn-laid-none", text, turn, square_name(square)))
     play = Play.from_tiles({**dict(event.play.tiles), square: tile}, dict(event.play.rearranged))
     return _replace_event(ledger, at, replace(ledger[at], event=PlayMade(event.player, play)))

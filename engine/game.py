@@ -66,7 +66,7 @@ class Game:
         events = iter(events)
         first = next(events, None)
         if not isinstance(first, GameStarted):
-            raise RulesError(make_message("no-beginning", "a game begins with GameStarted"))
+            raise RulesError(make_message("no-beginning", "the first event of a game must be GameStarted"))
         game = cls((first,), create_state(first), ())
         for event in events:
             game = game.push(event)

@@ -94,14 +94,14 @@ class Lexicon:
         """
         if not is_compiled(data):
             raise LexiconError(
-                make_message("list-not-compiled", "{0}: not a compiled word list ({1})", name, "wrong header")
+                make_message("list-not-compiled", "{0} is not a compiled word list ({1})", name, "wrong header")
             )
         try:
             tries = tuple(marisa_trie.Trie().frombytes(_MARISA_MAGIC + part) for part in data.split(_MARISA_MAGIC)[1:])
             return cls(name, tries, excluded_counts)
         except RuntimeError as error:
             raise LexiconError(
-                make_message("list-not-compiled", "{0}: not a compiled word list ({1})", name, error)
+                make_message("list-not-compiled", "{0} is not a compiled word list ({1})", name, error)
             ) from None
 
     def to_bytes(self) -> bytes:
@@ -177,7 +177,7 @@ class Entries:
                 lines = block.splitlines()
                 line_count += len(lines)
                 if line_count > MAX_LEXICON_LINES:
-                    reason = "{0}: has more than {1} lines; give a shorter word list"
+                    reason = "{0} has more than {1} lines: use a shorter word list"
                     raise LexiconError(make_message("list-many-lines", reason, self._source, MAX_LEXICON_LINES))
                 yield lines if _has_only_words(block, lines) else _parse_lines(lines)
 
@@ -209,7 +209,7 @@ def _find_encoding(source: str, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif _CONTROL_BYTES.search(data):
-        text = "{0}: not a text file; export the word list as plain text, one word a line"
+        text = "{0} is not a text file: save the word list as plain text, with one word on each line"
         raise LexiconError(make_message("list-not-text", text, source))
     else:
         encodings = ["utf-8-sig", "iso-8859-1"]
@@ -220,7 +220,7 @@ def _find_encoding(source: str, data: bytes) -> str:
         except UnicodeDecodeError:
             continue
         return encoding
-    text = "{0}: not a text file; save the word list as UTF-8, one word a line"
+    text = "{0} is not a UTF-8 text file: save the word list as UTF-8, with one word on each line"
     raise LexiconError(make_message("list-not-utf8", text, source))
 
 

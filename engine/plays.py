@@ -59,7 +59,7 @@ class Play:
         step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
         letters = list(_parse_word(word, tiles))
         if len(letters) > room:
-            text = "{0} at {1} does not fit the board: {2} tiles, {3} squares"
+            text = "{0} at {1} does not fit on the board (tiles: {2}, squares: {3})"
             raise NotationError(make_message("does-not-fit", text, repr(word), position, len(letters), room))
         placed: dict[Square, Tile] = {}
         for place, (tile, through) in enumerate(letters):

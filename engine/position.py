@@ -27,7 +27,7 @@ def set_up_position(state: State, event: PositionEntered) -> State:
         text = "a position needs the points of all {0} players, not of {1}"
         raise RulesError(make_message("position-totals", text, count, len(event.totals)))
     if not 0 <= event.to_move < count:
-        raise RulesError(make_message("nobody-begins", "there is no player number {0} to begin", event.to_move))
+        raise RulesError(make_message("nobody-begins", "there is no player number {0} who could begin", event.to_move))
     state = replace(state, board=EMPTY_BOARD.with_tiles(dict(event.board)))
     if excess := [tile for tile, left in state.stock().items() if left < 0]:
         text = "the board has more of these tiles than the set: {0}"
@@ -46,7 +46,7 @@ def _count_racks(state: State, event: PositionEntered, bag_count: int) -> tuple[
     count, size = len(state.players), state.rules.rack_size
     counts = [len(rack) for rack in event.racks] or [0] * count
     if bag_count and any(counts):
-        text = "the letters on the racks are entered only if the bag is empty, and it has {0} tiles"
+        text = "the letters on the racks are entered only if the bag is empty; it still has {0} tiles"
         raise RulesError(make_message("position-bag", text, bag_count))
     held = Counter(tile for rack in event.racks for tile in rack)
     others = min(state.unseen().total(), count * size) - held.total()

@@ -94,18 +94,18 @@ class Status(IntFlag):
 
 
 STATUS_TEXT = {
-    Status.NO_TILES: make_message("no-tile-laid", "no tile was laid"),
+    Status.NO_TILES: make_message("no-tile-laid", "no tile was played"),
     Status.SQUARE_TAKEN: make_message("square-taken", "a tile is on a square that already had one"),
     Status.NOT_IN_LINE: make_message("not-in-line", "the tiles are not in one row or column"),
     Status.GAP: make_message("gap", "there is a gap between the tiles"),
     Status.CENTRE_MISSED: make_message("centre-missed", "the first word does not cover the centre"),
     Status.NOT_JOINED: make_message("not-joined", "the tiles do not touch the words on the board"),
     Status.FIRST_WORD_SHORT: make_message("first-word-short", "the first word is too short"),
-    Status.TOO_MANY_TILES: make_message("too-many-tiles", "more tiles were laid than a rack holds"),
-    Status.MORE_THAN_SET: make_message("more-than-set", "more of a letter was laid than the set has"),
+    Status.TOO_MANY_TILES: make_message("too-many-tiles", "more tiles were played than a rack holds"),
+    Status.MORE_THAN_SET: make_message("more-than-set", "a letter was played more often than the set has it"),
     Status.OLD_TILE_CHANGED: make_message("old-tile-changed", "a tile that was on the board was changed"),
     Status.OUT_OF_TURN: make_message("out-of-turn", "it is another player's turn"),
-    Status.BAG_TOO_LOW: make_message("bag-too-low", "too few tiles are left in the bag to exchange"),
+    Status.BAG_TOO_LOW: make_message("bag-too-low", "there are too few tiles in the bag for an exchange"),
     Status.GAME_OVER: make_message("game-over", "the game is over"),
 }
 

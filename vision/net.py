@@ -61,8 +61,8 @@ class Net:
         outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch})]
         if not all((np.abs(out) < _MAX_OUTPUT).all() for out in outputs):  # also True for NaN
             text = (
-                "the networks give no usable numbers on this machine: its processor, or what emulates one, does not "
-                "fit the installed onnxruntime; install another version of it"
+                "the neural networks give wrong results on this machine: its processor (or emulation) does not work "
+                "with the installed onnxruntime. Install another version of it"
             )
             raise InvalidOutputError(make_message("no-numbers", text))
         return outputs

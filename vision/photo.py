@@ -114,12 +114,12 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
         text = "{0}: too many pixels; save it as a plain JPEG (up to {1} megapixels), or with up to {2} megapixels"
         raise PhotoError(make_message("photo-large", text, path, *_MEGAPIXELS)) from None
     except _FloatPixelsError:
-        text = "{0}: its pixels are floating-point numbers, of an unknown range; save it as JPEG or PNG"
+        text = "{0}: its pixels are floating-point numbers of unknown range; save it as JPEG or PNG"
         raise PhotoError(make_message("photo-float", text, path)) from None
     except (OSError, SyntaxError, ValueError, TypeError, EOFError) as error:
         # Pillow raises any of these exceptions for a damaged file.
         reason = " ".join(str(error).split()) or type(error).__name__
-        text = "{0}: damaged or cut short ({1}); copy or take it again"
+        text = "{0}: damaged or incomplete ({1}); copy it again, or take another picture"
         raise PhotoError(make_message("photo-damaged", text, path, reason)) from None
 
 

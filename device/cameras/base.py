@@ -111,9 +111,9 @@ class AbsentCamera:
 
 CLOSED_MESSAGE = make_message("camera-closed", "the camera was closed")
 STALLED_MESSAGE = make_message(
-    "camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself"
+    "camera-stalled", "the camera sends no pictures: check its cable. The table keeps trying"
 )
-BLACK_MESSAGE = make_message("camera-black", "the camera's picture is black: is its cap on, or the light off?")
+BLACK_MESSAGE = make_message("camera-black", "the camera's picture is black: is the lens covered, or the light off?")
 
 
 def is_black(image: Image) -> bool:

@@ -51,7 +51,7 @@ class FolderCamera:
         overwritten counts as a new picture. Raises `CameraError` if there is no such folder.
         """
         if not folder.is_dir():
-            text = "no folder {0}: make it, and put a picture of the board there after each turn"
+            text = "there is no folder {0}: create it, and add a picture of the board after each turn"
             raise CameraError(make_message("camera-no-folder", text, folder))
         camera = cls(())
         camera._folder, camera._record = folder, record
@@ -71,8 +71,8 @@ class FolderCamera:
         if self._folder is not None:
             self._pending = self._list_new_files(self._folder)
         if not self._pending:
-            text = "no new picture in {0}: add one, then end the turn again"
-            none_left = make_message("camera-none-left", "no new picture left")
+            text = "there is no new picture in {0}: add one, then press End turn again"
+            none_left = make_message("camera-none-left", "there are no more pictures")
             raise NoMorePicturesError(
                 make_message("camera-none-new", text, self._folder) if self._folder else none_left
             )
@@ -95,7 +95,7 @@ class FolderCamera:
         try:
             found = [p for p in folder.iterdir() if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file()]
         except OSError as error:
-            text = "the folder {0} cannot be read ({1}): put it back, then try again"
+            text = "the folder {0} cannot be read ({1}): check it, then try again"
             raise CameraError(make_message("camera-folder-gone", text, folder, error.strerror)) from error
         return sorted((p for p in found if self._shown.get(p.name, _NEVER) != _read_time(p)), key=lambda p: p.name)
 

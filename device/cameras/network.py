@@ -26,7 +26,7 @@ class NetworkCamera(StreamCamera):
 
     def __init__(self, address: str) -> None:
         where = hide_credentials(address)
-        text = "no video at {0}: is the camera switched on and in this network, and are its address and password right?"
+        text = "no video from {0}: is the camera on and in this network, and are its address and password right?"
         super().__init__(partial(_open_stream, address), where, make_message("camera-no-network", text, where))
 
 

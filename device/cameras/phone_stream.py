@@ -35,7 +35,7 @@ MAX_PICTURE_AGE_S = 10.0
 """Age in seconds at which a picture that a player has taken is discarded, if no turn was read in it."""
 
 NO_PHONE_MESSAGE = make_message(
-    "camera-no-phone", "no phone is the camera: open More, Phone as camera on the phone above the board"
+    "camera-no-phone", "no phone is the camera yet: on the phone above the board, choose More, Phone as camera"
 )
 PHONE_LEFT_MESSAGE = make_message(
     "camera-phone-left", "the phone above the board sends no pictures: unlock it, and open its camera page"

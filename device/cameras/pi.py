@@ -298,7 +298,7 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     elif form in ("BGR888", "XBGR8888", "MJPEG"):
         image = array[..., 2::-1]
     else:
-        wrong = "the camera gives pictures in the format {0}, which is not known here"
+        wrong = "the camera sends pictures in the format {0}, which is not supported"
         raise CameraError(make_message("camera-format", wrong, form))
     return np.ascontiguousarray(image[:height, :width], np.uint8)
 
@@ -326,17 +326,19 @@ def describe_error(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
         wanted = "sudo apt install python3-picamera2 --no-install-recommends"
-        how = "{0} is not installed: {1}, and make the virtual environment with --system-site-packages"
+        how = "{0} is not installed: {1}, and create the virtual environment with --system-site-packages"
         return make_message("camera-not-installed", how, error.name, wanted)
     if isinstance(error, TimeoutError):
         return STALLED_MESSAGE
     if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and picamera2 of 2026
-        wrong = "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
+        wrong = "no camera module found: is its cable the right way round? Check with rpicam-hello --list-cameras"
         return make_message("camera-no-module", wrong)
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
-        wrong = "the camera module is used by another program, or hangs: end that program, or restart the table"
+        wrong = (
+            "another program is using the camera module, or the module hangs: stop that program, or restart the table"
+        )
         return make_message("camera-in-use", wrong)
-    wrong = "the camera module gives no pictures ({0}): check its cable, then try again"
+    wrong = "the camera module sends no pictures ({0}): check its cable, then try again"
     return make_message("camera-module", wrong, text or type(error).__name__)
 
 

@@ -37,7 +37,7 @@ class UsbCamera(StreamCamera):
         controls: V4l2Controls | None = None,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        text = "no camera at usb:{0}: plug it in, or see tilekeeper cameras"
+        text = "no camera at usb:{0}: plug it in, or list all cameras with tilekeeper cameras"
         missing = make_message("camera-no-usb", text, device)
         self._controls = controls or V4l2Controls(f"/dev/video{device}" if device.isdecimal() else device)
         self._mains_hz = mains_hz

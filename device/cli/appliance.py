@@ -54,7 +54,8 @@ from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
 
 NO_CAMERA_MESSAGE = make_message(
-    "camera-left-out", "the camera was left out: its last starts failed. Restart to try it again"
+    "camera-left-out",
+    "the table started without the camera, because the camera made its last starts fail. Restart to try it again",
 )
 
 LEXICON_FOLDER = "lexicons"
@@ -200,7 +201,7 @@ class Appliance:
                 pass  # there is no game, or the last game has ended
             else:
                 if unused := _find_unused_options(state, self._first_game) if has_options else []:
-                    text = "{0} not used: a game was going on. End it first, or restart with --new"
+                    text = "{0} had no effect, because a game was in progress. End it first, or restart with --new"
                     sentence = format_sentence(make_message("options-unused", text, ", ".join(unused)))
                     self._report(sentence)
                     session.notify(Notice(sentence))

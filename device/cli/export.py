@@ -64,7 +64,7 @@ def export_game(store: GameStore, number: int, path: Path) -> str:
     try:
         file = path.open("xb")
     except FileExistsError:
-        raise UserError(f"{path} exists already: name another file") from None
+        raise UserError(f"{path} already exists: choose another name") from None
     try:
         with file:
             file.writelines(parts)

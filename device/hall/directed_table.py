@@ -169,7 +169,7 @@ class DirectedTable:
         if self._reported is None or now - self._reported >= REPORT_INTERVAL_S:
             self._reported = now
             _log.warning("a message of the director is refused: %s", error)
-            self._report(make_message("order-refused", "A message of the director was refused: {0}.", error))
+            self._report(make_message("order-refused", "A message from the director was refused: {0}.", error))
 
     def _read_direction(self) -> Direction:
         try:

@@ -136,7 +136,7 @@ def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number
     `key` is the accepted public key, empty if there is none. Raises `BadOrderError`.
     """
     if len(payload) > MAX_ORDER_BYTES:
-        raise BadOrderError(make_message("order-large", "it has {0} bytes", len(payload)))
+        raise BadOrderError(make_message("order-large", "it is too large ({0} bytes)", len(payload)))
     if not key:
         raise BadOrderError(make_message("order-no-hall", "no hall may direct this table"))
     try:
@@ -144,7 +144,7 @@ def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number
         Ed25519PublicKey.from_public_bytes(key).verify(signed.signature, signed.order.encode())
         order = msgspec.json.decode(signed.order, type=DirectorOrder)
     except InvalidSignature:
-        raise BadOrderError(make_message("order-forged", "the hall has not signed it")) from None
+        raise BadOrderError(make_message("order-forged", "it is not signed by the hall")) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise make_unreadable_error() from None
     if (order.table, order.store) != (table, store):

@@ -81,7 +81,7 @@ class HallPublisher(BrokerTask):
         self._ring()
 
     def _describe_refusal(self, error: Exception) -> str:
-        text = "The hall refuses this table ({0}). The game goes on; check [hall] in the settings."
+        text = "The hall refuses this table ({0}). The game continues. Check [hall] in the settings."
         return make_message("hall-refused", text, error)
 
     def _make_subscription(self, queue: EventQueue) -> Subscription | None:

@@ -87,7 +87,7 @@ class Pins:
                 "end_turn",
                 make_message(
                     "pins-many",
-                    "has {0} pins: write one pin for a shared button, or up to {1}",
+                    "has {0} pins: use one pin for a shared button, or up to {1}, one for each player",
                     len(self.end_turn),
                     MAX_PLAYERS,
                 ),
@@ -96,14 +96,17 @@ class Pins:
             raise PinsError(
                 "player_lights",
                 make_message(
-                    "pins-lights", "names {0} pins: up to {1}, one a player", len(self.player_lights), MAX_PLAYERS
+                    "pins-lights",
+                    "has {0} pins: use up to {1}, one for each player",
+                    len(self.player_lights),
+                    MAX_PLAYERS,
                 ),
             )
         if len(self.status_light) not in (0, 3):
             raise PinsError(
                 "status_light",
                 make_message(
-                    "pins-colours", "names {0} pins: red, green and blue, or none: []", len(self.status_light)
+                    "pins-colours", "has {0} pins: use three (red, green and blue), or none: []", len(self.status_light)
                 ),
             )
         named = self.list_wired_pins()
@@ -120,7 +123,8 @@ class Pins:
             if times[pin] > 1 and pin in {earlier for _, earlier in named[:index]}:
                 first = next(name for name, used in named if used == pin)
                 raise PinsError(
-                    key, make_message("pins-twice", "is GPIO {0}, which {1} has already: choose another", pin, first)
+                    key,
+                    make_message("pins-twice", "is GPIO {0}, which {1} already uses: choose another one", pin, first),
                 )
 
     @property

@@ -136,7 +136,7 @@ def open_display(spec: str) -> Display:
         text = "{0} is not installed: run systemd/install.sh again, or pip install '.[displays]'"
         raise DisplayError(make_message("display-not-installed", text, error.name)) from error
     except Exception as error:
-        text = "display {0} does not answer ({1}): check its wires; see docs/panel.md"
+        text = "display {0} does not answer ({1}): check its wiring (docs/panel.md)"
         raise DisplayError(make_message("display-silent", text, spec, error)) from error
 
 

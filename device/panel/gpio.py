@@ -118,7 +118,9 @@ def find_header_chip(labels: Mapping[int, str]) -> int:
             return number
     found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
     raise GpioUnavailableError(
-        make_message("pins-no-header", "no header of a Raspberry Pi among {0}: the page has the buttons", found)
+        make_message(
+            "pins-no-header", "none of {0} is the header of a Raspberry Pi. Use the buttons on the page", found
+        )
     )
 
 
@@ -144,7 +146,9 @@ def read_chip_labels(lgpio: Any) -> dict[int, str]:
     """Return the labels of all GPIO chips of the machine, by chip number. Raises `GpioUnavailableError`."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
-        raise GpioUnavailableError(make_message("pins-none", "this machine has no GPIO pins: the page has the buttons"))
+        raise GpioUnavailableError(
+            make_message("pins-none", "this machine has no GPIO pins. Use the buttons on the page")
+        )
     labels = {}
     for path in paths:
         number = int(path.name.removeprefix("gpiochip"))

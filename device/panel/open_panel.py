@@ -48,7 +48,7 @@ def _make_panel(
         try:
             return Panel(table, orders, make_gpio_hardware(settings.pins))
         except GpioUnavailableError as error:
-            say(format_sentence(make_message("panel-no-pins", "no panel on pins: {0}", error)))
+            say(format_sentence(make_message("panel-no-pins", "the panel cannot be used: {0}", error)))
     return Panel(table, orders)
 
 
@@ -57,4 +57,4 @@ def _open_displays(settings: PanelSettings, say: Callable[[str], None]) -> Itera
         try:
             yield open_display(spec)
         except DisplayError as error:
-            say(format_sentence(make_message("panel-no-display", "without that display: {0}", error)))
+            say(format_sentence(make_message("panel-no-display", "a display cannot be used: {0}", error)))

@@ -92,10 +92,10 @@ def _read_header(members: ZipMembers) -> ReportHeader:
         data = members.read(REPORT_MEMBER, MAX_HEADER_BYTES) if REPORT_MEMBER in members else b""
         header = msgspec.json.decode(data, type=ReportHeader)
     except msgspec.DecodeError as error:
-        text = "this ZIP is no report ({0}): bring one that the page saved"
+        text = "this ZIP file is not a report ({0}): use one that was saved on the page"
         raise ArchiveError(make_message("report-none", text, error)) from error
     if (header.form, header.version) != (FORMAT_NAME, FORMAT_VERSION):
-        text = "this report has version {0}: update this program"
+        text = "this report has version {0}: update Tilekeeper"
         raise ArchiveError(make_message("report-version", text, header.version))
     return header
 

@@ -79,7 +79,7 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
         for number, kind in pictures:
             if number >= len(events):
                 name = name_picture(number, kind)
-                raise ArchiveError(make_message("zip-no-event", "{0} belongs to no event of the game", name))
+                raise ArchiveError(make_message("zip-no-event", "{0} does not belong to an event of the game", name))
             members.read_picture(number, kind, MAX_PICTURE_BYTES)
         _refuse_duplicate(store, events)
         read = (
@@ -99,7 +99,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     Raises `ArchiveError`, `StoreError`.
     """
     if len(data) > MAX_GCG_BYTES:
-        text = "a GCG file has up to {0} kB, this one {1}"
+        text = "a GCG file has at most {0} kB, but this one has {1}"
         raise ArchiveError(make_message("gcg-large", text, MAX_GCG_BYTES // 1000, -(-len(data) // 1000)))  # rounded up
     record = parse_gcg(data)
     if record.problems and not record.entries:
@@ -109,7 +109,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
         bodies = [to_json(_clean_player_names(event)) for event in build_game(record).events]
     except (NotationError, RulesError) as error:
         raise ArchiveError(
-            make_message("gcg-impossible", "this game cannot have been played so: {0}", error)
+            make_message("gcg-impossible", "this game cannot have been played like this: {0}", error)
         ) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
@@ -161,7 +161,7 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
     for game in store.games():
         alike = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
         if alike and _list_moves(store.events(game.id)) == bodies:
-            raise ArchiveError(make_message("game-here", "this game is here already: it is game {0}", game.id))
+            raise ArchiveError(make_message("game-here", "this game is already stored, as game {0}", game.id))
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:

@@ -120,7 +120,7 @@ class Database:
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
-                raise StoreError(make_message("file-exists", "{0} exists already: name another file", path))
+                raise StoreError(make_message("file-exists", "{0} already exists: choose another name", path))
             _remove_database(part)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
@@ -181,7 +181,7 @@ class Database:
     def _check_file(self) -> None:
         """Raise `StoreError` if the file was deleted or replaced: what SQLite writes then is lost."""
         if self._file_id and _identify_file(self.path) != self._file_id:
-            text = "{0} was deleted while the table was on: save the games from the page, then restart"
+            text = "{0} was deleted while the table was running: save the games on the page as ZIP files, then restart"
             raise StoreError(make_message("store-deleted", text, self.path))
 
     def _check_version(self, db: sqlite3.Connection) -> None:
@@ -190,11 +190,11 @@ class Database:
         if file_id not in (0, make_file_id(version)):
             raise self._make_damage_error(f"its version {version}")
         if version > SCHEMA_VERSION:
-            text = "{0} was written by a newer Tilekeeper: install that one, or move the file away"
+            text = "{0} was written by a newer Tilekeeper: install that version, or rename the file"
             raise StoreTooNewError(make_message("store-newer", text, self.path))
 
     def _make_damage_error(self, what: str) -> StoreDamagedError:
-        text = "{0} is damaged ({1}): move it away, and a new one is made"
+        text = "{0} is damaged ({1}): rename it, and a new one will be created"
         return StoreDamagedError(make_message("store-broken", text, self.path, what))
 
     def _roll_back(self) -> None:

@@ -47,31 +47,33 @@ def describe_missing_game(number: int) -> str:
 
 def describe_damaged_game(number: int, intact: int) -> str:
     """Return the message for a damaged game; only its first `intact` events can be read."""
-    text = "game {0} is damaged: {1} of its events can be read. Export what is left, or delete it"
+    text = (
+        "game {0} is damaged, and only the first {1} of its events can be read. Export what is left, or delete the game"
+    )
     return make_message("game-damaged", text, number, intact)
 
 
 def describe_lost_tail(number: int, length: int, recorded: int) -> str:
     """Return the message for a game that has only `length` of the `recorded` events that were written."""
-    text = "the last events of game {0} are lost: {1} of {2} are there. Check the totals, and the card"
+    text = "the last events of game {0} are lost: {1} of {2} are left. Check the totals and the memory card"
     return make_message("store-tail-lost", text, number, length, recorded)
 
 
 def describe_unreadable_game(number: int, error: Exception) -> str:
     """Return the message for a game that this version of the program cannot read."""
-    text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
+    text = "this version cannot read game {0} ({1}). Nothing is lost: update Tilekeeper"
     return make_message("game-unreadable", text, number, error)
 
 
 def make_locked_error(path: str) -> StoreLockedError:
     """Return the error for a file that is used by another program."""
-    text = "{0} is in use by another Tilekeeper: end that one, or choose another folder with --data"
+    text = "{0} is in use by another Tilekeeper: stop that one, or choose another folder with --data"
     return StoreLockedError(make_message("store-locked", text, path))
 
 
 def make_full_error(path: str) -> StoreFullError:
     """Return the error for a file on a disk that is full."""
-    text = "the disk of {0} is full: delete something; earlier games are safe"
+    text = "the disk with {0} is full: delete something. Earlier games are safe"
     return StoreFullError(make_message("store-full", text, path))
 
 
@@ -96,13 +98,13 @@ def to_store_error(error: Exception, path: str) -> StoreError:
         case ["READONLY"] | ["CANTOPEN"] | ["PERM"]:
             return make_read_only_error(path)
         case ["NOTADB"] | ["CORRUPT"] | ["FORMAT"]:
-            text = "{0} is damaged or no Tilekeeper store: move it away, and a new one is made"
+            text = "{0} is damaged or not a file of Tilekeeper: rename it, and a new one will be created"
             return StoreDamagedError(make_message("store-damaged", text, path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
             return GameDeletedError(make_message("store-failed", "{0}: {1}", path, error))
         case ["IOERR"]:
-            text = "the disk of {0} does not answer as it should: check the card; earlier games are safe"
+            text = "the disk with {0} does not work properly: check the memory card. Earlier games are safe"
             return StoreError(make_message("store-card", text, path))
     if isinstance(error, OSError):
-        return StoreReadOnlyError(make_message("store-place", "{0}: {1}: choose another place", path, error.strerror))
+        return StoreReadOnlyError(make_message("store-place", "{0}: {1}: choose another folder", path, error.strerror))
     return StoreError(make_message("store-failed", "{0}: {1}", path, error))

@@ -85,10 +85,10 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
     try:
         header = msgspec.json.decode(data, type=_Header)
         if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
-            text = "{0} was written by a newer Tilekeeper: update this one"
+            text = "{0} was written by a newer Tilekeeper: update Tilekeeper here"
             raise ArchiveError(make_message("zip-newer", text, GAME_MEMBER))
         if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
-            text = "{0} is of form {1}, version {2}: not one of ours"
+            text = "{0} has the format {1}, version {2}, which Tilekeeper cannot read"
             raise ArchiveError(make_message("zip-form", text, GAME_MEMBER, repr(header.form), repr(header.version)))
         whole = msgspec.json.decode(data, type=_GameFile)
         events = [parse_event(entry.event) for entry in whole.events]
@@ -96,7 +96,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         # The stored bodies contain only the fields of the engine's events and the fields that `GameLog` adds.
         marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
     except UNREADABLE_GAME_ERRORS as error:
-        text = "{0} is no game that can be read: {1}: {2}"
+        text = "{0} cannot be read as a game: {1}: {2}"
         why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
         raise ArchiveError(make_message("zip-no-game", text, GAME_MEMBER, type(error).__name__, why)) from error
     return whole.started, tuple(
@@ -116,7 +116,7 @@ def parse_event(body: Mapping[str, Any]) -> Event:
         _check_types(event)
     except ValueError as error:
         raise ArchiveError(
-            make_message("zip-values", "an event {0} has values that no game has", repr(event.kind))
+            make_message("zip-values", "an event {0} has values that are not possible in a game", repr(event.kind))
         ) from error
     return event
 
@@ -167,7 +167,7 @@ def replay_checked(events: list[Event]) -> Game:
     first = events[0]
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(player not in seats for event in events for player in _find_named_players(event)):
-        raise ArchiveError(make_message("zip-player", "an event names a player who does not play"))
+        raise ArchiveError(make_message("zip-player", "an event names a player who is not in the game"))
     history, replayed = EventHistory(first), 0
     _check_player_names(history.game)
     for event in events[1:]:

@@ -85,7 +85,7 @@ def replay_log(events: Iterable[Event]) -> Game:
     events = iter(events)
     first = next(events, None)
     if first is None:
-        raise RulesError(make_message("no-beginning", "a game begins with GameStarted"))
+        raise RulesError(make_message("no-beginning", "the first event of a game must be GameStarted"))
     history = EventHistory(first)
     for event in events:
         history.apply_event(event)

@@ -87,7 +87,7 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
         return _open_fallback(
-            path, make_message("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason)
+            path, make_message("store-no-new", "{0} is damaged, and no new file can be created ({1})", path, reason)
         )
     copied, incomplete = 0, 1
     try:
@@ -98,14 +98,14 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
     except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
         _log.warning("the recovery of %s ended early: %s", aside, error)
     if incomplete:
-        text = "{0} was damaged: {1} games were read from it, not all of them whole. It is kept as {2}"
+        text = "{0} was damaged. Games recovered from it: {1}, some only in part. The damaged file is now {2}"
         return store, make_message("store-rescued-part", text, path.name, copied, aside.name)
-    text = "{0} was damaged: {1} games were read from it. It is kept as {2}"
+    text = "{0} was damaged. Games recovered from it: {1}. The damaged file is now {2}"
     return store, make_message("store-rescued", text, path.name, copied, aside.name)
 
 
 def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
-    text = "{0}. Nothing can be saved now: new turns are in memory only, and are saved as soon as that is possible"
+    text = "{0}. Nothing can be saved now. New turns are kept in memory, and saved as soon as possible"
     return FallbackStore(path), make_message("store-in-memory", text, reason)
 
 

@@ -121,7 +121,7 @@ class ZipMembers:
         with self._archive.open(self._members[name]) as member:
             data = member.read(most + 1)
         if len(data) > most:
-            text = "{0} is larger than {1} kB, too large for a file of a game"
+            text = "{0} is larger than {1} kB, which is too large for a file of a game"
             raise ArchiveError(make_message("zip-part-large", text, name, most // 1000))
         return data
 
@@ -134,7 +134,7 @@ class ZipMembers:
             if side <= MAX_PICTURE_SIDE_PX:
                 return jpeg
         raise ArchiveError(
-            make_message("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, MAX_PICTURE_SIDE_PX)
+            make_message("zip-picture", "{0} is not a JPEG of up to {1} pixels per side", name, MAX_PICTURE_SIDE_PX)
         )
 
 
@@ -149,7 +149,7 @@ def open_zip(file: BinaryIO, is_member: Callable[[str], bool]) -> Iterator[ZipMe
         with zipfile.ZipFile(file) as archive:
             yield ZipMembers(archive, _check_members(archive, is_member))
     except _ZIP_ERRORS as error:
-        text = "this is no ZIP of a game ({0}): bring one that was exported here"
+        text = "this is not the ZIP file of a game ({0}): use one that Tilekeeper exported"
         raise ArchiveError(make_message("zip-none", text, error)) from error
 
 
@@ -167,7 +167,7 @@ def _check_directory(file: BinaryIO) -> None:
     size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
     file.seek(0)
     if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
-        text = "the ZIP has more files than any game: its list is larger than {0} kB"
+        text = "the ZIP file has too many files for a game: its list is larger than {0} kB"
         raise ArchiveError(make_message("zip-many", text, MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
 
 
@@ -179,20 +179,20 @@ def _check_members(archive: zipfile.ZipFile, is_member: Callable[[str], bool]) -
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         if not is_member(info.filename):
-            text = "{0} belongs to no exported game: bring a ZIP that was exported here"
+            text = "{0} does not belong in the ZIP file of a game: use one that Tilekeeper exported"
             raise ArchiveError(make_message("zip-strange", text, repr(info.filename[:60])))
         if info.filename in members:
-            text = "{0} is there twice: bring a ZIP that was exported here"
+            text = "{0} is in the ZIP file twice: use one that Tilekeeper exported"
             raise ArchiveError(make_message("zip-twice", text, info.filename))
         if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
+            text = "the ZIP file has a password or an unknown compression: use one that Tilekeeper exported"
             raise ArchiveError(make_message("zip-packed", text))
         members[info.filename] = info
     if sum(info.file_size for info in members.values()) > MAX_ARCHIVE_UNPACKED_BYTES:
-        text = "the ZIP unpacks to more than {0} MB, which no game does"
+        text = "the ZIP file unpacks to more than {0} MB, which is too large for a game"
         raise ArchiveError(make_message("zip-large", text, MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
     if GAME_MEMBER not in members:
         raise ArchiveError(
-            make_message("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", GAME_MEMBER)
+            make_message("zip-empty", "the ZIP file has no {0}: use one that Tilekeeper exported", GAME_MEMBER)
         )
     return members

@@ -73,10 +73,12 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     except OSError as error:
         raise HotspotError(make_message("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
     except (ValueError, RecursionError) as error:  # also for a number of 5,000 digits
-        raise HotspotError(make_message("wifi-no-toml", "{0} is not written as TOML: {1}", path, error)) from error
+        raise HotspotError(make_message("wifi-no-toml", "{0} is not valid TOML: {1}", path, error)) from error
     values = [table.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):
-        raise HotspotError(make_message("wifi-keys", "{0} must give {1}, each as text", path, ", ".join(_KEYS)))
+        raise HotspotError(
+            make_message("wifi-keys", "{0} must have the keys {1}, each with a text", path, ", ".join(_KEYS))
+        )
     return Hotspot(*map(str, values))
 
 

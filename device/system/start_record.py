@@ -76,7 +76,7 @@ class StartRecord:
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
             self._left_out.append(part)
-            text = "the last {1} starts failed at {0}: the table has started without it. The log says why"
+            text = "the last {1} starts failed at {0}, so the table has started without it. The log gives the reason"
             self.messages.append(make_message("start-without", text, part, MAX_FAILURES))
             return build_without()
         self._save(part, failures + 1)

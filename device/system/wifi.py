@@ -93,7 +93,7 @@ class NetworkManager:
                 self._wait(0.5)
             if state != _ACTIVATED:
                 bus.call(profile, f"{_NAME}.Settings.Connection", "Delete")
-                text = "the Wi-Fi {0} cannot be joined: is it in range, and is its password right?"
+                text = "the table could not join the Wi-Fi {0}: is it in range, and is its password right?"
                 raise WifiError(make_message("wifi-not-joined", text, name))
 
     def close_hotspot(self) -> None:
@@ -244,7 +244,7 @@ class _Bus:
         try:
             result: Sequence[Any] = unwrap_msg(self._connection.send_and_get_reply(message, timeout=CALL_TIMEOUT_S))
         except DBusErrorResponse as error:
-            raise WifiError(make_message("wifi-refused", "NetworkManager refuses ({0})", error.name)) from error
+            raise WifiError(make_message("wifi-refused", "NetworkManager refused ({0})", error.name)) from error
         except (OSError, TimeoutError) as error:
             raise WifiError(make_message("wifi-no-answer", "NetworkManager does not answer")) from error
         return result

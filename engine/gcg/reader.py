@@ -43,14 +43,16 @@ def parse_gcg(data: bytes | str) -> Record:
     (<TurnKind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
     """
     if isinstance(data, bytes) and _is_binary(data):
-        return _build_empty_record(make_message("gcg-not-text", "not a text file, so no GCG"))
+        return _build_empty_record(make_message("gcg-not-text", "this is not a GCG file, because it is not text"))
     reader = _Reader()
     text = data if isinstance(data, str) else _decode_text(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
         return _build_empty_record(make_message("gcg-empty", "the file is empty: it needs #player lines and events"))
     if not any(line.startswith((">", "#")) for line in lines):
-        return _build_empty_record(make_message("gcg-none", "no GCG: there is neither a #player line nor an event"))
+        return _build_empty_record(
+            make_message("gcg-none", "this is not a GCG file: it has neither a #player line nor an event")
+        )
     if excess := _find_excess(lines):
         return _build_empty_record(excess)
     reader.read_lines(lines)
@@ -73,7 +75,9 @@ def _find_excess(lines: list[str]) -> str:
     }
     for what, (count, limit) in counts.items():
         if count > limit:
-            return make_message("gcg-excess", "{0} {1}, so no GCG: {2} at most", count, what, limit)
+            return make_message(
+                "gcg-excess", "{0} {1} are too many for a GCG file: at most {2} are allowed", count, what, limit
+            )
     return ""
 
 
@@ -212,7 +216,8 @@ class _Reader:
         match = _EVENT.match(line)
         if not match or not match[1]:
             self.add_problem(
-                number, make_message("gcg-names-none", "{0} names no player; write {1}", quote_text(line), EVENT_FORM)
+                number,
+                make_message("gcg-names-none", "{0} does not name a player; write {1}", quote_text(line), EVENT_FORM),
             )
             return
         try:

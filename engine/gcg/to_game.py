@@ -48,7 +48,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
     `RulesError` with the line number if an event is impossible or a line cannot be read.
     """
     if len(record.entries) > MAX_GCG_EVENTS:
-        text = "a game has up to {0} events, this file has {1}"
+        text = "a game has at most {0} events, but this file has {1}"
         raise RulesError(make_message("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
     for problem in record.unread_lines:
         raise RulesError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
@@ -120,7 +120,7 @@ def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) 
         # the file has points gained and points lost by challenges, and no single rule allows both
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
-            raise RulesError(make_message("gcg-no-challenge", "nothing was played that could have been challenged"))
+            raise RulesError(make_message("gcg-no-challenge", "there is no play that could have been challenged"))
         return game.push(ScoreCorrected(last.number, last.score + entry.score))
     game = game.push(_build_event(game, entry, event, tiles))
     net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0

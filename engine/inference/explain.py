@@ -162,7 +162,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
-    why = "{0}: can the camera see it, and are its tiles where they were?"
+    why = "{0}: can the camera see all of it, and are the tiles where they were?"
     question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, history)
 
@@ -285,7 +285,7 @@ def turn_text(game: Game, turn: Turn) -> str:
             target = game.turns[turn.target] if turn.target is not None else turn
             return make_message("in-vain", "the challenge of the play of {0} failed", game.players[target.player])
         case TurnKind.RECYCLED:
-            return make_message("recycled", "{0} recycled a tile of the board", name)
+            return make_message("recycled", "{0} recycled a tile from the board", name)
         case TurnKind.BLANK_TAKEN:
             return make_message("blank-taken", "{0} took a blank for its letter", name)
         case TurnKind.ENDRACK:
@@ -324,14 +324,16 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
         return make_message(
-            "no-play", "This is no play: {0} ({1}). What was played?", describe_status(best.status), names
+            "no-play", "This is not a valid play: {0} ({1}). What was played?", describe_status(best.status), names
         )
     for square, other in best.moved_tiles:
         moved = square_name(square), square_name(other)
-        return make_message("tile-moved", "The tile on {0} has moved to {1}: please put it back. Right?", *moved)
+        return make_message(
+            "tile-moved", "The tile on {0} has moved to {1}. Please put it back. Is that right?", *moved
+        )
     lost = [square for square in best.missing_squares if square in alarms]
     if lost:
-        text = "No tile is seen on {0}, where one was played: has it been moved?"
+        text = "A tile was played on {0}, but the camera does not see it there. Was it moved?"
         return make_message("tile-lost", text, _format_squares(lost))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
         return make_message("what-lies", "{0}: but what is on {1}?", best.text, names)
@@ -348,7 +350,7 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
             "tile-right", "{0}: is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
         )
     if best.covered_squares:
-        text = "{0}: is there a tile on {1}, too? It cannot be seen"
+        text = "{0}: is there also a tile on {1}? The camera cannot see that square"
         return make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
     return make_message("is-that-right", "{0}: is that right?", best.text)
 

@@ -73,7 +73,7 @@ def test_camera_unplugged_in_a_game_is_said_play_goes_on_by_hand_and_the_camera_
 ) -> None:
     painted.lay(HORN)
     live.submit(EndTurn()).result(10)
-    painted.trouble = "the camera gives no pictures: check its cable"
+    painted.trouble = "the camera sends no pictures: check its cable"
     assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
     live.submit(PassTurn()).result(5)
     state = live.submit(EndTurn()).result(10)
@@ -101,12 +101,12 @@ def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSes
 
 def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_: object) -> None:
-        raise GpioUnavailableError("this machine has no GPIO pins: the page has the buttons")
+        raise GpioUnavailableError("this machine has no GPIO pins. Use the buttons on the page")
 
     monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
     told: list[str] = []
     with open_panel(live, PanelActions(), PanelSettings(), told.append) as panel:
-        assert told == ["No panel on pins: this machine has no GPIO pins: the page has the buttons."]
+        assert told == ["The panel cannot be used: this machine has no GPIO pins. Use the buttons on the page."]
         assert "on the page" in repr(panel)
 
 
@@ -254,7 +254,7 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
     whole[(game - 1) * 4096 : game * 4096] = os.urandom(4096)
     path.write_bytes(whole)
     store, trouble = open_store(path)
-    assert "was damaged" in trouble and "1 games were read" in trouble
+    assert "was damaged" in trouble and "Games recovered from it: 1." in trouble
     with store, TableSession(table, table, store, WORDS) as session:
         state = session.submit(ResumeGame()).result(5)
         assert len(state.turns) == 61 and state.turns[0].score == 14

@@ -131,7 +131,7 @@ def test_permissions_of_the_file_are_kept(editor: SettingsEditor, path: Path) ->
         ("page__port", "", "must be a whole number"),
         ("panel__use", "perhaps", "must be true or false"),
         ("panel__end_turn", "5, x", "must be a list of whole numbers"),
-        ("panel__buzzer", "5", "which end_turn has already"),
+        ("panel__buzzer", "5", "which end_turn already uses"),
         ("game__players", "Anna", "must be 2 to 4 different names"),
         ("page__wifi", "home\x07", "has control characters"),
     ],

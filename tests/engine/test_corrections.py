@@ -73,7 +73,7 @@ def test_a_blank_is_named_later_and_scores_the_same() -> None:
     assert named.board[F8] == Tile("H", is_blank=True)
 
 
-@pytest.mark.parametrize(("name", "reason"), [("A1", "no blank on A1"), ("G8", "is no blank")])
+@pytest.mark.parametrize(("name", "reason"), [("A1", "no blank on A1"), ("G8", "is not a blank")])
 def test_only_a_blank_is_named(name: str, reason: str) -> None:
     with pytest.raises(RulesError, match=reason):
         play(new_game(), "8F ?ORN").push(BlankNamed(parse_square(name), "O"))

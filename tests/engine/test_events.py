@@ -190,7 +190,7 @@ def test_a_broken_event_says_what_is_wrong(line: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
-        (PlayMade(1, Play(())), "no tile was laid"),
+        (PlayMade(1, Play(())), "no tile was played"),
         (PlayMade(1, Play.from_tiles({116: Tile("Ж")})), "the set 'en' has no tile Ж"),
         (TileRecycled(1, 112, Tile("Ж")), "the set 'en' has no tile Ж"),
         (TileRecycled(1, 0, Tile("A")), "no tile on A1"),

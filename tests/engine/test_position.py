@@ -106,7 +106,7 @@ def test_position_ends_the_draw_for_first_play() -> None:
         (position(to_move=2), "no player number 2"),
         (position(board=EMPTY_BOARD), "needs tiles"),
         (position(board=BOARD.with_tiles({0: Tile("Q"), 1: Tile("Q")})), "more of these tiles than the set: Q"),
-        (position(racks=(("A",), ())), "only if the bag is empty, and it has 79"),
+        (position(racks=(("A",), ())), "only if the bag is empty; it still has 79"),
     ],
 )
 def test_impossible_position_is_refused(event: PositionEntered, reason: str) -> None:
@@ -180,7 +180,7 @@ def test_score_correction_changes_the_points_of_one_player(turn: int, totals: tu
     [TurnCorrected(0, None), TurnCorrected(1, Passed(1)), TurnInserted(0, Passed(0)), TurnInserted(1, Passed(0))],
 )
 def test_turn_correction_of_a_position_is_refused(correction: Event) -> None:
-    with pytest.raises(RulesError, match="which is no turn: correct its points or its squares"):
+    with pytest.raises(RulesError, match="is not a turn: correct its points or its squares"):
         play(new_game().push(position()), "8F ....S").push(correction)
 
 

@@ -49,7 +49,7 @@ def test_a_position_says_the_direction(across: bool) -> None:
 
 @pytest.mark.parametrize("text", ["", "H", "16A", "A16", "A0", "P1", "8H8", "H 8", "hello"])
 def test_what_is_no_square(text: str) -> None:
-    with pytest.raises(NotationError, match="no square of the board"):
+    with pytest.raises(NotationError, match="not a square of the board"):
         parse_position(text)
 
 
@@ -110,7 +110,7 @@ def test_a_word_is_split_into_tiles(name: str, word: str, tiles: tuple[str, ...]
 
 
 def test_a_word_with_a_strange_letter() -> None:
-    with pytest.raises(NotationError, match="no tile of the set 'en' is written 'Ä'"):
+    with pytest.raises(NotationError, match="the set 'en' has no tile 'Ä'"):
         EN.split("käse")
 
 
@@ -191,7 +191,7 @@ def test_tiles_of_several_letters_stand_in_brackets() -> None:
 @pytest.mark.parametrize(
     ("notation", "error", "reason"),
     [
-        ("8O HORN", NotationError, "does not fit the board"),
+        ("8O HORN", NotationError, "does not fit on the board"),
         ("H6 F.RM", RulesError, "runs through H7, which is empty"),
         ("H6 FATM", RulesError, "H8 already holds R, not T"),
         ("H6 F4RM", NotationError, "'4'"),

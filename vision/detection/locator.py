@@ -56,9 +56,9 @@ LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input in pixels; with this margin, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
 """Tolerance, in powers of two, by which a halved picture may have a lower resolution than needed."""
-_NO_BOARD_MESSAGE: Final = make_message("board-none", "no board in the picture")
+_NO_BOARD_MESSAGE: Final = make_message("board-none", "there is no board in the picture")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
-    "board-unclear", "something like a board is in the picture, but its grid cannot be made out"
+    "board-unclear", "there may be a board in the picture, but its squares cannot be recognised: check light and focus"
 )
 LAYOUT_PX_PER_SQUARE: Final = 12
 _LIGHT_MAP_SIDE_PX: Final = 64
@@ -245,7 +245,7 @@ class BoardLocator:
         """
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < self._config.min_layout_agreement:
-            raise BoardNotFoundError(make_message("board-moved", "the board is not where it was"))
+            raise BoardNotFoundError(make_message("board-moved", "the board has moved"))
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:

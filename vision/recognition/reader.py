@@ -171,7 +171,7 @@ class BoardReader:
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
         if side < MIN_SQUARE_PX:
-            text = "the board is too small to read: {0} pixels a square, {1} are needed"
+            text = "the board is too small to read: it has {0} pixels per square, but needs {1}. Move the camera closer"
             problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
             times = _measure_times(begun, located_at)
             return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)
@@ -191,7 +191,7 @@ class BoardReader:
         if location.source is not LocationSource.PLACED and cut.max() > _MAX_CUT_SQUARES:
             problems.append(CUT_OFF_MESSAGES[int(cut.argmax())])
         if is_mirrored:
-            problems.append(make_message("board-mirrored", "the picture is mirrored: it was flipped to be read"))
+            problems.append(make_message("board-mirrored", "the picture is mirrored, so it was flipped before reading"))
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         problems += self._list_problems(found, board, tiles)
         turn = found.orientation
@@ -266,11 +266,11 @@ class BoardReader:
         problems: list[str] = []
         turn = found.orientation
         if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
-            text = "not sure which way is up ({0} %): lay more tiles or give the corners"
+            text = "not sure which way up the board is ({0} %): place more tiles, or set the corners"
             problems.append(make_message("board-way-up", text, f"{100 * turn.confidence:.0f}"))
         unknown = self._letter_net.unsupported_tiles(tiles)
         if unknown:
-            text = "cannot read these letters of the tile set: {0}"
+            text = "these letters of the tile set cannot be read: {0}"
             problems.append(make_message("board-letters", text, " ".join(unknown)))
         foreign = self._letter_net.count_foreign_accents(found.clear_tiles.letters_logp, tiles)
         if foreign >= _MIN_FOREIGN_TILES:

@@ -111,7 +111,7 @@ def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
     folder.mkdir()
     camera = FolderCamera.from_folder(folder)
     folder.rmdir()
-    with pytest.raises(CameraError, match="put it back"):
+    with pytest.raises(CameraError, match="check it, then try again"):
         camera.still()
 
 
@@ -129,8 +129,8 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("folder:/nowhere/at/all", "make it"),
-        ("usb:77", "plug it in, or see tilekeeper cameras"),
+        ("folder:/nowhere/at/all", "create it"),
+        ("usb:77", "plug it in, or list all cameras with tilekeeper cameras"),
         ("film", "use phone, phone-stream, usb:0, folder:DIR"),
         ("folder:", "use phone, phone-stream, usb:0, folder:DIR"),
     ],

@@ -36,7 +36,7 @@ class Board:
 
     def follow(self, _: Image, corners: Floats) -> BoardLocation:
         if self.at is None or np.abs(self.at - corners).max() > 13:
-            raise BoardNotFoundError("the board is not where it was")
+            raise BoardNotFoundError("the board has moved")
         return BoardLocation(self.at, self.sure, LocationSource.FOLLOWED)
 
 

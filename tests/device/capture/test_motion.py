@@ -75,7 +75,7 @@ def test_photographs_are_not_waited_for() -> None:
 def test_trouble_of_the_camera_comes_through() -> None:
     class Unplugged(Scene):
         def preview(self) -> Frame:
-            raise CameraError("the camera gives no pictures")
+            raise CameraError("the camera sends no pictures")
 
     with pytest.raises(CameraError):
         taken_at(Unplugged(0.0))

@@ -84,7 +84,7 @@ def test_file_that_exists_is_left_alone(data: Path, tmp_path: Path, capsys: pyte
     mine.write_text("dear")
     assert main(["export", "1", str(mine), "--data", str(data)]) == 2
     assert main(["backup", str(mine), "--data", str(data)]) == 2
-    assert "exists already" in capsys.readouterr().err and mine.read_text() == "dear"
+    assert "already exists" in capsys.readouterr().err and mine.read_text() == "dear"
 
 
 def test_backup_is_a_store(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +129,7 @@ def test_import_refuses_a_file_with_an_event_that_cannot_be_read(
     file = tmp_path / "typo.gcg"
     file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9b 9\n")
     assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 1
-    assert "line 4: '+9b' is no score" in capsys.readouterr().out
+    assert "line 4: '+9b' is not a score" in capsys.readouterr().out
 
 
 def test_import_names_the_problems_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -212,7 +212,7 @@ def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folde
         assert phone.press("end-turn") == 204
         assert phone.sees("+14") and phone.sees("Ben to play")
         assert phone.press("end-turn") == 204
-        assert phone.sees("No new picture")
+        assert phone.sees("There is no new picture")
         picture(folder, "2.png")
         phone.press("end-turn")
         assert phone.sees("FARM H6") and phone.sees("Anna to play")
@@ -235,7 +235,7 @@ def test_old_pictures_are_not_read_again_after_a_restart(folder: Path) -> None:
     play_first_turn(folder)
     with Program(options(folder, free_port()), [rows(HORN, FARM)]) as phone:
         phone.press("end-turn")
-        assert phone.sees("No new picture")
+        assert phone.sees("There is no new picture")
         picture(folder, "2.png")
         phone.press("end-turn")
         assert phone.sees("FARM H6")
@@ -247,7 +247,7 @@ def test_stored_game_without_a_turn_is_replaced_by_the_one_of_the_options(folder
         assert phone.sees("Anna to play")
     args.players, args.tiles, args.port = "Mira,Tom", "de", free_port()
     with Program(args, []) as phone:
-        assert phone.sees("Mira to play") and "not used" not in phone.get()
+        assert phone.sees("Mira to play") and "had no effect" not in phone.get()
     with GameStore(folder.parent / "data" / "games.db") as store:
         assert [game.players for game in store.games()] == [("Mira", "Tom")]
 
@@ -269,7 +269,7 @@ def test_options_that_a_game_in_progress_does_not_take_are_named(
     with Program(args, []) as phone:
         assert phone.sees("--players, --tiles, --layout, --lexicon") and phone.sees("--new")
         assert phone.sees("Ben to play")
-    assert "--players, --tiles, --layout, --lexicon not used" in capsys.readouterr().out
+    assert "--players, --tiles, --layout, --lexicon had no effect" in capsys.readouterr().out
 
 
 def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
@@ -361,7 +361,7 @@ def test_service_starts_without_part_that_failed_three_times(
         with pytest.raises(UserError, match=r"nowhere\.txt"):
             start()
     for _ in range(3):
-        with pytest.raises(UserError, match="make it"):
+        with pytest.raises(UserError, match="create it"):
             start().serve()
     appliance = start()
     with appliance.open_store() as store, appliance.open_session(store) as session:
@@ -479,7 +479,7 @@ def test_addresses_of_the_page_can_be_opened(host: str, address: str) -> None:
 def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
     args = options(folder, free_port())
     args.camera = "folder:/nowhere/at/all"
-    with pytest.raises(UserError, match="make it"):
+    with pytest.raises(UserError, match="create it"):
         serve(args)
     with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
         serve(options(folder, free_port()))
@@ -519,7 +519,7 @@ def test_without_a_settings_file_everything_has_its_default() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("[page]\nport = 0\n", "line 2: page.port is 0"), ("port = ", "not written as TOML"), (None, "cannot be read")],
+    [("[page]\nport = 0\n", "line 2: page.port is 0"), ("port = ", "not valid TOML"), (None, "cannot be read")],
 )
 def test_wrong_settings_file_is_said_in_one_line(
     tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
@@ -541,7 +541,7 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", no_header)
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")
-    assert capsys.readouterr().out.count("No panel on pins: this machine has no GPIO pins.\n") == 1
+    assert capsys.readouterr().out.count("The panel cannot be used: this machine has no GPIO pins.\n") == 1
     own_settings.write_text("[panel]\nuse = false\n")
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")
@@ -637,4 +637,4 @@ def test_missing_camera_is_reported_in_one_line_at_the_start(folder: Path) -> No
     arguments = options(folder, 8080, "--camera", "usb:77")
     appliance = Appliance(run_command.resolve_settings(arguments), ReaderInOrder([]), report=lines.append)
     with appliance.open_store() as store, appliance.open_session(store):
-        assert lines == ["No camera at usb:77: plug it in, or see tilekeeper cameras."]
+        assert lines == ["No camera at usb:77: plug it in, or list all cameras with tilekeeper cameras."]

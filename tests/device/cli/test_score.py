@@ -88,7 +88,9 @@ def test_a_broken_line_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = tmp_path / "broken.gcg"
     path.write_text(GAME.replace("8F HORN", "HORN"), encoding="utf-8")
     assert run(path, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["problems"][0].startswith("line 4: 'HORN' is no square of the board")
+    assert json.loads(capsys.readouterr().out)["problems"][0].startswith(
+        "line 4: 'HORN' is neither a square of the board"
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\1\2", b"\xff\xd8\xff\xe0", b"hello", b">" * 5_000_000])

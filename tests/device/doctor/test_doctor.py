@@ -63,7 +63,7 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "settings with a mistake": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", "challenge = 17", "challenge = 5"),
         "settings",
-        "panel.challenge is GPIO 5, which end_turn has already",
+        "panel.challenge is GPIO 5, which end_turn already uses",
         "nano",
     ),
     "a word list that is not there": (
@@ -226,7 +226,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
     "no header among the chips": (
         lambda pi: pi.labels.update({0: "something-else"}),
         "pins",
-        "no header of a Raspberry Pi",
+        "is the header of a Raspberry Pi",
         "panel.use = false",
     ),
     "display without its bus": (
@@ -312,7 +312,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
     "hotspot file with a mistake": (
         lambda pi: pi.write("/etc/tilekeeper/hotspot.toml", "name = 1\n"),
         "own wi-fi",
-        "must give name, password, address",
+        "must have the keys name, password, address",
         "install.sh",
     ),
 }
@@ -428,7 +428,7 @@ def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryP
 
 def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(_source: str) -> Image:
-        raise CameraError("the camera gives no pictures: check its cable")
+        raise CameraError("the camera sends no pictures: check its cable")
 
     monkeypatch.setattr(pi, "take_picture", lost)
     assert found(examine(pi), "camera", Severity.FAULT)
@@ -481,7 +481,7 @@ def test_the_own_wifi_is_read(tmp_path: Path) -> None:
 def test_hotspot_file_with_a_huge_number_or_deep_nesting_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "hotspot.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(HotspotError, match="not written as TOML"):
+    with pytest.raises(HotspotError, match="not valid TOML"):
         read_hotspot(path)
 
 

@@ -47,7 +47,7 @@ def test_header_chip_is_found_by_its_label() -> None:
 def test_machine_without_gpio_says_so() -> None:
     if list(Path("/dev").glob("gpiochip*")):
         pytest.skip("this machine has GPIO")
-    with pytest.raises(GpioUnavailableError, match=r"the page has the buttons|not installed: sudo apt install"):
+    with pytest.raises(GpioUnavailableError, match=r"the buttons on the page|not installed: sudo apt install"):
         make_gpio_hardware(PINS)
     assert Device.pin_factory is None
 
@@ -64,7 +64,11 @@ def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -
     with open_panel(session, orders(), settings, said.append) as panel:
         panel.press(Button.NEW_GAME, held=True).result(5)
         assert until(lambda: panel.view.status is PanelStatus.READY)
-    assert len(said) == 2 and said[0].startswith("No panel on pins: ") and said[1].startswith("Without that display: ")
+    assert (
+        len(said) == 2
+        and said[0].startswith("The panel cannot be used: ")
+        and said[1].startswith("A display cannot be used: ")
+    )
 
 
 def test_panel_that_is_not_wanted_touches_no_pins(session: TableSession) -> None:

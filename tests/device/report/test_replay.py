@@ -79,7 +79,7 @@ def test_member_that_no_report_has_is_refused(store: GameStore, table: RenderedT
     file = save_report(store, 1)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr(name, b"x")
-    with pytest.raises(ArchiveError, match="belongs to no exported game"):
+    with pytest.raises(ArchiveError, match="does not belong in the ZIP file of a game"):
         replay(file, table)
 
 
@@ -95,7 +95,7 @@ def test_report_of_a_later_version_is_refused(store: GameStore, table: RenderedT
         for name in archive.namelist():
             data = archive.read(name)
             copy.writestr(name, data.replace(b'"version": 1', b'"version": 2') if name == "report.json" else data)
-    with pytest.raises(ArchiveError, match="update this program"):
+    with pytest.raises(ArchiveError, match="update Tilekeeper"):
         replay(changed, table)
 
 

@@ -123,7 +123,10 @@ def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
         ),
         (
             make_message(
-                "board-small", "the board is too small to read: {0} pixels a square, {1} are needed", "5", "8"
+                "board-small",
+                "the board is too small to read: it has {0} pixels per square, but needs {1}. Move the camera closer",
+                "5",
+                "8",
             ),
             "The board is too small in the picture. Move closer, and take another picture.",
         ),

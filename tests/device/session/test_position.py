@@ -45,7 +45,7 @@ def enter(session: TableSession, **changes: object) -> TableSnapshot:
 def test_first_press_with_three_plays_asks_before_anything_is_recorded(playing: TableSession, table: TextTable) -> None:
     state = ask(playing, table)
     assert state.events == 1 and state.question is not None
-    assert state.question.text == "12 tiles are on the board already. Start from here?"
+    assert state.question.text == "There are already 12 tiles on the board. Start from here?"
     assert len(state.question.squares) == 12 and state.question.can_look_again and state.question.can_defer
     assert set(state.question.symbols[0]) == {"."} and "".join(state.question.symbols[1]) == "FAHORNMPASTE"
 
@@ -159,7 +159,7 @@ def test_position_is_undone_and_redone(playing: TableSession) -> None:
 def test_position_with_loose_tiles_is_noted(playing: TableSession) -> None:
     state = enter(playing, rows=tuple(map(tuple, rows(HORN, ("AT", 0, 0, True)))))
     assert [notice.text for notice in state.notices] == [
-        "The tiles on A1, B1 are not connected with the centre of the board."
+        "The tiles on A1, B1 are not connected to the centre of the board."
     ]
 
 

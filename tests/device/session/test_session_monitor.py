@@ -47,10 +47,10 @@ def camera_notices(session: TableSession) -> list[str]:
 
 
 def test_unplugged_camera_is_said_and_recovers_by_itself(session: TableSession, table: PaintedTable) -> None:
-    table.trouble = "the camera gives no pictures"
-    until(lambda: camera_notices(session) == ["The camera gives no pictures."])
+    table.trouble = "the camera sends no pictures"
+    until(lambda: camera_notices(session) == ["The camera sends no pictures."])
     assert session.submit(PassTurn()).result(5).phase is Phase.TURN, "the game goes on by hand"
-    assert camera_notices(session) == ["The camera gives no pictures."], "and the trouble is still told"
+    assert camera_notices(session) == ["The camera sends no pictures."], "and the trouble is still told"
     table.trouble = ""
     until(lambda: camera_notices(session) == [])
     table.lay(HORN)

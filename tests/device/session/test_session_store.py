@@ -70,7 +70,7 @@ def test_running_clock_is_written_every_ten_seconds(path: Path, monkeypatch: pyt
 
 def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:
     table = SettlingTable()
-    table.trouble = "the camera gives no pictures"
+    table.trouble = "the camera sends no pictures"
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         state = session.submit(StartGame(STARTED)).result(5)
     assert state.phase is Phase.TURN and state.notices[0].trouble is Trouble.CAMERA
@@ -115,7 +115,7 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
         with TableSession(TextTable(), TextTable(), store, WORDS) as session:
             state = session.submit(ResumeGame()).result(5)
         assert state.phase is Phase.LOBBY
-        assert "cannot be read by this version" in state.notices[0].text
+        assert "This version cannot read game" in state.notices[0].text
         assert len(store.events(number)) == 1
 
 

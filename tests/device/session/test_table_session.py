@@ -187,7 +187,7 @@ def test_play_that_the_list_withdraws_counts_if_the_players_overrule_it(
     state = playing.submit(DecideChallenge(upheld=False)).result(5)
     assert [turn.kind for turn in state.turns] == ["play", "challenge"] and state.turns[-1].by == 1
     assert [player.total for player in state.players] == [14, 0] and state.turn_of == 0
-    assert "the play of Anna counts" in state.notices[0].text
+    assert "The play of Anna counts" in state.notices[0].text
     assert [turn.kind for turn in playing.submit(Undo()).result(5).turns] == ["play"], "one press"
 
 
@@ -373,7 +373,7 @@ def test_revisions_only_grow_and_listeners_hear_all_of_them(playing: TableSessio
 
 
 def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table: TextTable) -> None:
-    table.trouble = "the camera gives no pictures"
+    table.trouble = "the camera sends no pictures"
     state = playing.submit(EndTurn()).result(5)
     assert state.notices[0].trouble is Trouble.CAMERA and state.turns == ()
     table.trouble = ""

@@ -53,7 +53,7 @@ def test_a_file_without_a_word_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LexiconError, match=r"nowhere\.txt: cannot be read \(No such file"):
+    with pytest.raises(LexiconError, match=r"nowhere\.txt cannot be read \(No such file"):
         open_lexicon(str(tmp_path / "nowhere.txt"), "en")
 
 

@@ -72,7 +72,7 @@ def test_store_cut_short_gives_back_the_games_before_the_cut(path: Path, games: 
     path.write_bytes(whole[: len(whole) // 2])
     store, trouble = open_store(path)
     found = store.games()
-    assert 3 <= len(found) < games + 1 and "not all of them whole" in trouble
+    assert 3 <= len(found) < games + 1 and "some only in part" in trouble
     for game in found:
         assert [event.body["n"] for event in store.events(game.id)] == list(range(-1, game.length - 1))
     assert store.picture(found[-1].id, 5, "board") == JPEG
@@ -279,4 +279,4 @@ def test_emptied_store_without_backup_is_reported(path: Path) -> None:
     path.write_bytes(b"")
     store, trouble = open_store(path)
     with store:
-        assert "the last events of game 1 are lost: 0 of 1 are there" in trouble and store.games() == ()
+        assert "the last events of game 1 are lost: 0 of 1 are left" in trouble and store.games() == ()

@@ -94,7 +94,7 @@ def test_second_program_is_told_so(path: Path) -> None:
 
 def test_file_that_is_no_store_is_named_and_left_alone(path: Path) -> None:
     path.write_bytes(b"shopping list\n" * 100)
-    with pytest.raises(StoreError, match="no Tilekeeper store"):
+    with pytest.raises(StoreError, match="not a file of Tilekeeper"):
         GameStore(path)
     assert path.read_bytes().startswith(b"shopping")
 
@@ -319,7 +319,7 @@ def test_file_that_was_deleted_is_reported_instead_of_written(tmp_path: Path) ->
     with GameStore(tmp_path / "games.db") as store:
         game = store.begin_game(STARTED)
         (tmp_path / "games.db").unlink()
-        with pytest.raises(StoreError, match="was deleted while the table was on"):
+        with pytest.raises(StoreError, match="was deleted while the table was running"):
             store.append(game, [{"n": 1}])
         assert len(store.events(game)) == 1, "the games can still be read and saved"
 

@@ -48,7 +48,7 @@ def test_network_that_is_not_joined_in_time_is_forgotten(mock: MockManager, monk
     before = mock.read_connections()
     monkeypatch.setattr("device.system.wifi._ACTIVATED", 99)  # a state that is never reached
     monkeypatch.setattr("device.system.wifi.JOIN_TIMEOUT_S", 0.0)
-    with pytest.raises(WifiError, match="neighbour cannot be joined"):
+    with pytest.raises(WifiError, match="could not join the Wi-Fi neighbour"):
         NetworkManager().join("neighbour", "wrong horse")
     assert mock.read_connections() == before
 

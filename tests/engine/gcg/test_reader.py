@@ -171,7 +171,7 @@ def test_a_wrong_encoding_is_named_by_line() -> None:
 
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0" * 1000])
 def test_a_file_that_is_no_text(data: bytes) -> None:
-    assert reasons(data) == ["line 1: not a text file, so no GCG"]
+    assert reasons(data) == ["line 1: this is not a GCG file, because it is not text"]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n  \r\n"])
@@ -181,7 +181,7 @@ def test_an_empty_file(data: bytes) -> None:
 
 def test_another_text_is_no_gcg() -> None:
     assert reasons("Dear Ann,\n\nthank you for the game.\n") == [
-        "line 1: no GCG: there is neither a #player line nor an event"
+        "line 1: this is not a GCG file: it has neither a #player line nor an event"
     ]
 
 
@@ -191,14 +191,14 @@ def test_another_text_is_no_gcg() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (">A: ADEIINR DAIN.IER +86 108", "'DAIN.IER' is no square of the board, and no -, --, (TILES) or (time)"),
-        (">A: AT 8H +4 4", "no word follows 8H"),
-        (">A: AT 8H AT", "no score follows '8H'"),
-        (">A: AT 8H AT four 4", "'four' is no score"),
-        (f">A: AT 8H AT +{'9' * 5000} 4", f"'+{'9' * 36}...' is no score"),
-        (">A:", "nothing follows the name of the player"),
-        (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' names no player"),
-        (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' names no player"),
+        (">A: ADEIINR DAIN.IER +86 108", "'DAIN.IER' is neither a square of the board nor -, --, (TILES) or (time)"),
+        (">A: AT 8H +4 4", "there is no word after 8H"),
+        (">A: AT 8H AT", "there is no score after '8H'"),
+        (">A: AT 8H AT four 4", "'four' is not a score"),
+        (f">A: AT 8H AT +{'9' * 5000} 4", f"'+{'9' * 36}...' is not a score"),
+        (">A:", "there is nothing after the name of the player"),
+        (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' does not name a player"),
+        (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' does not name a player"),
     ],
 )
 def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) -> None:
@@ -264,9 +264,12 @@ def test_lines_that_cannot_be_read_are_named(line: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("#player1 a A\n" * 1000, "1001 lines, so no GCG: 1000 at most"),
-        (f"{PLAYERS}>A: - +0 0\n#note {'x' * 20_000}", "20006 characters in a line, so no GCG: 20000 at most"),
-        ("#title x\n" * 201, "201 lines that begin with #, so no GCG: 200 at most"),
+        ("#player1 a A\n" * 1000, "1001 lines are too many for a GCG file: at most 1000 are allowed"),
+        (
+            f"{PLAYERS}>A: - +0 0\n#note {'x' * 20_000}",
+            "20006 characters in a line are too many for a GCG file: at most 20000 are allowed",
+        ),
+        ("#title x\n" * 201, "201 lines that begin with # are too many for a GCG file: at most 200 are allowed"),
     ],
 )
 def test_file_larger_than_any_game_is_refused_with_the_limit(text: str, reason: str) -> None:

@@ -102,7 +102,7 @@ def test_what_cannot_have_been_played_is_named_by_line(line: str, reason: str) -
 
 
 def test_a_file_of_more_events_than_any_game_has_is_refused() -> None:
-    with pytest.raises(RulesError, match="up to 500 events, this file has 600"):
+    with pytest.raises(RulesError, match="at most 500 events, but this file has 600"):
         build_game(parse_gcg(HEAD + ">A: A - +1 0\n>B: A - +1 0\n" * 300))
 
 
@@ -136,7 +136,7 @@ def test_all_recorded_games_come_out_as_they_did() -> None:
 
 
 def test_file_with_an_event_that_cannot_be_read_is_refused() -> None:
-    with pytest.raises(RulesError, match=r"line 4: '\+9b' is no score"):
+    with pytest.raises(RulesError, match=r"line 4: '\+9b' is not a score"):
         build_game(parse_gcg(f"{HEAD}{FIVE_TURNS}".replace("+9 9", "+9b 9")))
 
 

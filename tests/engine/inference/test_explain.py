@@ -271,7 +271,7 @@ def test_a_nudged_tile_is_named() -> None:
     found = infer_play(game, seen(board))
     assert found.events == ()
     assert found.best.moved_tiles == ((parse_square("I8"), parse_square("I7")),)
-    assert found.question == "The tile on I8 has moved to I7: please put it back. Right?"
+    assert found.question == "The tile on I8 has moved to I7. Please put it back. Is that right?"
 
 
 def test_a_nudged_tile_does_not_hide_a_play() -> None:
@@ -286,7 +286,7 @@ def test_an_old_tile_that_is_gone_is_asked_for() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(game.board.without_tiles([parse_square("F8")])))
     assert found.events == ()
-    assert found.question == "No tile is seen on F8, where one was played: has it been moved?"
+    assert found.question == "A tile was played on F8, but the camera does not see it there. Was it moved?"
 
 
 def test_hidden_squares_are_no_evidence() -> None:
@@ -309,7 +309,10 @@ def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
     assert found.doubtful_squares == (parse_square("J10"),)
-    assert found.question == "Anna played PAST at 10F for 22: is there a tile on J10, too? It cannot be seen"
+    assert (
+        found.question
+        == "Anna played PAST at 10F for 22: is there also a tile on J10? The camera cannot see that square"
+    )
 
 
 def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:

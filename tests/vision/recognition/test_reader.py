@@ -263,7 +263,7 @@ def test_mirrored_picture_is_flipped_and_read(quarter_turns: int) -> None:
     reading = found_at(clockwise).read(scene.image[:, ::-1], ENGLISH)
     assert reading.board is not None and reading.corners is not None
     assert reading.board.rows() == rows(WORDS)
-    assert reading.is_mirrored and reading.problems == ("the picture is mirrored: it was flipped to be read",)
+    assert reading.is_mirrored and reading.problems == ("the picture is mirrored, so it was flipped before reading",)
     assert np.allclose(reading.corners, corners)
 
 

@@ -177,7 +177,7 @@ def test_director_is_told_that_the_disk_is_full(
     token = re.search(r'name="csrf" value="([^"]+)"', director.get("/event").text)
     assert token
     response = director.post("/event/pairings", data={"csrf": token[1], "pairings": ""})
-    assert response.status_code == 503 and "The disk of hall.db is full" in response.text
+    assert response.status_code == 503 and "The disk with hall.db is full" in response.text
 
 
 def test_viewers_change_nothing(client: FlaskClient) -> None:

@@ -41,7 +41,7 @@ def test_entry_needs_a_paired_phone(table: ShownTable, client: FlaskClient) -> N
 def test_preview_shows_score_and_problems(paired: FlaskClient) -> None:
     assert "+14" in paired.get("/dialogs/entry/preview?at=8F&word=HORN").text
     assert "XQ is not in the word list." in paired.get("/dialogs/entry/preview?at=8F&word=XQ").text
-    assert "does not fit the board" in paired.get("/dialogs/entry/preview?at=8O&word=HORN").text
+    assert "does not fit on the board" in paired.get("/dialogs/entry/preview?at=8O&word=HORN").text
 
 
 def test_letters_of_several_characters_are_in_brackets() -> None:

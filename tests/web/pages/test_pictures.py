@@ -100,7 +100,7 @@ def test_picture_without_a_board_is_answered_with_the_reason(
     ("data", "reason"),
     [
         (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "1.jpg: not a picture in a known format; save it as JPEG or PNG"),
-        (JPEG[:-200], "damaged or cut short"),
+        (JPEG[:-200], "damaged or incomplete"),
     ],
 )
 def test_file_that_cannot_be_decoded_is_refused_with_the_reason(
