@@ -239,8 +239,8 @@ def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> N
     if is_kept or size <= sizes.get(game, 0):
         return
     text = (
-        "the hall keeps no more games of table {0}: at most {1}, and {2} MB. Earlier games are safe; start the hall "
-        "with another --data folder for further ones"
+        "the hall cannot store more games of table {0}: the limits are {1} games and {2} MB. Earlier games are safe. "
+        "Restart the hall with another --data folder"
     )
     raise TableFullError(make_message("hall-table-full", text, table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
 

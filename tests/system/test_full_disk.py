@@ -239,4 +239,4 @@ def test_picture_that_is_not_kept_is_said(monkeypatch: pytest.MonkeyPatch) -> No
         store.picture_problem = "the disk is full"
         monkeypatch.setattr(store, "append", lambda *_: ())
         notices = session.submit(PassTurn()).result(5).notices
-    assert [notice.text for notice in notices] == ["This turn is saved without its picture: the disk is full."]
+    assert [notice.text for notice in notices] == ["This turn was saved without its picture: the disk is full."]

@@ -112,7 +112,7 @@ def test_another_phone_is_asked_before_it_takes_over(app: Flask, phone: FlaskCli
     second = app.test_client()
     pair(second)
     answer = start(second)
-    assert answer.status_code == 409 and "is the camera already. Take over?" in answer.text
+    assert answer.status_code == 409 and "is already the camera. Take over?" in answer.text
     assert upload(phone, PREVIEW, stream=stream).status_code == 200
     assert start(second, "1").status_code == 200
     answer = upload(phone, PREVIEW, stream=stream)

@@ -76,7 +76,7 @@ def test_game_is_gone_through_turn_by_turn(played: House) -> None:
     assert counts == [0, 4, 7, 12]
     first = read(played, "/history/1?turn=1")
     assert "Anna <b>14</b>" in first and "Ben <b>0</b>" in first
-    assert 'href="/history/1?turn=2" aria-label="One turn on"' in first
+    assert 'href="/history/1?turn=2" aria-label="One turn forward"' in first
 
 
 def test_turn_beyond_the_end_is_the_end(played: House) -> None:
