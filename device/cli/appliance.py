@@ -206,7 +206,8 @@ class Appliance:
                     self._report(sentence)
                     session.notify(Notice(sentence))
                 if state.phase is not Phase.LOBBY:
-                    return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
+                    names = " and ".join(player.name for player in state.players)
+                    return f"The game of {names} continues (--new starts a new one)."
                 self._notices += [notice.text for notice in state.notices]  # the game is damaged or of a newer version
         request = StartGame(self._first_game) if has_options else PlayAgain(self._first_game, find_lexicon)
         state = session.submit(request).result()

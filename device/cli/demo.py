@@ -97,7 +97,7 @@ def _open_store(args: argparse.Namespace) -> GameStore:
     try:
         store = GameStore(ensure_data_folder(args.data or find_user_folder() / "demo") / "games.db")
     except (StoreError, UserError) as error:
-        print(f"This demo does not keep its games: {error}")
+        print(f"The games of this demo are not saved: {error}")
         store = GameStore(":memory:")
     add_finished_games(store)
     return store
@@ -114,7 +114,10 @@ def _play_games(demo: Demo, *, once: bool) -> int:
                 print(line, flush=True)
                 right = right and not line.startswith("wrong")
         except CommandRefusedError as refusal:  # a paired phone changed the game
-            print(f"This game is not the demo's any more ({refusal}) Another one follows.", flush=True)
+            print(
+                f"The demo cannot continue this game, because a phone changed it ({refusal}) Another one follows.",
+                flush=True,
+            )
         if once:
             return 0 if right else 1
         demo.pause_between_games()

@@ -152,7 +152,7 @@ def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
 
     if sys.stdout.isatty() and hotspot.is_active():
         report(render_qr_blocks(hotspot.qr_text))
-    report(f"Without a known Wi-Fi: join {hotspot.name}, password {hotspot.password}.")
+    report(f"If no known Wi-Fi is in range, join {hotspot.name} with the password {hotspot.password}.")
 
 
 def find_page_addresses(host: str, port: int) -> list[str]:

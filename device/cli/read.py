@@ -31,7 +31,7 @@ _MAX_CORNER_PX = 100_000
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
+    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO", help="photograph of a board")
     parser.add_argument("--tiles", default="en", metavar="SET", help="tile set: en, de, ro, ... (default en)")
     parser.add_argument(
         "--corners",

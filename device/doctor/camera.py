@@ -40,7 +40,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.good(_PHONES[kind])
         return
     if is_network_address(source):
-        yield subject.good(f"the camera is in the network at {hide_credentials(source)}")
+        yield subject.good(f"network camera at {hide_credentials(source)}")
         return
     if kind == "folder":
         yield from _check_folder(system, subject, Path(where))
@@ -58,8 +58,8 @@ def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
     source, auto = settings.camera.source, settings.table.auto
     if auto != "off" and source.startswith(("phone", "folder:")):
         yield Subject("camera").warning(
-            f"turns end with the button, in spite of table.auto = {auto}: {source} does not see the board all the time",
-            f"name another camera as camera.source, or set table.auto to off, in {SYSTEM_SETTINGS_FILE}",
+            f"table.auto = {auto} has no effect, because {source} does not see the board all the time",
+            f"set another camera.source, or set table.auto to off, in {SYSTEM_SETTINGS_FILE}",
         )
 
 
@@ -72,7 +72,7 @@ def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
         return
     if read_service_state(system) in ("active", "activating"):
         yield subject.note(
-            "the running table uses it, so its picture was not looked at",
+            "the running table is using it, so its picture was not checked",
             "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper",
         )
         return
@@ -88,21 +88,21 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Fi
     if problem := find_read_problem(system, folder):
         yield subject.fault(
             f"the folder {folder} {problem}",
-            "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and name it in camera.source",
+            "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and set camera.source to it",
         )
     elif system.path(folder.expanduser()).is_dir():
         yield subject.good(f"pictures come from the folder {folder}")
     else:
-        yield subject.fault(f"the folder {folder} is not there", f"mkdir -p {folder}, or change camera.source")
+        yield subject.fault(f"there is no folder {folder}", f"mkdir -p {folder}, or change camera.source")
 
 
 def _check_camera_module(system: System, subject: Subject, number: int) -> Iterator[Finding]:
     """Check that libcamera finds the camera module of this number on a ribbon cable."""
     if not system.has_module("picamera2"):
         yield subject.fault(
-            "picamera2 is not installed, which a camera module needs",
-            "sudo apt install python3-picamera2 --no-install-recommends; where apt does not know it, this is no "
-            f"Raspberry Pi OS: use a USB camera (camera.source in {SYSTEM_SETTINGS_FILE})",
+            "picamera2 is not installed, but a camera module needs it",
+            "sudo apt install python3-picamera2 --no-install-recommends; if this is not "
+            f"Raspberry Pi OS, use a phone or a USB camera instead (camera.source in {SYSTEM_SETTINGS_FILE})",
         )
     listing = next((listing for command in _LIST_COMMANDS if (listing := system.run(*command)) is not None), None)
     if listing is None:
@@ -125,7 +125,7 @@ def _check_camera_module(system: System, subject: Subject, number: int) -> Itera
         return
     name, width, height = listed[number]
     size = f" ({width} x {height})" if width else ""
-    focus = "it focuses by itself" if name.startswith(AUTOFOCUS_SENSORS) else "its lens is focused by hand or fixed"
+    focus = "it has autofocus" if name.startswith(AUTOFOCUS_SENSORS) else "its focus is fixed or set by hand"
     yield subject.good(f"libcamera sees {name}{size}; {focus}")
 
 
@@ -137,11 +137,11 @@ def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[
         if others:
             mend = f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}'
         else:
-            mend = "plug it in, in another socket if need be; lsusb shows what is there"
-        yield subject.fault(f"{device} is not there", mend)
+            mend = "plug it in, or try another socket; lsusb lists the USB devices"
+        yield subject.fault(f"{device} is missing", mend)
         return
     name = system.read_text(f"/sys/class/video4linux/{system.path(device).resolve().name}/name")
-    yield subject.good(f"{device} is there" + (f": {name}" if name else ""))
+    yield subject.good(f"{device} is connected" + (f": {name}" if name else ""))
 
 
 def _find_first_usb(system: System) -> str:

@@ -27,7 +27,7 @@ def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding
     subject = Subject("machine")
     if sys.maxsize < 2**32:
         yield subject.fault(
-            "this Python is a 32-bit one, and what Tilekeeper needs is made for 64 bits",
+            "this is a 32-bit Python, and Tilekeeper needs a 64-bit one",
             "write 'Raspberry Pi OS (64-bit)' to the card with Raspberry Pi Imager",
         )
 
@@ -51,15 +51,15 @@ def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
     flags = int(bits[1], 16)
     before = flags >> SINCE_START_SHIFT
     if flags & UNDER_VOLTAGE:
-        yield subject.fault("the voltage is too low now: the table may stop, or the card be damaged", mend)
+        yield subject.fault("the voltage is too low now: the table may stop, or the card may be damaged", mend)
     elif before & UNDER_VOLTAGE:
         yield subject.warning("the voltage was too low at times since the start", mend)
     else:
         yield subject.good("the voltage is right")
     if flags & (CAPPED | THROTTLED | SOFT_LIMIT):
-        yield subject.warning("the machine is slowed down now", "give it air or a heat sink; check the power supply")
+        yield subject.warning("the processor is slowed down now", "improve the cooling, and check the power supply")
     elif before & (CAPPED | THROTTLED | SOFT_LIMIT):
-        yield subject.note("the machine was slowed down at times since the start", "give it air or a heat sink")
+        yield subject.note("the processor was slowed down at times since the start", "improve the cooling")
 
 
 def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
@@ -70,10 +70,10 @@ def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
         return
     degrees = int(raw) / 1000
     if degrees >= HOT_CELSIUS:
-        yield subject.warning(f"{degrees:.0f} °C: it slows itself down", "give it air, a heat sink or a fan")
+        yield subject.warning(f"{degrees:.0f} °C: the processor slows down", "improve the cooling (heat sink or fan)")
     elif degrees >= WARM_CELSIUS:
         yield subject.note(
-            f"{degrees:.0f} °C: from {HOT_CELSIUS:.0f} on it slows itself down", "give it air or a heat sink"
+            f"{degrees:.0f} °C: from {HOT_CELSIUS:.0f} °C on, the processor slows down", "improve the cooling"
         )
     else:
         yield subject.good(f"{degrees:.0f} °C")
@@ -85,13 +85,13 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
     The signs are a read-only mount, the error counters of ext4, messages in the kernel log, and the wear of an eMMC.
     """
     subject = Subject("card")
-    mend = "copy the games away (the page: backup), then write a new card; take one marked A1 or A2, 16 GB or more"
+    mend = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
     is_healthy = True
     for line in (system.read_text("/proc/mounts") or "").splitlines():
         fields = line.split()
         if len(fields) > 3 and fields[1] == "/" and "ro" in fields[3].split(","):
             is_healthy = False
-            yield subject.fault("the card is mounted read-only: the kernel does so after errors", mend)
+            yield subject.fault("the card is mounted read-only, as the kernel does after errors", mend)
     for path in system.glob("/sys/fs/ext4/*/errors_count"):
         errors = system.read_text(path.relative_to(system.root)) or "0"
         if errors != "0":
@@ -101,14 +101,14 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
     errors_in_log = [line for line in (log.out if log else "").splitlines() if _CARD_ERRORS.search(line)]
     if errors_in_log:
         is_healthy = False
-        yield subject.warning(f"the kernel reports errors of the card: {errors_in_log[-1].strip()}", mend)
+        yield subject.warning(f"the kernel reports card errors: {errors_in_log[-1].strip()}", mend)
     for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only an eMMC reports wear, SD cards do not
         worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
         if worn and max(worn) >= 10:  # tenths of the storage's lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
             is_healthy = False
-            yield subject.warning("the storage has reached nine tenths of its life", mend)
+            yield subject.warning("the storage has used nine tenths of its expected life", mend)
     if is_healthy:
-        yield subject.good("no errors are known")
+        yield subject.good("no errors")
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
@@ -127,22 +127,22 @@ def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that the systemd service is enabled and running."""
     subject = Subject("service")
     if not is_service_installed(system):
-        yield subject.note("not installed: the table does not start by itself", REINSTALL)
+        yield subject.note("not installed: the table does not start automatically", REINSTALL)
         return
     enabled = system.run("systemctl", "is-enabled", "tilekeeper.service")
     if enabled is not None and enabled.out.strip() not in ("enabled", "enabled-runtime"):
-        yield subject.warning("does not start with the plug", "sudo systemctl enable tilekeeper")
+        yield subject.warning("does not start when the machine starts", "sudo systemctl enable tilekeeper")
     state = read_service_state(system)
     if state == "active":
-        yield subject.good("the table runs")
+        yield subject.good("the table is running")
     elif state == "failed":
         yield subject.fault(
-            "the table ended with a fault", "journalctl -u tilekeeper -n 20, then: sudo systemctl restart tilekeeper"
+            "the table stopped with an error", "journalctl -u tilekeeper -n 20, then: sudo systemctl restart tilekeeper"
         )
     elif state == "activating":
-        yield subject.warning("the table is starting, or ends again and again", "journalctl -u tilekeeper -n 20")
+        yield subject.warning("the table is starting, or keeps failing", "journalctl -u tilekeeper -n 20")
     elif state:
-        yield subject.note("the table does not run", "sudo systemctl start tilekeeper")
+        yield subject.note("the table is not running", "sudo systemctl start tilekeeper")
 
 
 def read_service_state(system: System) -> str:

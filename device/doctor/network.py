@@ -35,11 +35,11 @@ def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
     if connected:
         yield subject.good(f"{', '.join(connected)} is connected")
     elif wired:
-        yield subject.good(f"not connected, but {', '.join(wired)} is by cable")
+        yield subject.good(f"not connected, but {', '.join(wired)} is connected by cable")
     elif radios:
-        yield subject.fault("not connected, and no cable either", "sudo nmtui connects it to a network")
+        yield subject.fault("neither Wi-Fi nor cable is connected", "sudo nmtui, to join a network")
     else:
-        yield subject.fault("this machine has no network that works", "plug in a cable or a Wi-Fi adapter")
+        yield subject.fault("this machine has no working network", "plug in a cable or a Wi-Fi adapter")
 
 
 def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
@@ -54,10 +54,10 @@ def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
         return
     if hotspot is None:
         yield subject.note(
-            "none is set up: away from home phones cannot reach the table", "sudo ./systemd/install.sh --hotspot"
+            "none is set up: away from home, phones cannot reach the table", "sudo ./systemd/install.sh --hotspot"
         )
     else:
-        yield subject.good(f"{hotspot.name}, where no known one is in reach")
+        yield subject.good(f"{hotspot.name}, used if no known network is in range")
 
 
 def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
@@ -69,13 +69,13 @@ def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.warning(f"{host}.local cannot be found: avahi-daemon is missing", "sudo apt install avahi-daemon")
     elif answer is not None and answer.out.strip() not in ("active", ""):
         yield subject.warning(
-            f"{host}.local cannot be found: avahi-daemon does not run", "sudo systemctl enable --now avahi-daemon"
+            f"{host}.local cannot be found: avahi-daemon is not running", "sudo systemctl enable --now avahi-daemon"
         )
     else:
         yield subject.good(f"{host}.local")
     if (name := _find_cloud_name(system)) and name != host:
         yield subject.warning(
-            f"cloud-init names this machine {name} again at the next start, so {host}.local will not be found",
+            f"cloud-init will rename this machine to {name} at the next start, so {host}.local will not be found",
             f"sudo /opt/tilekeeper/host-name.sh set {host}",
         )
 
@@ -99,7 +99,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
         unit = next(filter(None, map(system.read_text, SERVICE_UNITS)), "")
         if "CAP_NET_BIND_SERVICE" not in re.sub(r"(?m)^#.*", "", unit):
             yield subject.fault(
-                f"port {page.port} is one that the table's user may not open",
+                f"the table's user may not open port {page.port}",
                 f"set page.port = 8080 in {SYSTEM_SETTINGS_FILE}",
             )
             return
@@ -118,7 +118,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
     else:
         yield subject.fault(
             f"port {page.port} is used by another program{_name_port_user(system, page.port)}",
-            f"end that program, or set another page.port in {SYSTEM_SETTINGS_FILE}",
+            f"stop that program, or set another page.port in {SYSTEM_SETTINGS_FILE}",
         )
 
 
@@ -132,7 +132,7 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
     if not free and not _is_served(system, page.secure_port):
         yield Subject("page").warning(
             f"no https: port {page.secure_port} is used by another program{_name_port_user(system, page.secure_port)}",
-            f"end that program, or set another page.secure_port in {SYSTEM_SETTINGS_FILE}",
+            f"stop that program, or set another page.secure_port in {SYSTEM_SETTINGS_FILE}",
         )
 
 

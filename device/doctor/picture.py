@@ -40,16 +40,17 @@ def check_image(image: Image, settings: Settings) -> Iterator[Finding]:
     board = Subject("board")
     if reading.corners is None:
         yield board.warning(
-            "no board is seen in the picture", "put the board under the camera, all four edges in sight; then again"
+            "there is no board in the picture",
+            "put the board under the camera with all four edges in view, then run this again",
         )
         return
     yield from _check_board(image, reading.corners)
     if reading.board is not None:
         doubtful = sum(square.confidence < MIN_CONFIDENCE for square in reading.board.squares)
         if doubtful > 5:
-            yield board.warning(f"{doubtful} of 225 squares are doubtful", "see light and focus above")
+            yield board.warning(f"{doubtful} of 225 squares are uncertain", "check light and focus")
         else:
-            yield board.good(f"read in {reading.ms.total:.0f} ms; {doubtful} of 225 squares are doubtful")
+            yield board.good(f"read in {reading.ms.total:.0f} ms; {doubtful} of 225 squares are uncertain")
     for problem in reading.problems:
         yield board.note(problem)
 
@@ -59,7 +60,7 @@ def _check_light(mean: float) -> Iterator[Finding]:
     if mean < MIN_BRIGHTNESS:
         yield subject.warning(f"the picture is dark ({mean:.0f} of 255)", "light the board with a lamp from the side")
     elif mean > MAX_BRIGHTNESS:
-        yield subject.warning(f"the picture is too bright ({mean:.0f} of 255)", "take a lamp away, or turn it aside")
+        yield subject.warning(f"the picture is too bright ({mean:.0f} of 255)", "remove a lamp, or turn it aside")
     else:
         yield subject.good(f"the picture's brightness is {mean:.0f} of 255")
 
@@ -76,17 +77,17 @@ def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Fin
     side = square_side(corners)
     if side < MIN_SQUARE_PX:
         yield subject.warning(
-            f"it is small in the picture: {side:.0f} pixels a square, {GOOD_SQUARE_PX:.0f} are good",
-            "bring the camera nearer to the board (docs/parts.md has a table of heights)",
+            f"it is small in the picture: {side:.0f} pixels per square, but {GOOD_SQUARE_PX:.0f} are good",
+            "move the camera closer to the board (docs/parts.md has a table of heights)",
         )
     else:
-        yield subject.good(f"found, {side:.0f} pixels a square")
+        yield subject.good(f"found, {side:.0f} pixels per square")
     flat = np.asarray(cv2.cvtColor(rectify(image, homography(corners), round(side)), cv2.COLOR_BGR2GRAY), np.uint8)
     overexposed_share = float((flat >= OVEREXPOSED_LEVEL).mean())
     if overexposed_share > MAX_OVEREXPOSED_SHARE:
         yield Subject("light").warning(
             f"{100 * overexposed_share:.0f} % of the board is overexposed: a lamp is reflected there",
-            "move the lamp to the side, or put something white and thin before it",
+            "move the lamp to the side, or put something thin and white in front of it",
         )
     yield from _check_focus(measure_edge_width(flat), side)
 
@@ -97,7 +98,7 @@ def _check_focus(edge: float | None, side: float) -> Iterator[Finding]:
 
     subject = Subject("focus")
     if edge is None:
-        yield subject.note("cannot be judged: nothing on the board has edges", "lay some tiles, then again")
+        yield subject.note("cannot be judged: nothing on the board has edges", "place some tiles, then run this again")
         return
     width = f"edges are {edge / side:.2f} of a square wide"
     if edge > max(BLURRED_EDGE_WIDTH * side, MIN_EDGE_WIDTH_PX):

@@ -24,11 +24,11 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that the GPIO lines in the settings exist and are not used by another program."""
     subject = Subject("pins")
     if not settings.panel.use:
-        yield subject.good("not in use: the page has the buttons")
+        yield subject.good("not in use: use the buttons on the page")
         return
     if not system.glob("/dev/gpiochip*"):
         yield subject.note(
-            "this machine has no pins: the page has the buttons", f"panel.use = false in {SYSTEM_SETTINGS_FILE}"
+            "this machine has no pins: use the buttons on the page", f"panel.use = false in {SYSTEM_SETTINGS_FILE}"
         )
         return
     yield from _check_access(system, subject)
@@ -49,11 +49,11 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
     for line in foreign:
         yield subject.warning(
             f"GPIO {line.number} ({wanted[line.number]}) is used by '{line.user}'",
-            f"wire it to another pin and say so in {SYSTEM_SETTINGS_FILE}, "
-            "or switch that off (/boot/firmware/config.txt)",
+            f"use another pin and set it in {SYSTEM_SETTINGS_FILE}, "
+            "or switch off what uses it (/boot/firmware/config.txt)",
         )
     if not foreign:
-        yield subject.good(f"{len(wanted)} wanted, all to be had on gpiochip{header} ({label})")
+        yield subject.good(f"all {len(wanted)} are available on gpiochip{header} ({label})")
 
 
 def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
@@ -62,14 +62,14 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
     if not settings.panel.use or not settings.panel.displays:
         return
     if not system.has_module("luma"):
-        yield subject.warning("luma is not installed, which displays need", REINSTALL)
+        yield subject.warning("luma is not installed, but displays need it", REINSTALL)
         return
     for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
         bus, group, mend = _BUSES[kind]
         paths = system.glob(bus)
         account = system.find_account(SERVICE_USER)
         if not paths:
-            yield subject.warning(f"{bus} is not there: its bus is switched off", mend)
+            yield subject.warning(f"{bus} is missing: its bus is switched off", mend)
         elif account is not None and is_service_installed(system) and not can_write(paths[0], account):
             yield subject.warning(
                 f"the user {SERVICE_USER} may not use /{paths[0].relative_to(system.root)}",

@@ -58,9 +58,9 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
     if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and user_settings_file().is_file():
         path = user_settings_file()  # run from a checkout, without an installed service
     if named is None and not path.exists():
-        return Settings(), subject.note(f"{SYSTEM_SETTINGS_FILE} is not there: everything is as by default")
+        return Settings(), subject.note(f"there is no {SYSTEM_SETTINGS_FILE}: the defaults are used")
     try:
-        return load_settings(path), subject.good(f"{path} is in order")
+        return load_settings(path), subject.good(f"{path} has no mistakes")
     except SettingsError as error:
         return Settings(), subject.fault(str(error), f"sudo nano {path}")
 
@@ -76,7 +76,7 @@ def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
             broken = True
             yield subject.fault(f"{distribution} cannot be loaded: {' '.join(str(error).split())}", REINSTALL)
     if not broken:
-        yield subject.good("all are there")
+        yield subject.good("all are installed")
 
 
 def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
@@ -98,7 +98,7 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
     if unknown:
         yield subject.warning(
             f"these letters of the tile set {settings.game.tiles} cannot be read: {' '.join(unknown)}",
-            "type them in on the page when it asks",
+            "enter them on the page when it asks",
         )
     else:
         yield subject.good(f"can read the tile set {settings.game.tiles}")
@@ -126,9 +126,9 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
     if lexicon is not None and lexicon.is_authoritative:
         yield subject.good(f"{lexicon.name}: {len(lexicon):,} words")
     elif lexicon is not None:
-        yield subject.note(f"{lexicon.name}: {len(lexicon):,} words of the system; it advises and decides nothing")
+        yield subject.note(f"{lexicon.name}: {len(lexicon):,} words, from the system; it only gives advice")
     elif game.lexicon == NO_LEXICON:
-        yield subject.note("none is wanted: words are not checked")
+        yield subject.note("none is chosen: words are not checked")
     else:
         yield subject.note(
             f"none for {game.tiles}: words are not checked", f"name a file as game.lexicon in {SYSTEM_SETTINGS_FILE}"
@@ -141,7 +141,7 @@ def check_update(system: System, settings: Settings) -> Iterator[Finding]:
     versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\S+)", answer.out if answer else ""))
     installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")
     if "(none)" not in (installed, newest) and installed != newest:
-        yield Subject("version").note(f"{installed} is installed, and {newest} is there", "sudo apt upgrade")
+        yield Subject("version").note(f"{installed} is installed, and {newest} is available", "sudo apt upgrade")
     if settings.page.new_versions and (newer := find_newer_version(default_cache_dir())):
         yield Subject("version").note(f"version {newer} was released", "get it as you got this one (docs/pi.md)")
 
@@ -161,7 +161,7 @@ def find_read_problem(system: System, path: Path) -> str:
         return ""
     path = path.expanduser()
     if any(path.is_relative_to(folder) for folder in PRIVATE_FOLDERS):
-        return "is in a home folder, which the service does not see"
+        return "is in a home folder, which the service cannot see"
     if system.path(path).exists() and not can_read(system.path(path), account, system.root):
         return f"cannot be read by the user {SERVICE_USER}"
     return ""
@@ -177,7 +177,7 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
     elif not system.glob("/dev/snd/pcm*p"):
         yield subject.warning("there is no loudspeaker", "plug in a USB loudspeaker, or set voice.use = false")
     else:
-        yield subject.good("espeak-ng and a loudspeaker are there")
+        yield subject.good("espeak-ng and a loudspeaker were found")
 
 
 def check_games(system: System, settings: Settings) -> Iterator[Finding]:
@@ -188,29 +188,29 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
     place = system.path(folder)
     if not place.is_dir():
         if is_service_installed(system):
-            yield subject.fault(f"{shown} is not there", "sudo systemctl restart tilekeeper")
+            yield subject.fault(f"{shown} is missing", "sudo systemctl restart tilekeeper")
         else:
-            yield subject.note(f"{shown} is not there yet: the first game makes it")
+            yield subject.note(f"{shown} does not exist yet: the first game creates it")
         return
     account = system.find_account(SERVICE_USER)
     if account is not None and is_service_installed(system) and not can_write(place, account):
         yield subject.fault(
-            f"{shown} cannot be written by the table",
+            f"the table cannot write to {shown}",
             f"sudo chown -R {SERVICE_USER}: {shown} && sudo systemctl restart tilekeeper",
         )
     if (kind := _find_file_system(system, folder)) == "overlay":
         yield subject.fault(
-            f"{shown} is on an overlay: every game is lost when the power goes",
-            "sudo raspi-config nonint do_overlayfs 1 && sudo reboot, or mount a partition of its own there",
+            f"{shown} is on an overlay: every game is lost when the power goes off",
+            "sudo raspi-config nonint do_overlayfs 1 && sudo reboot, or mount a separate partition there",
         )
     elif kind == "tmpfs":
         yield subject.fault(
-            f"{shown} is in memory only: every game is lost when the power goes", "mount a partition there"
+            f"{shown} is in memory only: every game is lost when the power goes off", "mount a partition there"
         )
     free = system.free_bytes(folder)
     if free is not None and free < MIN_FREE_BYTES:
         yield subject.fault(
-            f"only {free // 1_000_000} MB are free: soon no turn can be kept",
+            f"only {free // 1_000_000} MB are free: soon no turn can be saved",
             "sudo apt-get clean && sudo journalctl --vacuum-size=20M, or delete games on the page",
         )
     elif free is not None and free < LOW_FREE_BYTES:
@@ -241,7 +241,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
     except FileNotFoundError:
         return
     except PermissionError:
-        yield subject.note(f"{shown} cannot be looked at", "sudo tilekeeper doctor")
+        yield subject.note(f"{shown} cannot be opened", "sudo tilekeeper doctor")
         return
     except OSError as error:
         yield subject.fault(f"{shown} cannot be read ({error.strerror}): the card may be failing", aside)
@@ -249,13 +249,13 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
     if not head:
         return  # the table is creating it at this moment
     if len(head) < 100 or not head.startswith(_SQLITE_MAGIC):
-        yield subject.fault(f"{shown} is damaged or no store of games", aside)
+        yield subject.fault(f"{shown} is damaged, or is not a store of games", aside)
         return
     (version,) = struct.unpack(">I", head[60:64])  # https://www.sqlite.org/fileformat2.html#the_database_header
     if version > SCHEMA_VERSION:
         yield subject.fault(f"{shown} was written by a newer Tilekeeper", REINSTALL)
     elif path.with_name(path.name + "-wal").exists():
-        yield subject.good(f"{shown} is in use, or was not closed (the next start sees to that)")
+        yield subject.good(f"{shown} is in use, or was not closed (the next start repairs that)")
     else:
         yield from _check_integrity(subject, path, shown, aside)
 
@@ -275,7 +275,7 @@ def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> I
     except sqlite3.Error as error:
         result, count = str(error), 0
     if result == "ok":
-        yield subject.good(f"{shown} is whole: {count} game{'' if count == 1 else 's'}")
+        yield subject.good(f"{shown} is intact: {count} game{'' if count == 1 else 's'}")
     else:
         yield subject.fault(f"{shown} is damaged ({result})", aside)
 

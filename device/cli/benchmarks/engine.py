@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.game import Game
 
-HELP = "plays scored, readings explained, games rebuilt"
+HELP = "speed of scoring plays, explaining readings and rebuilding games"
 
 REBUILT_TURNS = 25
 """Number of turns of the game that is rebuilt."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from calibration.evaluation.robustness import Curves, LevelResult
     from calibration.evaluation.samples import Sample
 
-HELP = "pictures spoiled step by step: what is read, asked, or scored wrong"
+HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
 """Share of turns with a question above which a level of disturbance is reported as one at which the table asks."""

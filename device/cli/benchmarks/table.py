@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from device.session.table_session import TableSession
     from engine.game import Game
 
-HELP = "from the button to the score on the page; processor at rest; memory over many turns"
+HELP = "time from the button to the score, processor load when idle, memory over many turns"
 
 FRAME_INTERVAL_S = 1 / 30
 PICTURE_SIZE_PX = (1280, 960)

@@ -202,7 +202,7 @@ def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(
         announce_wifi(wifi, print)
         said = capsys.readouterr().out
         assert (render_qr_blocks(wifi.qr_text) in said) == active
-        assert "join Tilekeeper-7c2a, password k3m9x7q2wd" in said
+        assert "join Tilekeeper-7c2a with the password k3m9x7q2wd" in said
 
 
 def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:
@@ -293,7 +293,7 @@ def test_parts_of_the_appliance_are_built_one_by_one(folder: Path) -> None:
             app = appliance.build_page(session, store, panel, pairing)
             assert b"Anna" in app.test_client().get("/").data
     with appliance.open_store() as store, appliance.open_session(store) as session:
-        assert appliance.begin_game(session).startswith("The game of Anna and Ben goes on")
+        assert appliance.begin_game(session).startswith("The game of Anna and Ben continues")
 
 
 def test_settings_of_the_command_line_are_named(folder: Path) -> None:

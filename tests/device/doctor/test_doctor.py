@@ -54,8 +54,8 @@ def test_a_table_in_order_has_nothing_to_mend(pi: RaspberryPi) -> None:
     bad = [finding for finding in report.findings if finding.state in (Severity.WARNING, Severity.FAULT)]
     assert bad == []
     texts = [finding.text for finding in report.findings]
-    assert "libcamera sees imx708 (4608 x 2592); it focuses by itself" in texts
-    assert "16 wanted, all to be had on gpiochip0 (pinctrl-bcm2711)" in texts
+    assert "libcamera sees imx708 (4608 x 2592); it has autofocus" in texts
+    assert "all 16 are available on gpiochip0 (pinctrl-bcm2711)" in texts
     assert report.versions["machine"] == "Raspberry Pi 4 Model B Rev 1.5"
 
 
@@ -75,7 +75,7 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "a word list in a home folder": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'lexicon = ""', 'lexicon = "/home/pi/words.txt"'),
         "word list",
-        "/home/pi/words.txt is in a home folder, which the service does not see",
+        "/home/pi/words.txt is in a home folder, which the service cannot see",
         "sudo install -m 644 /home/pi/words.txt /etc/tilekeeper/",
     ),
     "a word list that only root may read": (
@@ -91,7 +91,7 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "pictures in a home folder": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "folder:/home/pi/pics"'),
         "camera",
-        "the folder /home/pi/pics is in a home folder, which the service does not see",
+        "the folder /home/pi/pics is in a home folder, which the service cannot see",
         "camera.source",
     ),
     "the second camera module is not there": (
@@ -124,7 +124,7 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "USB camera is unplugged": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "usb:2"'),
         "camera",
-        "/dev/video2 is not there",
+        "/dev/video2 is missing",
         "lsusb",
     ),
     "camera not for the user": (
@@ -172,13 +172,13 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "folder of the games is another's": (
         lambda pi: pi.path("/var/lib/tilekeeper").chmod(0o700),
         "games",
-        "cannot be written by the table",
+        "the table cannot write to",
         "chown -R tilekeeper",
     ),
     "store is damaged": (
         lambda pi: pi.write("/var/lib/tilekeeper/games.db", "x" * 4096),
         "games",
-        "is damaged or no store",
+        "is damaged, or is not a store",
         "games.db.damaged",
     ),
     "voltage too low": (
@@ -196,7 +196,7 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "no network": (
         lambda pi: pi.write("/sys/class/net/wlan0/operstate", "down\n"),
         "wi-fi",
-        "not connected",
+        "neither Wi-Fi nor cable is connected",
         "nmtui",
     ),
     "port of the machine's own": (
@@ -205,13 +205,13 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
             pi.write("/etc/systemd/system/tilekeeper.service", "[Service]\nCapabilityBoundingSet=\n"),
         ),
         "page",
-        "port 80 is one that the table's user may not open",
+        "the table's user may not open port 80",
         "page.port = 8080",
     ),
     "service ended with a fault": (
         lambda pi: pi.answer("systemctl", "is-active tilekeeper.service", "failed"),
         "service",
-        "ended with a fault",
+        "stopped with an error",
         "journalctl -u tilekeeper",
     ),
 }
@@ -235,7 +235,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
             pi.remove("/dev/i2c-1"),
         ),
         "displays",
-        "/dev/i2c-1 is not there",
+        "/dev/i2c-1 is missing",
         "do_i2c 0",
     ),
     "voltage was too low": (
@@ -269,7 +269,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
     "service does not start by itself": (
         lambda pi: pi.answer("systemctl", "is-enabled tilekeeper.service", "disabled"),
         "service",
-        "does not start with the plug",
+        "does not start when the machine starts",
         "systemctl enable",
     ),
     "no avahi": (
@@ -284,7 +284,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
             pi.write("/boot/firmware/user-data", "#cloud-config\nhostname: raspberrypi\nmanage_etc_hosts: true\n"),
         ),
         "name",
-        "cloud-init names this machine raspberrypi again at the next start",
+        "cloud-init will rename this machine to raspberrypi at the next start",
         "sudo /opt/tilekeeper/host-name.sh set tilekeeper",
     ),
     "voice without espeak": (
@@ -329,12 +329,12 @@ PICTURES: dict[str, tuple[Break, str, str, str]] = {
         lambda pi: setattr(pi, "view", _smaller(pi.view, 0.35)),
         "board",
         "it is small in the picture",
-        "nearer",
+        "closer",
     ),
     "no board under the camera": (
         lambda pi: setattr(pi, "view", np.full_like(pi.view, 120)),
         "board",
-        "no board is seen",
+        "no board in the picture",
         "under the camera",
     ),
 }
@@ -370,7 +370,7 @@ def test_a_name_that_cloud_init_leaves_alone_is_good(pi: RaspberryPi) -> None:
 
 @pytest.mark.parametrize(
     ("candidate", "texts"),
-    [("0.2.0~trixie", ["0.1.0~trixie is installed, and 0.2.0~trixie is there"]), ("0.1.0~trixie", [])],
+    [("0.2.0~trixie", ["0.1.0~trixie is installed, and 0.2.0~trixie is available"]), ("0.1.0~trixie", [])],
 )
 def test_newer_package_is_reported(pi: RaspberryPi, candidate: str, texts: list[str]) -> None:
     policy = f"tilekeeper:\n  Installed: 0.1.0~trixie\n  Candidate: {candidate}\n"
@@ -423,7 +423,7 @@ def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryP
         table.listen()
         report = examine(pi)
     assert report.count(Severity.FAULT) == report.count(Severity.WARNING) == 0
-    assert any("running table uses it" in finding.text for finding in report.findings)
+    assert any("running table is using it" in finding.text for finding in report.findings)
 
 
 def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch: pytest.MonkeyPatch) -> None:
