@@ -165,5 +165,5 @@ def test_fifo_in_the_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
 def test_a_file_without_permission_or_folder_is_said_when_it_is_saved(tmp_path: Path) -> None:
     knowledge = TableProfile(tmp_path / "gone" / "table.npz", Muddle())
     assert knowledge.problem == ""
-    with pytest.raises(ProfileError, match="not saved"):
+    with pytest.raises(ProfileError, match="could not be saved"):
         knowledge.save(write_file)
