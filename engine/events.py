@@ -135,7 +135,7 @@ class PlayWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class TileRecycled:
-    """An exchange of the tile on a square for a tile of the player's rack, `tile` (travel-case, rule 5 B)."""
+    """An exchange of the tile on a square for a tile of the player's rack, `tile` (rule sheet travel-case, 5 B)."""
 
     kind: ClassVar[str] = "recycled"
     player: int

@@ -44,7 +44,7 @@ class Play:
 
     @classmethod
     def from_tiles(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
-        """Return a play from mappings of squares to tiles, in any order."""
+        """Return the play that places `tiles`; for `rearranged` see the class. Any order will do."""
         return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
 
     @classmethod

@@ -100,7 +100,7 @@ def tenths(value: float, language: str) -> str:
 
 
 def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
-    """Return (symbol, number of unseen tiles) for all symbols of the tile set, also for the number 0."""
+    """Return (symbol, number of unseen tiles) for all symbols of the tile set, also for those of which none is left."""
     left = dict(state.unseen)
     return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
 

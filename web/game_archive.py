@@ -344,7 +344,10 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 
 
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
-    """Return the creating event of each entry of the ledger `after`, from the creating events of `before`."""
+    """Return, for each entry of the ledger `after`, the number of the event that created it.
+
+    `known` are these numbers for the ledger `before`; event `number` turned `before` into `after`.
+    """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)
     return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])

@@ -32,7 +32,7 @@ class Texts:
         return self.catalogue.language
 
     def __call__(self, key: str, /, **values: object) -> str:
-        """Return the text of a key, formatted with `values`."""
+        """Return the text with the key `key` in this language, with `values` in place of its placeholders."""
         return _format_text(self.catalogue, key, **{name: self._translate(value) for name, value in values.items()})
 
     def translate(self, message: Notice | Question | Exception | str) -> str:

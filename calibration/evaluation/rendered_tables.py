@@ -96,7 +96,7 @@ class RenderedTable:
         return random_labels(rng, letters, counts / counts.sum(), FINAL_TILE_SHARE)
 
     def _random_setting(self, rng: Rng) -> SceneSetting:
-        """Return a scene setting: board and tiles drawn from the table's own seed, lighting and camera from `rng`."""
+        """Return a scene setting: the board and tiles of this table, with random light and camera from `rng`."""
         own = np.random.default_rng(self.seed)
         fonts = training_fonts()
         board = random_board_style(own, fonts)

@@ -123,7 +123,7 @@ class PhoneStreamCamera:
             return self._wanted
 
     def receive_still(self, stream: str, number: int, data: bytes) -> None:
-        """Keep a full picture of the phone, unless another one is wanted by now. Raises `StreamEndedError`."""
+        """Keep the full picture `number` from the phone, if the table still waits for it. Raises `StreamEndedError`."""
         with self._changed:
             picture = self._receive(stream, data)
             if number == self._wanted:

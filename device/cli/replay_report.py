@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay the report and print the result for each picture."""
+    """Read the pictures of a problem report again, and print the result for each."""
     from device.report.replay import load_report
     from device.storage.errors import ArchiveError
 

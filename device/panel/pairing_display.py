@@ -66,7 +66,7 @@ def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[
 
 
 def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
-    """Return the pages as texts for eight 7-segment digits: the code, and the numeric address with the port.
+    """Return the texts that an eight-digit display shows one after the other: the code, then address and port.
 
     >>> format_pairing_digits(PairingDetails("192.168.1.7:8080", "", "123456"))
     ('C 123456', '192.168.  ', '1.7      ', 'P   8080')

@@ -75,7 +75,7 @@ class BackgroundWork:
     def start(self, clock: Callable[[], float], closing: threading.Event, auto: AutoTurnConfig | None) -> None:
         """Start the threads; they wait on the event `closing`. `clock` returns seconds.
 
-        If `auto` is None, turns end with a press only.
+        With `auto`, a turn can also end by itself; if it is None, only a button or a command ends a turn.
         """
         if auto is not None:
             self.auto_turns = AutoTurns(

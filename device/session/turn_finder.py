@@ -126,7 +126,10 @@ class TurnFinder:
         return found
 
     def _keep(self, found: FoundTurn) -> None:
-        """Keep a clear play; the wait begins again if the play is new or something has moved."""
+        """Keep `found` as the turn that waits to be recorded.
+
+        The time that it must lie still begins again if another play was found before, or if something has moved since.
+        """
         before = self._pending
         is_known = before is not None and before.events == found.events
         if not is_known or self._still_since is None:

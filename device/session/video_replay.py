@@ -164,7 +164,7 @@ class _VideoReplay:
             self._problems.append(f"{format_time(found.time)}: {found.question}")
 
     def _record_entered(self, turn: EnteredTurn) -> None:
-        """Record a turn of the list, after the play that is on the board by then."""
+        """Record a turn from the file of turns; first record the play that waits, because it was placed before."""
         if (found := self._finder.take()) is not None:
             self._record(found)
         self._push((turn.make_event(self._game.to_move),), turn.time)

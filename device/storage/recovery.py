@@ -74,7 +74,7 @@ def _is_empty_file(path: Path) -> bool:
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
-    """Rename a damaged store, and return a new store with all games that can be read, with a message."""
+    """Rename a damaged store; return a new store that has all games that can be read, and a message about it."""
     aside = _find_free_name(path)
     tail_record = TailRecord(Path(f"{path}.tail"))
     tail = tail_record.read()

@@ -235,7 +235,7 @@ class _Reader:
     # Result
 
     def to_record(self) -> Record:
-        """Return the record of all lines, with the player's seat for each event."""
+        """Return the record of the whole file. Its events have the seats of the players who acted."""
         players = [self.seats[number] for number in sorted(self.seats)]
         seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
         entries = self._assign_seats(players)

@@ -350,7 +350,10 @@ def _may_be_earlier(proposal: Proposal, last: Turn, before: Board, square: Squar
 
 
 def _is_completed(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    """Return True if the previous play has an unlisted word and becomes a play of listed words with the extra tile."""
+    """Return True if `tile` on `square` completes the play of `last`.
+
+    Without it, the play has a word that is not in the list; with it, all its words are.
+    """
     words, game = proposal.words, proposal.game
     if words is None or not game.rules.open_dictionary or last.play is None:
         return False

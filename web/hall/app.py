@@ -31,7 +31,7 @@ from web.streams import EventStreams
 
 @dataclass(frozen=True)
 class HallLive:
-    """The open streams and the feed of the hall, which `close` ends (`web.security.server`)."""
+    """What the hall's pages hear from: the open event streams, and the feed that fills them. `close` ends both."""
 
     streams: EventStreams
     feed: HallFeed

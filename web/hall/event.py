@@ -35,7 +35,7 @@ MAX_POINTS = 1999
 
 
 class Hall(Protocol):
-    """What the pages need of the hall (`device.hall.receiver.HallReceiver`)."""
+    """Interface of the hall for its pages; `device.hall.receiver.HallReceiver` implements it."""
 
     state: HallState
     games: ReceivedGames

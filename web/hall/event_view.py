@@ -33,7 +33,7 @@ class EventView:
         return self.view.state
 
     def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
-        """Return the parts of the page by the ids of elements. A game that is played has its totals."""
+        """Return the parts of the page by the ids of their elements. Running games show their present totals."""
         state, running = self.state, find_running_games(self.state)
         standings = compute_standings(state.pairings, state.results)
         parts = {"standings": self.view.render("standings", t, standings=standings)}

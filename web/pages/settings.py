@@ -154,7 +154,7 @@ class SettingsPages:
         return response
 
     def _list_lexicons(self, form: SettingsForm) -> Mapping[str, str]:
-        """Return the possible values of the word list setting with their names; a request cannot name another file."""
+        """Return the values that the word list setting may have, and their names. Other values are refused."""
         t = texts()
         files = {str(path): path.stem for path in find_word_lists(self.access.lexicon_folder)}
         current = form.texts.get(LEXICON, "")
