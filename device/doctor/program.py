@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import re
 import sqlite3
@@ -23,7 +22,7 @@ from device.settings import (
     user_settings_file,
 )
 from device.storage.lexicons import default_cache_dir
-from device.system.new_version import find_newer_version
+from device.system.new_version import find_installed_version, find_newer_version
 
 REINSTALL = "sudo ./systemd/install.sh in the folder of Tilekeeper"
 REQUIRED_MODULES = {
@@ -298,7 +297,7 @@ def collect_versions(system: System) -> dict[str, str]:
         line.split("=", 1) for line in (system.read_text("/etc/os-release") or "").splitlines() if "=" in line
     )
     versions = {
-        "tilekeeper": _installed_version("tilekeeper") or "not installed (run from a checkout)",
+        "tilekeeper": find_installed_version("tilekeeper") or "not installed (run from a checkout)",
         "machine": system.read_text("/proc/device-tree/model") or platform.machine(),
         "system": release.get("PRETTY_NAME", "not known").strip('"'),
         "kernel": system.read_text("/proc/sys/kernel/osrelease") or "not known",
@@ -306,15 +305,8 @@ def collect_versions(system: System) -> dict[str, str]:
     }
     for name in (*REQUIRED_MODULES.values(), "picamera2", "gpiozero", "lgpio", "luma.oled"):
         versions[name] = (
-            _installed_version(name)
-            or _installed_version(name.removesuffix("-headless"))
+            find_installed_version(name)
+            or find_installed_version(name.removesuffix("-headless"))
             or ("not installed" if name in REQUIRED_MODULES.values() else "")
         )
     return {name: version for name, version in versions.items() if version}
-
-
-def _installed_version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return ""

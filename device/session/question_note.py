@@ -63,7 +63,7 @@ class QuestionNote:
         Nothing happens if the log has gone on since, also if the question was deferred when the program was closed.
         """
         try:
-            text = self._store.read_note(TABLE_NOTES, NOTE_NAME)
+            self._saved = text = self._store.read_note(TABLE_NOTES, NOTE_NAME)
             kept = msgspec.json.decode(text, type=_KeptQuestion) if text else None
             if kept is None or kept.moment != str(Moment(log.number, log.length)):
                 return ()

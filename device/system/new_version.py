@@ -12,6 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from device.storage.files import read_small_file, write_file
+
 RELEASES_URL = "https://pypi.org/pypi/tilekeeper/json"
 """Description of the newest release (https://docs.pypi.org/api/json/)."""
 CHECK_INTERVAL_S = 24 * 3600.0
@@ -19,6 +21,7 @@ TIMEOUT_S = 3.0
 """Seconds for each step of the request: whoever opens the settings waits for it."""
 MAX_ANSWER_BYTES = 4_000_000
 CACHE_FILE_NAME = "new-version.json"
+MAX_CACHE_BYTES = 10_000
 
 _log = logging.getLogger(__name__)
 _VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,3}")
@@ -45,7 +48,7 @@ def find_newer_version(cache_folder: Path, installed: str | None = None, now: fl
     If `installed` is None, it is the version of this program; a checkout that is not installed asks for nothing. The
     answer is kept in `cache_folder` for a day, also that there was none.
     """
-    installed = _find_installed_version() if installed is None else installed
+    installed = find_installed_version("tilekeeper") if installed is None else installed
     if not installed:
         return ""
     now = time.time() if now is None else now
@@ -55,22 +58,23 @@ def find_newer_version(cache_folder: Path, installed: str | None = None, now: fl
         check = _Check(now, _fetch_newest_version())
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(msgspec.json.encode(check))
+            write_file(path, msgspec.json.encode(check))
         except OSError as error:
             _log.warning("the newest version cannot be noted: %s", error)
     return check.newest if _make_key(check.newest) > _make_key(installed) else ""
 
 
-def _find_installed_version() -> str:
+def find_installed_version(distribution: str) -> str:
+    """Return the version of an installed distribution (its name on PyPI), or an empty string."""
     try:
-        return importlib.metadata.version("tilekeeper")
+        return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return ""
 
 
 def _read_check(path: Path) -> _Check | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Check)
+        return msgspec.json.decode(read_small_file(path, MAX_CACHE_BYTES), type=_Check)
     except (OSError, msgspec.MsgspecError):
         return None
 

@@ -91,7 +91,7 @@ def test_doctor_asks_only_if_the_settings_say_so(
     server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool, texts: list[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(new_version, "_find_installed_version", lambda: "0.1.0")
+    monkeypatch.setattr(new_version, "find_installed_version", lambda _: "0.1.0")
     pi = RaspberryPi(tmp_path / "pi", np.zeros((48, 64, 3), np.uint8), 8080)
     if is_wanted:
         pi.change("/etc/tilekeeper/settings.toml", "new_versions = false", "new_versions = true")
