@@ -38,7 +38,7 @@ TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
 
 def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
     """Return the routes `/panel` and below, which require a paired phone."""
-    routes = Blueprint("desk", __name__, url_prefix="/panel")
+    routes = Blueprint("panel", __name__, url_prefix="/panel")
     require_pairing(routes, pairing)
     pages = PanelPages(session, host)
     routes.get("")(pages.panel)

@@ -12,12 +12,19 @@ async function watch() {
       if (html !== null && html !== lights.dataset.html) {
         lights.dataset.html = html;
         lights.innerHTML = html;
+        showMoment();
       }
     } catch {
       // asked again in a moment
     }
   }
   setTimeout(watch, LIGHTS_MS);
+}
+
+// A press counts only for the game that the page shows: what the lights show is newer than the page.
+function showMoment() {
+  const seen = document.querySelector("[data-press]")?.elements.seen;
+  if (seen) seen.value = lights.querySelector("[data-seen]").dataset.seen;
 }
 
 async function post(form, submitter) {
