@@ -174,17 +174,16 @@ class CorrectTurn(TurnCommand, frozen=True):
 def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
-    The withdrawal of a play that was withdrawn later goes with the play. It would withdraw the play before.
+    The lines that follow from a play, its challenge and its withdrawal, go with it: they would concern the play before.
     """
     corrected = TurnCorrected(turn.number, event)
-    withdrawn = next((w for w in game.turns if w.kind is TurnKind.WITHDRAWN and w.target == turn.number), None)
+    following = [line for line in reversed(game.turns) if line.target == turn.number]
+    if not isinstance(event, PlayMade):
+        return (*(TurnCorrected(line.number, None) for line in following), corrected)
+    withdrawn = next((line for line in following if line.kind is TurnKind.WITHDRAWN and line.by is None), None)
     if withdrawn is None:
         return (corrected,)
     removed = TurnCorrected(withdrawn.number, None)
-    if not isinstance(event, PlayMade):
-        return removed, corrected
-    if withdrawn.by is not None:
-        return (corrected,)
     return removed, corrected, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
 
 
@@ -206,11 +205,24 @@ class InsertTurn(TurnCommand, frozen=True):
         number = min(self.number, last + 1)
         before = game.turns[number - 2].board if number > 1 else Board()
         turn = self.make_turn_event(game, before, None)
+        _check_nothing_between(game, number - 1, turn)
         is_missing = number <= last or game.is_over
         if isinstance(turn, Exchanged) and not is_missing and not game.can_exchange(turn.count):
             raise make_refusal("cannot-exchange", str(turn.count), str(game.bag_count))
         events: tuple[Event, ...] = (TurnInserted(number - 1, turn),) if is_missing else (turn,)
         return events if self.score is None else (*events, ScoreCorrected(number - 1, self.score))
+
+
+def _check_nothing_between(game: Game, number: int, event: Event) -> None:
+    """Refuse a turn, which gets the number `number` (from 0), between a play and its challenge or withdrawal.
+
+    The challenge would then be that of the inserted turn. Raises `CommandRefusedError`.
+    """
+    for line in game.turns:
+        if line.target is None or not line.target < number <= line.number:
+            continue
+        if line.by is not None or (isinstance(event, PlayMade) and event.player == line.player):
+            raise make_refusal("turn-between", game.players[game.turns[line.target].player])
 
 
 class RevealRack(TableCommand, frozen=True):

@@ -651,3 +651,49 @@ def test_corrected_score_stays_with_a_play_of_another_player(playing: TableSessi
     playing.submit(CorrectTurn(1, score=30)).result(5)
     assert totals(playing.submit(CorrectTurn(1, player=1)).result(5)) == [0, 30]
     assert totals(playing.submit(CorrectTurn(1, word="HORNS", at="8F")).result(5)) == [0, 16]
+
+
+# A play that was challenged in vain, and its challenge
+
+
+@pytest.fixture
+def challenged(playing: TableSession, table: TextTable) -> TableSession:
+    """Anna played HORN, Ben played FARM, and Anna challenged FARM in vain, which costs her next turn."""
+    play(playing, table, HORN), play(playing, table, HORN, FARM)
+    playing.submit(ChallengePlay()).result(5)
+    return playing
+
+
+@pytest.mark.parametrize(
+    ("kind", "kinds", "turn_of"), [("none", ["play"], 1), ("pass", ["play", "pass"], 0)], ids=["none", "pass"]
+)
+def test_challenge_of_a_play_that_was_no_play_goes_with_it(
+    challenged: TableSession, kind: str, kinds: list[str], turn_of: int
+) -> None:
+    state = challenged.submit(CorrectTurn(2, kind=kind)).result(5)
+    assert [turn.kind for turn in state.turns] == kinds and state.turn_of == turn_of
+    for player in (turn_of, 1 - turn_of):
+        assert challenged.state.turn_of == player  # no player loses a turn any more
+        challenged.submit(PassTurn()).result(5)
+
+
+def test_challenge_stays_with_a_play_that_is_put_right(challenged: TableSession) -> None:
+    state = challenged.submit(CorrectTurn(2, at="H6", word="FA.MS")).result(5)
+    assert [(turn.kind, turn.target) for turn in state.turns[1:]] == [("play", None), ("challenge", 2)]
+
+
+@pytest.mark.parametrize("turn", [InsertTurn(3, at="10F", word="PASTE"), InsertTurn(3, kind="pass")])
+def test_turn_between_a_play_and_its_challenge_is_refused(challenged: TableSession, turn: InsertTurn) -> None:
+    with pytest.raises(CommandRefusedError) as refused:
+        challenged.submit(turn).result(5)
+    assert refused.value.key == "turn-between"
+
+
+def test_play_between_a_play_of_the_same_player_and_its_withdrawal_is_refused(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    assert totals(play(playing, table, HORN, FARM)) == [14, 9]
+    with pytest.raises(CommandRefusedError) as refused:
+        playing.submit(InsertTurn(4, at="10F", word="PASTE", player=0)).result(5)
+    assert refused.value.key == "turn-between"
