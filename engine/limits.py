@@ -21,6 +21,16 @@ MAX_GCG_EVENTS: Final = 500
 
 The number is limited because all events are computed again for each corrected score.
 """
+MAX_TIME_PENALTY: Final = 600
+"""Largest time penalty, in points, that a GCG file has without a notice: an hour of overtime at 10 points a minute.
+
+The largest of 1,000 published games is 30 points.
+"""
+MAX_CHALLENGE_POINTS: Final = 100
+"""Most points for one challenge that a GCG file has without a notice: 10 points for each word of the longest play.
+
+A play of nine tiles has up to ten words. The largest number in 1,000 published games is 10 points.
+"""
 
 MAX_LEXICON_BYTES: Final = 64_000_000
 """Maximum size of a word list as text. The largest known list, Debian's `wpolish`, has 60 MB."""

@@ -97,7 +97,8 @@ class Entry:
         if not parts:
             raise NotationError(make_message("gcg-no-score", "there is no score after {0}", quote_text(what)))
         score = _parse_score(parts.pop(0))
-        total = _parse_score(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
+        has_total = bool(parts) and _SCORE.match(parts[0].translate(_MINUS_SIGNS)) is not None
+        total = _parse_score(parts.pop(0)) if has_total else None
         rack, written = rack and rack.replace("_", BLANK), written.replace("_", BLANK)
         return cls(0, kind, score, total, rack, position, written, " ".join(parts))
 

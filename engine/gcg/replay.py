@@ -172,8 +172,10 @@ class _Replayer:
             before = self.board
         elif entry.kind is TurnKind.ENDRACK:
             event = ReplayedEvent(entry, self._score_end_rack(entry))
-        elif entry.kind in (TurnKind.CHALLENGE, TurnKind.TIME):
-            event = ReplayedEvent(entry, entry.score)  # these scores depend on agreements between the players
+        elif entry.kind is TurnKind.CHALLENGE:
+            event = ReplayedEvent(entry, entry.score)  # these points depend on agreements between the players
+        elif entry.kind is TurnKind.TIME:
+            event = ReplayedEvent(entry, min(entry.score, 0))  # so do these, but nobody gains points by overtime
         else:
             self.last_play = None  # the previous play can no longer be challenged
         for reason in check_entry(entry, play, before, self.tiles, last, self.rules):

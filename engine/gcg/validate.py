@@ -8,7 +8,9 @@ from itertools import pairwise
 
 from engine.board import Board
 from engine.errors import NotationError
-from engine.gcg.record import TURN_KINDS, Entry, Problem, Record
+from engine.gcg.record import TURN_KINDS, Entry, Problem, Record, quote_text
+from engine.limits import MAX_CHALLENGE_POINTS, MAX_TIME_PENALTY
+from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import Rules
 from engine.state import TurnKind
@@ -18,11 +20,12 @@ from engine.tiles import TileSet
 def check_entry(
     entry: Entry, play: Play | None, before: Board, tiles: TileSet, last: Entry | None, rules: Rules
 ) -> Iterator[str]:
-    """Yield a text for each error in the tiles or the player of one event.
+    """Yield a text for each error in the numbers, the tiles or the player of one event.
 
     `before` is the board before the event. `last` is the last play, or None if the last play was withdrawn or can no
     longer be challenged.
     """
+    yield from _check_numbers(entry, rules)
     unseen = tiles.count_remaining(face for face in before.faces() if face in tiles.counts)
     rack: Counter[str] | None = None
     try:
@@ -42,6 +45,21 @@ def check_entry(
         yield from _check_end_rack(entry, rack, unseen, tiles)
     if entry.kind in (TurnKind.CHALLENGE, TurnKind.WITHDRAWN):
         yield from _check_challenge(entry, last)
+
+
+def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
+    """Yield a text for each number of an event that no tile or total of the game contradicts, and no real game has."""
+    if entry.kind is TurnKind.TIME and -entry.score > MAX_TIME_PENALTY:
+        text = "a time penalty of {0} points: an hour of overtime costs {1} points"
+        yield make_message("gcg-time", text, -entry.score, MAX_TIME_PENALTY)
+    if entry.kind is TurnKind.CHALLENGE and abs(entry.score) > MAX_CHALLENGE_POINTS:
+        text = "{0} points for one challenge: no club counts more than {1}"
+        yield make_message("gcg-challenge", text, abs(entry.score), MAX_CHALLENGE_POINTS)
+    if (count := entry.exchange_count) is not None and not 1 <= count <= rules.rack_size:
+        text = "{0} tiles are exchanged, but a rack has 1 to {1}"
+        yield make_message("gcg-exchanged", text, count, rules.rack_size)
+    if any(character.isdigit() for character in entry.words):
+        yield make_message("gcg-total", "{0} after the score is neither a total nor words", quote_text(entry.words))
 
 
 def parse_rack(entry: Entry, tiles: TileSet) -> Counter[str] | None:

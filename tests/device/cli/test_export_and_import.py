@@ -140,6 +140,13 @@ def test_import_names_the_problems_of_a_file(tmp_path: Path, capsys: pytest.Capt
     assert f"{file} is game 1" in out and "line 3: 'HORN' at 1A: the first word does not cover the centre" in out
 
 
+def test_import_names_a_time_penalty_that_no_clock_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "time.gcg"
+    file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>A:  (time) -999999 -999985\n")
+    assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 0
+    assert "line 4: a time penalty of 999999 points: an hour of overtime costs 600" in capsys.readouterr().out
+
+
 def test_imported_turn_that_the_rules_do_not_allow_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, zipped, here, there = (tmp_path / name for name in ("off.gcg", "off.zip", "here", "there"))
     file.write_text("#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B: AM 1A AM +8 8\n", encoding="utf-8")

@@ -185,6 +185,11 @@ def test_another_text_is_no_gcg() -> None:
     ]
 
 
+def test_a_total_with_a_typographic_minus_is_read() -> None:
+    [entry] = parse_gcg(f"{PLAYERS}>A:  (time) -20 \u22126\n").entries
+    assert (entry.total, entry.words) == (-6, "")
+
+
 # Broken lines
 
 

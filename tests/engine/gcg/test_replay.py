@@ -151,10 +151,36 @@ def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
         (">B: QZ (QX) -18 7", "the end rack (QX) is not the rack QZ"),
         ("#rack1 ZZ", "rack ZZ: Z cannot be in the bag any more"),
         ("#rack1 A8", "rack 'A8': the set 'en' has no tile '8'"),
+        (">A:  (time) -999999 -999944", "a time penalty of 999999 points: an hour of overtime costs 600 points"),
+        (">A:  (time) -610 -555", "a time penalty of 610 points: an hour of overtime costs 600 points"),
+        (">A: E (challenge) +999999 1000054", "999999 points for one challenge: no club counts more than 100"),
+        (">B: E (challenge) -105 -80", "105 points for one challenge: no club counts more than 100"),
+        (">B: AEI -99 +0 25", "99 tiles are exchanged, but a rack has 1 to 7"),
+        (">B: AEI -0 +0 25", "0 tiles are exchanged, but a rack has 1 to 7"),
+        (">B: EIX 12D XI +22 1000047", "'1000047' after the score is neither a total nor words"),
+        (">B: EIX 12D XI +22 47.5", "'47.5' after the score is neither a total nor words"),
     ],
 )
 def test_what_cannot_have_been_is_named(line: str, reason: str) -> None:
     assert reason in reasons(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ">A:  (time) -600 -545",
+        ">B: E (challenge) -100 -75",
+        ">B: AEILORT -7 +0 25",
+        ">B: EIX 12D XI +22 47 XI, BI",
+    ],
+)
+def test_numbers_of_real_games_are_not_named(line: str) -> None:
+    assert reasons(line) == []
+
+
+def test_a_time_penalty_gives_no_points() -> None:
+    assert game(">A:  (time) +10 65").totals == (55, 25)
+    assert reasons(">A:  (time) +10 65") == ["recorded +10, by the rules +0"]
 
 
 def test_a_tile_that_was_not_on_the_rack_is_named() -> None:
