@@ -4,6 +4,8 @@
 #     sudo /opt/tilekeeper/make-hotspot.sh FOLDER PORT
 #
 # FOLDER is empty for the running system, or a folder whose files an installer puts into place. PORT is that of the page.
+# On the card image, boot/firmware/tilekeeper-wifi.txt can choose name and password; the script writes there what it made, so
+# that a table without a screen can be joined: any computer can read this file on the card.
 set -euo pipefail
 
 folder=${1?the root folder}
@@ -18,8 +20,15 @@ write() { # write PATH MODE: from standard input
     cat >"$folder$1"
 }
 
-name=Tilekeeper-$(random_text 4)
-password=$(random_text 10)
+chosen() { # chosen KEY PATTERN: the value in the card's file, if it has only characters that all files below can hold
+    [ ! -e "$card_file" ] || sed -nE "/^$1 *= *($2)[[:space:]]*$/{s//\1/p;q}" "$card_file"
+}
+
+card_file=$folder/boot/firmware/tilekeeper-wifi.txt
+name=$(chosen name '[A-Za-z0-9_-]{1,32}')
+password=$(chosen password '[A-Za-z0-9_-]{8,63}')
+name=${name:-Tilekeeper-$(random_text 4)}
+password=${password:-$(random_text 10)}
 # Priority -10: only where no known network is in reach. "shared": addresses and names for the phones.
 nmcli --offline connection add type wifi con-name tilekeeper-hotspot ifname wlan0 ssid "$name" \
     connection.autoconnect yes connection.autoconnect-priority -10 connection.autoconnect-retries 0 \
@@ -37,3 +46,12 @@ TEXT
 chgrp tilekeeper "$folder/etc/tilekeeper/hotspot.toml"
 printf '\\e{bold}Tilekeeper\\e{reset}: http://\\n.local:%s or http://\\4:%s\nWithout a known Wi-Fi: join "%s", password %s, then http://10.42.0.1:%s\n\n' \
     "$port" "$port" "$name" "$password" "$port" | write /etc/issue.d/tilekeeper.issue 644
+if [ -e "$card_file" ]; then
+    cat >"$card_file" <<TEXT
+# The Wi-Fi that this table opens where no known one is in reach. Changes here have no effect any more.
+name = $name
+password = $password
+page = http://10.42.0.1:$port
+TEXT
+    sync "$card_file" # the card may be taken out as soon as the lights rest
+fi

@@ -9,6 +9,8 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 SYSTEMD = ROOT / "systemd"
 PACKAGING = ROOT / "packaging"
 MAINTAINER_SCRIPTS = [PACKAGING / name for name in ("preinst", "postinst", "prerm", "postrm")]
+FirstStart = Callable[[str | None], dict[str, str]]
 SCRIPTS = sorted(
     [
         *SYSTEMD.glob("*.sh"),
@@ -167,3 +170,48 @@ def test_name_without_cloud_init_changes_no_file_of_cloud_init(card: Path) -> No
     shutil.rmtree(card / "etc/cloud")
     set_host_name(card, "set", "kitchen")
     assert not (card / "etc/cloud").exists()
+
+
+@pytest.fixture
+def first_start(tmp_path: Path) -> FirstStart:
+    """Run `make-hotspot.sh` on a card with a `tilekeeper-wifi.txt`; return the name and password of the Wi-Fi."""
+    commands, card = tmp_path / "commands", tmp_path / "card"
+    commands.mkdir()
+    for name in ("nmcli", "chgrp"):
+        (commands / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+
+    def run_first_start(text: str | None) -> dict[str, str]:
+        if text is not None:
+            (card / "boot/firmware").mkdir(parents=True)
+            (card / "boot/firmware/tilekeeper-wifi.txt").write_bytes(text.encode())
+        answer = run("make-hotspot.sh", str(card), "8080", commands=commands)
+        assert answer.returncode == 0, answer.stderr
+        hotspot = tomllib.loads((card / "etc/tilekeeper/hotspot.toml").read_text(encoding="utf-8"))
+        return {key: hotspot[key] for key in ("name", "password")}
+
+    return run_first_start
+
+
+def test_own_wifi_without_a_card_file_is_random(first_start: FirstStart, tmp_path: Path) -> None:
+    hotspot = first_start(None)
+    assert re.fullmatch(r"Tilekeeper-\w{4}", hotspot["name"]) and re.fullmatch(r"\w{10}", hotspot["password"])
+    assert not (tmp_path / "card/boot").exists()
+
+
+def test_own_wifi_is_chosen_on_the_card(first_start: FirstStart) -> None:
+    assert first_start("name = Our-Table\r\npassword = horn-farm\r\n") == {
+        "name": "Our-Table",
+        "password": "horn-farm",
+    }
+
+
+@pytest.mark.parametrize("password", ["", "short", "horn farm paste", 'horn"farm"', "x" * 64])
+def test_own_wifi_gets_a_random_password_where_none_can_be_used(first_start: FirstStart, password: str) -> None:
+    assert re.fullmatch(r"\w{10}", first_start(f"name =\npassword = {password}\n")["password"])
+
+
+def test_own_wifi_is_written_on_the_card(first_start: FirstStart, tmp_path: Path) -> None:
+    hotspot = first_start((PACKAGING / "image/tilekeeper-wifi.txt").read_text(encoding="utf-8"))
+    text = (tmp_path / "card/boot/firmware/tilekeeper-wifi.txt").read_text(encoding="utf-8")
+    assert f"name = {hotspot['name']}\npassword = {hotspot['password']}\n" in text

@@ -18,5 +18,6 @@ systemctl enable tilekeeper.service NetworkManager.service avahi-daemon.service
 /opt/tilekeeper/host-name.sh set tilekeeper
 install -m 644 "$here/tilekeeper-first-start.service" /etc/systemd/system/
 systemctl enable tilekeeper-first-start.service
+install -D "$here/tilekeeper-wifi.txt" /boot/firmware/tilekeeper-wifi.txt
 apt-get clean
 rm -rf /var/lib/apt/lists/*

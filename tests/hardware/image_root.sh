@@ -37,17 +37,21 @@ reads_hotspot() {
     inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env /opt/tilekeeper/venv/bin/python -I \
         -c 'from device.system.hotspot import read_hotspot; assert read_hotspot().password'
 }
+is_on_the_card() { # for a table without a screen
+    grep -qx "password = $(password | tr -d '"')" "$root/boot/firmware/tilekeeper-wifi.txt"
+}
 is_private() { [ "$(stat -c %a "$root$1")" = 600 ]; }
 get_other_password() {
     local first
     first=$(password)
+    cp "$here/../../packaging/image/tilekeeper-wifi.txt" "$root/boot/firmware/"
     first_start
     [ -n "$first" ] && [ "$(password)" != "$first" ]
 }
 
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d"
 mkdir -p "$root/srv/image"
-cp "$here"/../../packaging/image/{setup.sh,tilekeeper-first-start.service} "$root/srv/image/"
+cp "$here"/../../packaging/image/{setup.sh,tilekeeper-first-start.service,tilekeeper-wifi.txt} "$root/srv/image/"
 cp "$package" "$root/srv/image/tilekeeper.deb"
 check "the steps of the image run" inside bash /srv/image/setup.sh /srv/image/tilekeeper.deb
 rm -rf "$root/srv/image" "$root/usr/sbin/policy-rc.d"
@@ -58,6 +62,7 @@ check "the image has no password" has_no_secret
 check "the program's libraries, networks and word list are in order" inside /usr/bin/tilekeeper doctor --program
 check "the first start makes the Wi-Fi of the card" first_start
 check "the table reads its name and password" reads_hotspot
+check "a computer can read the password on the card" is_on_the_card
 check "the connection is for root alone" is_private /etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection
 check "another card gets another password" get_other_password
 echo "     $(du -smx "$root" | cut -f1) MB"
