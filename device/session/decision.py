@@ -32,6 +32,7 @@ from engine.events import (
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
+from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
@@ -179,9 +180,9 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if len(likely) == 1:
         likely += _find_rivals(inference)
     answers = {explanation.text: _get_events(game, explanation) for explanation in likely}
-    answers |= dict(
-        other for explanation in likely if (other := _swap_plays(game, explanation.events)) and other[0] not in answers
-    )
+    for other in [find_other(game, one.events) for one in likely for find_other in (_swap_plays, replace_last_play)]:
+        if other:
+            answers.setdefault(_describe_events(game, other), other)
     if best.leftover_squares and not best.events and not best.is_waiting:
         answers = {inference.question: (), **answers}
     is_unusual = key_of(inference.question) == "is-that-right" or len(filter_plays(best.events)) > 1
@@ -217,7 +218,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
     answers: list[tuple[Event, ...]] = [(play,), two]
     texts = []
     for events in answers:
-        texts.append(format_sentence(explanation_text(game, push_events(game, events), events, "")))
+        texts.append(format_sentence(_describe_events(game, events)))
     squares = tuple(square for square, _ in two[1].play.tiles)
     names = game.players[two[0].player], game.players[two[1].player]
     question = make_question("one-or-two", *names, answers=tuple(texts), squares=squares)
@@ -238,19 +239,22 @@ def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
     return explanation.events or (() if explanation.is_waiting else (Passed(game.to_move),))
 
 
-def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event, ...]] | None:
-    """Return two plays in the opposite order, as text and events, or None if only one order is legal.
+def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
+    return explanation_text(game, push_events(game, events), events, "")
+
+
+def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return two plays in the opposite order, or no events if only one order is legal.
 
     If neither play depends on the other, the board does not show which player made which play.
     """
     plays = filter_plays(events)
     if len(plays) != 2 or len(events) != 2:
-        return None
+        return ()
     first, second = (replace(one, play=other.play) for one, other in zip(plays, reversed(plays), strict=True))
-    between = game.push(first)
-    if game.check_play(first.play) or between.check_play(second.play):
-        return None
-    return explanation_text(game, between.push(second), (first, second), ""), (first, second)
+    if game.check_play(first.play) or game.push(first).check_play(second.play):
+        return ()
+    return first, second
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:

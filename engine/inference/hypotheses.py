@@ -34,7 +34,7 @@ from engine.inference.placements import (
 from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading
-from engine.state import State, Turn, TurnKind
+from engine.state import State, Turn, TurnKind, check_play
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
@@ -333,6 +333,20 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
             if play != last.play and [t.face for _, t in play.tiles] == [t.face for _, t in last.placements]:
                 event = TurnCorrected(last.number, PlayMade(last.player, play))
                 yield base.push(event, log_prior=SHIFTED_PLAY_LOG_PRIOR + own - _repeated_play_log_prior(taken, play))
+
+
+def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events in which a player replaced the last play by another play after the press.
+
+    The board shows the same after `events`, in which the last play was withdrawn and the next player made the new play.
+    If `events` are others, or the rules do not allow the new play in place of the last play, return no events.
+    """
+    last = game.turns[-1] if game.turns else None
+    match events:
+        case (PlayWithdrawn(player), PlayMade(_, play)) if last is not None and last.kind is TurnKind.PLAY:
+            before = replace(game.state, board=game.state.board_before(last))
+            return () if check_play(before, play) else (TurnCorrected(last.number, PlayMade(player, play)),)
+    return ()
 
 
 def _nudge_tile(base: Hypothesis) -> Iterator[Hypothesis]:

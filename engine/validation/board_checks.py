@@ -34,7 +34,7 @@ from engine.inference.history import (
     is_consistent,
     shift_reading,
 )
-from engine.inference.hypotheses import find_misread_tiles
+from engine.inference.hypotheses import find_misread_tiles, replace_last_play
 from engine.inference.placements import tile_from_face
 from engine.lexicon import WordList
 from engine.plays import Play
@@ -252,14 +252,18 @@ def _name_squares(squares: Iterable[Square]) -> str:
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players before a play is withdrawn because its tiles are gone, without an upheld challenge."""
+    """Ask the players before a play is withdrawn because its tiles are gone, without an upheld challenge.
+
+    If there are other new tiles, the same player may have replaced the play.
+    """
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
         return
-    game, removed = proposal.game, Option(proposal.events)
-    options: tuple[Option, ...] = (removed, LOOK_AGAIN)
+    game, replaced = proposal.game, replace_last_play(proposal.game, proposal.events)
+    removed = (Option(proposal.events), *([Option(replaced)] if replaced else []))
+    options: tuple[Option, ...] = (*removed, LOOK_AGAIN)
     if game.bag_count == 0:
-        options = (LOOK_AGAIN, Option((GameEnded(game.end_due) if game.end_due else GameEnded(),)), removed)
+        options = (LOOK_AGAIN, Option((GameEnded(game.end_due) if game.end_due else GameEnded(),)), *removed)
     squares = tuple(sorted(find_last_play_squares(game)))
     yield Finding(Reason.TILES_REMOVED, (game.players[withdrawn[0].player],), options, squares, needs_picture=True)
 

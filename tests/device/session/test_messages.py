@@ -6,7 +6,7 @@ import pytest
 
 from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, ReadAgain
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
@@ -44,6 +44,39 @@ def test_removed_play_is_withdrawn_and_asked_about(playing: TableSession, table:
     state = play(playing, table, HORN)
     assert get_key(state) == "asked-tiles-removed"
     assert [p.total for p in state.players] == [14, 0]
+
+
+def test_play_replaced_after_the_press_is_offered_as_a_play_of_the_same_player(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = play(playing, table, HORN, ("NEST", 7, 8, False))
+    assert get_key(state) == "asked-tiles-removed" and [p.total for p in state.players] == [14 + 5, 0]
+    state = answer(playing, "Ben played NEST")
+    assert ([p.total for p in state.players], state.turn_of) == ([14, 5], 0)
+    assert [turn.word for turn in state.turns] == ["HORN", ".EST"]
+
+
+def test_play_replaced_on_the_same_squares_is_offered_as_a_play_of_the_same_player(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    assert play(playing, table, HORN, ("WORM", 5, 7, False)).question is not None
+    state = answer(playing, "Ben played WORM at H6 for 9")
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "WO.M")]
+    assert play(playing, table, HORN, ("WORM", 5, 7, False), PASTE).turns[-1].player == 0
+
+
+def test_play_replaced_after_the_press_is_answered_after_the_next_turn(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN, ("NEST", 7, 8, False))
+    state = play(playing, table, HORN, ("NEST", 7, 8, False), ("BEST", 9, 6, True))
+    number = next(n for n, a in enumerate(state.open_questions[0].question.answers) if "Ben played NEST" in a)
+    state = playing.submit(AnswerDeferred(state.open_questions[0].number, number)).result(5)
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, ".EST"), (0, "BE.T")]
 
 
 def test_question_about_squares_has_a_crop_of_the_photograph(playing: TableSession, table: TextTable) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.board import parse_square
-from engine.events import GameEnded, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import GameEnded, Passed, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import ReadingHistory
@@ -39,6 +39,21 @@ def test_removed_play_is_asked_about_and_withdrawn_until_the_answer() -> None:
     found = next(check_removed_tiles(Proposal(game, withdrawn, Source.CAMERA, seen(game.turns[0].board))))
     assert found.reason is Reason.TILES_REMOVED and found.values == ("Ben",)
     assert found.options == (Option(withdrawn), LOOK_AGAIN)
+
+
+def test_removed_play_with_a_new_one_may_have_been_replaced_by_its_player() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    nest = written(game, "I8 .EST")
+    events = (PlayWithdrawn(1), PlayMade(0, nest))
+    found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board))))
+    assert found.options == (Option(events), Option((TurnCorrected(1, PlayMade(1, nest)),)), LOOK_AGAIN)
+
+
+def test_removed_play_with_a_new_one_is_not_replaced_after_another_turn() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M").push(Passed(0))
+    events = (PlayWithdrawn(1), PlayMade(1, written(game, "I8 .EST")))
+    found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board))))
+    assert found.options == (Option(events), LOOK_AGAIN)
 
 
 def test_removed_play_with_an_empty_bag_records_nothing_and_offers_the_end() -> None:
