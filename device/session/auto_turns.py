@@ -1,7 +1,7 @@
-"""Turns that end without a button: a legal play that has been still for some seconds ends the turn, or is proposed.
+"""Automatic end of turns: a legal play that has not moved for some seconds ends the turn, or its end is proposed.
 
-`TurnFinder` decides what is a turn, as for a video. No word is looked up for this, so that the end of a turn says
-nothing about its words.
+`TurnFinder` finds the plays, as in a video. The word list is not used for this, because the end of a turn would then
+reveal that the words of the play are valid.
 """
 
 from __future__ import annotations
@@ -21,22 +21,26 @@ from engine.game import Game
 
 CHECK_INTERVAL_S = 0.25
 MAX_ECHO_S = 5.0
-"""Seconds after the automatic end of a turn in which a press is probably meant for this turn."""
+"""Time, in seconds, after the automatic end of a turn in which a button press is taken to mean the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class AutoTurnConfig:
-    """When a turn is over without a button: after `wait_s` seconds of rest. If `ends` is False, it is proposed only."""
+    """Settings for turns that end without a button.
+
+    A turn is over when the board has been at rest for `wait_s` seconds. If `ends` is True, the turn is then ended; if
+    it is False, the end is only proposed to the players.
+    """
 
     ends: bool
     wait_s: float
 
 
 class AutoTurns:
-    """Ends turns, or proposes it; a thread named `auto` calls `check` repeatedly.
+    """Automatic end of turns: ends a turn or proposes its end; a thread named `auto` calls `check` repeatedly.
 
-    A press comes first: the command is refused if the game has changed since the play was found. A play that was taken
-    back with *Undo* is not found again before something moves.
+    Commands of players take precedence: the automatic command is refused if the game has changed since the play was
+    found. A play that was removed with *Undo* is not found again before something moves.
     """
 
     def __init__(
@@ -49,7 +53,7 @@ class AutoTurns:
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
         propose_end: Callable[[], None],
     ) -> None:
-        """Prepare the work; `end_turn` submits the command, and `propose_end` shows that the turn may be over."""
+        """Store the arguments; `end_turn` submits the command, and `propose_end` shows that the turn may be over."""
         self._config = config
         self._controller = controller
         self._queue = queue
@@ -68,17 +72,18 @@ class AutoTurns:
         self._ended: tuple[int, AdvanceCapture | None, float] | None = None
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Note that something begins to move, or that the board has come to rest; called on any thread."""
+        """Store that the board is moving (`is_moving` is True) or has come to rest; may be called on any thread."""
         self._rest_since = None if is_moving else self._clock() - MIN_REST_S
 
     def note_end(self, game: Game) -> None:
-        """Note that a turn was ended without a press; called on the session's thread. `game` is the game after it."""
+        """Store that a turn was ended automatically; `game` is the game after it. Runs on the session's thread."""
         self._ended = len(game.turns), self._advance_reader.get_newest(), self._clock()
 
     def take_echo(self, game: Game) -> bool:
-        """Return True, once, if a press is probably meant for the turn that has just ended without it.
+        """Return True if a button press probably means the turn that was just ended automatically.
 
-        Called on the session's thread.
+        This is the case for the first press within `MAX_ECHO_S` seconds, if neither the board nor the number of turns
+        has changed. Runs on the session's thread.
         """
         ended, self._ended = self._ended, None
         if ended is None:
@@ -88,7 +93,7 @@ class AutoTurns:
         return is_unchanged and self._clock() - time < MAX_ECHO_S
 
     def check(self) -> float:
-        """End the turn, or propose it, if it is over; return the seconds until the next check."""
+        """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
         if self._queue.is_busy:
             return CHECK_INTERVAL_S
         now, state, rest_since = self._clock(), self._queue.state, self._rest_since
@@ -106,13 +111,19 @@ class AutoTurns:
         return CHECK_INTERVAL_S
 
     def _can_end(self, state: TableSnapshot) -> bool:
-        """Return True if a play can be the turn of a player; a question may be open as at a press."""
+        """Return True if the session is in a state in which a turn may end automatically.
+
+        An open question does not prevent this if its first answer is already recorded.
+        """
         question = self._controller.open_question
         is_answered = question is None or (question.first_is_default and not question.stops_clock)
         return state.phase.in_play and not state.end_due and is_answered and not self._controller.squares_to_clear
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
-        """Add the reading of a board that has been at rest since `since`, unless it was added to the same game."""
+        """Pass the reading of a capture to the turn finder, unless it was passed before with the same game and context.
+
+        `since` is the time (s) since which the board has been at rest.
+        """
         game, board = self._controller.game, capture.capture.reading.board
         last, turns = self._last
         self._last = capture, len(game.turns)

@@ -27,15 +27,15 @@ CLOCK_SAVE_INTERVAL_S = 10.0
 SAVE_RETRY_INTERVAL_S = 5.0
 """Interval, in seconds, between attempts to save events that could not be saved."""
 LEARN_INTERVAL_S = 3.0
-"""Interval, in seconds, in which the table profile learns from the last turns."""
+"""Interval, in seconds, at which the table profile is updated from the last turns."""
 MAX_TURNS_TO_LEARN = 4
-"""Largest number of turns whose pictures are kept until then."""
+"""Largest number of turns whose pictures are kept for the next update of the profile."""
 
 
 class BackgroundWork:
-    """Threads that work between commands: `watch`, `clock`, `saving`, `learning` and, with `table.auto`, `auto`.
+    """Threads that work between commands: `watch`, `clock`, `saving`, `learning` and, with automatic turns, `auto`.
 
-    What changes the game or the profile is passed on to the thread of the session.
+    The threads do not change the game or the profile themselves, but submit tasks to the session's thread.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class BackgroundWork:
         get_letters: Callable[[], tuple[str, ...]],
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
     ) -> None:
-        """Prepare the work; `end_turn` submits the command that ends a turn without a press."""
+        """Store the arguments for `start`; `end_turn` submits the command that ends a turn automatically."""
         self._end_turn = end_turn
         self._controller = controller
         self._queue = queue
@@ -63,19 +63,19 @@ class BackgroundWork:
         self._camera = camera
         self._tasks: tuple[PeriodicTask, ...] = ()
         self.auto_turns: AutoTurns | None = None
-        """The automatic end of turns, or None."""
+        """The object that ends turns automatically; None if only a button or a command ends a turn."""
         self.camera_notice: Notice | None = None
         """The notice about a fault of the camera, or None."""
 
     @property
     def sight(self) -> Sight:
-        """What the camera sees now."""
+        """The state of the board as the camera sees it: ready, a hand in view, moved, or different from the record."""
         return self._sight_monitor.sight
 
     def start(self, clock: Callable[[], float], closing: threading.Event, auto: AutoTurnConfig | None) -> None:
-        """Start the threads; they wait on the event `closing`. `clock` returns seconds.
+        """Start the threads; they wait on the event `closing`, and `clock` returns the time in seconds.
 
-        With `auto`, a turn can also end by itself; if it is None, only a button or a command ends a turn.
+        `auto` has the settings for turns that end automatically; if it is None, only a button or a command ends a turn.
         """
         if auto is not None:
             self.auto_turns = AutoTurns(
@@ -112,18 +112,18 @@ class BackgroundWork:
             task.close()
 
     def add_turn(self, turn: TurnCapture, game: Game) -> None:
-        """Let the table profile learn from a turn later; `game` is the game after the turn."""
+        """Queue a turn from which the table profile learns later; `game` is the game after the turn."""
         if self._profile_updater:
             self._turns_to_learn.append((turn, game))
 
     def discard_turns(self) -> None:
-        """Let the profile learn nothing from the last turns, because a new game begins."""
+        """Remove the queued turns, so that the profile does not learn from them; called when a new game begins."""
         self._turns_to_learn.clear()
         if self._profile_updater:
             self._profile_updater.discard_pending()
 
     def _update_camera_notice(self, trouble: str | None) -> None:
-        """Show a fault of the camera as a notice; if `trouble` is None, remove the notice."""
+        """Show the message `trouble` about a fault of the camera as a notice; if it is None, remove the notice."""
         before = self.camera_notice
         self.camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
 
@@ -137,7 +137,7 @@ class BackgroundWork:
             self._queue.update_state(replace_notice)
 
     def withdraw_proposal(self) -> None:
-        """Forget that the turn may be over, because a command begins."""
+        """Stop showing that the turn may be over; called when a command begins."""
         self._sight_monitor.withdraw_proposal()
 
     def _handle_motion(self, is_moving: bool) -> None:
@@ -146,7 +146,7 @@ class BackgroundWork:
         self._sight_monitor.handle_motion(is_moving)
 
     def _handle_rest(self, frame: Frame) -> None:
-        """Keep a key frame (picture of the board at rest), and check if players have removed a withdrawn play."""
+        """Add a picture of the board at rest to the key frames, and check if a withdrawn play was removed."""
         if self._queue.state.phase.in_play:
             self._key_frames.add(frame)
         self._sight_monitor.handle_rest(frame)
@@ -173,7 +173,10 @@ class BackgroundWork:
         return SAVE_RETRY_INTERVAL_S
 
     def _learn_turns(self) -> float:
-        """Let the table profile learn from the last turns; not at once, because page, panel and voice go first."""
+        """Update the table profile from the queued turns.
+
+        This is not done at the end of a turn, because page, panel and voice are updated first.
+        """
 
         def learn(updater: ProfileUpdater) -> None:
             while self._turns_to_learn:

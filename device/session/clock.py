@@ -66,7 +66,7 @@ class ChessClock:
         return cls((0.0,) * players)
 
     def advance_to(self, now: float) -> ChessClock:
-        """Return the clock with the time up to `now` added to the running player; never goes back before `since`."""
+        """Return the clock at time `now`, with the time since `since` added for the running player."""
         if self.running is None:
             return replace(self, since=now)
         passed = max(0.0, now - self.since)
@@ -116,7 +116,7 @@ NOTE_NAME = "clock"
 
 
 class ClockKeeper:
-    """Keeper of one game's clock, which runs, stops, saves and restores the clock; unused in a game without a clock.
+    """Keeper of one game's clock: starts, stops, saves and restores it; does nothing in a game without a clock.
 
     `now` is a function that returns the time in seconds.
     """
@@ -144,7 +144,7 @@ class ClockKeeper:
         )
 
     def stop(self, pressed: float) -> None:
-        """Stop the clock at the time `pressed` of the button press, so that no time is counted for the reading."""
+        """Stop the clock at the time `pressed` (s) of the button, so that reading the board takes no player's time."""
         self._clock = self._clock.stop(pressed)
 
     def set_running(self, player: int | None) -> None:
@@ -154,7 +154,7 @@ class ClockKeeper:
         self.save()
 
     def restore_press(self, before: Game, after: Game) -> None:
-        """Reset the clocks to the times that they had when the undone or redone command was given.
+        """Set the clocks to the times recorded at the press that was undone or redone.
 
         `before` and `after` are the game before and after the undo or redo.
         """
@@ -162,7 +162,7 @@ class ClockKeeper:
             self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
-        """Save the clock in the store; called with each command and every ten seconds, which a power cut may lose."""
+        """Save the clock in the store; called with each command and every ten seconds."""
         if not self._has_clock or self._log.game.is_over:
             return
         try:
@@ -173,9 +173,9 @@ class ClockKeeper:
             _log.warning("the clock is not saved: %s", error)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the `ClockRead` events that are appended together with the events of a turn.
+        """Return the `ClockRead` events to append together with `events`; empty if these contain no turn.
 
-        There is one for the player whose turn ends, or one for each player if the game ends.
+        There is one event for the player whose turn ends, or one for each player if the game ends.
         """
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()

@@ -40,15 +40,15 @@ from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source
 from engine.validation.findings import push_events
 
 MIN_OFFERED_LIKELIHOOD = 0.01
-"""Smallest posterior probability of an explanation that is offered as an answer."""
+"""Smallest posterior probability with which an explanation is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
-"""Probability of being hidden (by a hand) above which a square may contain a tile that the camera cannot see."""
+"""Probability that something (a hand) hides a square, above which the square may contain a tile that was not seen."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
-"""Reasons for questions about the whole grid, which are asked before all other questions."""
+"""Reasons of questions about the whole grid, which are asked before all other questions."""
 WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
-"""Reasons for questions about a board that shows no turn of the game."""
+"""Reasons of questions about a board that cannot result from a turn of the current game."""
 RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
-"""Reasons for questions about recorded turns, which are asked before questions about the new play."""
+"""Reasons of questions about turns that are already recorded, which are asked before questions about the new play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Decision:
 
     @property
     def is_clear(self) -> bool:
-        """True if another picture cannot improve the decision, for example for a pass, which looks like an exchange."""
+        """True if another picture cannot improve the decision; also if the only question is "pass or exchange?"."""
         question = self.open_question
         if self.warning or question is None:
             return not self.warning
@@ -137,10 +137,10 @@ def validate_decision(
 def find_next_question(
     game: Game, events: tuple[Event, ...], reading: BoardReading | None, context: TurnContext
 ) -> Decision:
-    """Return the question that is left about recorded events, after the players said whose turn it was.
+    """Return the events with the next question about them, after the players have answered whose turn it was.
 
-    Each turn has one question at a time, so the letter of a blank was not asked yet. `game` is the game before the
-    events, which the players have confirmed: they are validated like an entered turn.
+    A turn has one question at a time, so another question about the turn, such as the letter of a blank, may be left.
+    `game` is the game before the events. The events are validated like a turn that was entered by hand.
     """
     history = context.question_history
     proposal = Proposal(game, events, Source.HAND, reading, context.earlier, context.words, history)
@@ -152,7 +152,7 @@ def find_next_question(
 
 
 def _is_press_missed(decision: Decision) -> bool:
-    """Return True if nothing is recorded before an answer, although the board is that of the game."""
+    """Return True if the decision asks a question and records no event, although the board is that of the game."""
     question = decision.open_question
     is_board_wrong = (
         question is not None and question.finding is not None and question.finding.reason in WRONG_BOARD_REASONS
@@ -161,7 +161,7 @@ def _is_press_missed(decision: Decision) -> bool:
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
-    """Return True if the question about a finding of the validation is to be asked before the inference's question."""
+    """Return True if the question about `finding` of the validation is asked before `own`, that of the inference."""
     if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
     if not finding.options[0].events:
@@ -170,7 +170,7 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
 
 
 def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:
-    """Return the decision about a turn from the inferred explanations only, before the events are validated."""
+    """Return the decision about a turn from the inferred explanations only, without a validation of the events."""
     best = inference.best
     if inference.question is None:
         return Decision(best.events) if best.events or best.is_waiting else _decide_without_play(game, reading)
@@ -204,7 +204,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
 
 
 def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
-    """Return the question without its list of explanations if they are more than two, or one has several events."""
+    """Return the question without its list of explanations, if there are more than two or one has several events."""
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
     return get_text("which-of-these") if is_long and key_of(question) == "which-is-right" else question
 
@@ -212,8 +212,9 @@ def _shorten_question(question: str, likely: Sequence[Explanation], answer_count
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
     """Return a decision that asks the players if the new tiles are one play or two plays by different players.
 
-    The question is asked if a key frame (an earlier picture) shows only a part of the tiles: the next player may have
-    added the other tiles. The single play `play` is recorded until the question is answered.
+    `play` is the single play, which is recorded until the question is answered; `two` are the two plays. The question
+    is asked if a key frame (an earlier picture) shows only some of the tiles: the next player may have added the
+    others.
     """
     answers: list[tuple[Event, ...]] = [(play,), two]
     texts = []
@@ -226,7 +227,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(inference: Inference) -> list[Explanation]:
-    """Return the second explanation if it differs from the best explanation only on the doubtful squares.
+    """Return a list of the second explanation if it differs from the best one only on the doubtful squares; else empty.
 
     Such an explanation is offered as an answer, even if its probability is low.
     """
@@ -244,7 +245,7 @@ def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
 
 
 def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Return two plays in the opposite order, or no events if only one order is legal.
+    """Return two plays with their players exchanged, or no events if that is not legal.
 
     If neither play depends on the other, the board does not show which player made which play.
     """
@@ -258,7 +259,7 @@ def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
-    """Return the decision about a turn without new tiles: a pass, an exchange, or a play hidden by a hand."""
+    """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides."""
     name, passed = game.players[game.to_move], (Passed(game.to_move),)
     if hidden := _find_hidden_squares(game, reading):
         squares = ", ".join(map(square_name, hidden))
@@ -280,7 +281,7 @@ def find_max_exchange(game: Game) -> int:
 
 
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
-    """Return the hidden squares that may be part of a play: squares next to a tile, or all before the first play."""
+    """Return the hidden squares that may be part of a play: those next to a tile or, on an empty board, all."""
     board = game.board
     hidden = [
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY
@@ -289,11 +290,11 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
 
 
 def find_void_play(game: Game, events: Sequence[Event], words: WordList) -> tuple[int, tuple[str, ...]]:
-    """Return the player and the invalid words of the last play, if the events add or change this play.
+    """Return the player and the invalid words of the last play, or `(0, ())` if there are none.
 
-    Under `ChallengeRule.VOID` there are no challenges, and a play with invalid words does not count. Under other rules
-    there are no such words. `game` is the game before the events. The players may have decided that an invalid play
-    counts, so a play that the events do not change is not checked again. Raises `RulesError`, `NotationError`.
+    Only a play that the events add or change is checked, because players may have decided that an earlier invalid play
+    counts. There are invalid words only under `ChallengeRule.VOID`, where there are no challenges and a play with
+    invalid words does not count. `game` is the game before the events. Raises `RulesError`, `NotationError`.
     """
     after = push_events(game, events)
     if not after.turns or (game.turns and after.turns[-1].words == game.turns[-1].words):
@@ -309,9 +310,10 @@ def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
 def withdraw_void_play(
     game: Game, events: Sequence[Event], words: WordList | None
 ) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
-    """Return the events, followed by the withdrawal of an invalid play if the rule is `ChallengeRule.VOID`.
+    """Return the events and, if the rule is `ChallengeRule.VOID`, the withdrawal of a play with invalid words.
 
-    `game` is the game before the events. The notice names the invalid words. Raises `RulesError`, `NotationError`.
+    `game` is the game before the events. The second value is a notice with the invalid words; empty if there are none.
+    Raises `RulesError`, `NotationError`.
     """
     words = find_deciding_words(words)
     if words is None:

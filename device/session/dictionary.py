@@ -1,4 +1,4 @@
-"""Dictionary functions for the players, as far as the rules allow players to look up words during a game."""
+"""Dictionary functions for the players, limited by the rules about looking up words during a game."""
 
 from __future__ import annotations
 

@@ -57,9 +57,9 @@ class GameController:
         self.words = words
         """The word list in use; None means that words are not checked."""
         self.pictures = PictureBuffer()
-        """The last pictures that the snapshots name."""
+        """The last pictures, by the names that the snapshots contain."""
         self.seat: int | None = None
-        """The seat whose phone or button gave the command; None for a shared button, other phones and the API."""
+        """Index of the player whose button or phone gave the command; None for a shared one or the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices for the next snapshot."""
         self.open_question: OpenQuestion | None = None
@@ -67,7 +67,7 @@ class GameController:
         self.reading_history: ReadingHistory | None = None
         """Evidence from earlier readings of this game's board."""
         self.board_colours: tuple[tuple[str, str], ...] = ()
-        """The colours of the board by premium, as `TableSnapshot.board_colours`."""
+        """The colours of the board by premium, in the format of `TableSnapshot.board_colours`."""
         self._memory = QuestionMemory(store)
         self._question_note = QuestionNote(store)
         self.squares_to_clear: tuple[Square, ...] = ()
@@ -77,7 +77,7 @@ class GameController:
 
     @property
     def log(self) -> GameLog:
-        """The log of the current game; there must be a game."""
+        """The log of the current game; fails with an `AssertionError` without a game."""
         assert self._log is not None, "commands that need a game are refused without one"
         return self._log
 
@@ -113,13 +113,13 @@ class GameController:
 
     @property
     def turn_context(self) -> TurnContext:
-        """Context for the validation of the next turn."""
+        """The context for the validation of the next turn: word list, reading history, earlier questions and seat."""
         return TurnContext(self.words, self.reading_history, self._memory.history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Start a game; the game before is deleted if it has no turn. If `words` is `...`, the word list is kept.
+        """Start a game, and delete the game before if it has no turn; if `words` is `...`, the word list is kept.
 
-        Raises `CommandRefusedError`, `StoreError`.
+        `colours` are the colours of the players in seat order. Raises `CommandRefusedError`, `StoreError`.
         """
         before = self._log
         with convert_engine_errors():
@@ -133,7 +133,7 @@ class GameController:
             self.store.delete_game(before.number)
 
     def open_log(self, log: GameLog) -> None:
-        """Continue the game of a log, with the question that was open when the program was cut off."""
+        """Continue the game of a log, with the question that was open when the program stopped."""
         self.notices += self._question_note.restore(log, self.pictures)
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
         self._memory.start_game(log.game)
@@ -153,7 +153,7 @@ class GameController:
             self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
-        """Open the question of a decision about `reading`, and show its notices; a warning is shown once."""
+        """Open the question of a decision about `reading` and show its notices; do not show the same warning again."""
         self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
         self._memory.add_questions(decision.question_history)
         self.notices += decision.notices
@@ -162,19 +162,20 @@ class GameController:
             self.add_notice(decision.warning, Trouble.BOARD)
 
     def repeat_press(self) -> None:
-        """Note that the next press repeats the last one, if nothing was recorded at that."""
+        """Treat the next press as a repetition of the last press, if nothing was recorded at the last press."""
         self._memory.forget_missed_press()
 
     def close_question(self, *, is_deferred: bool) -> None:
-        """Close the open question at the next command, or defer it. An answer that was chosen is not in doubt."""
+        """Close the open question, because another command begins; defer it first if `is_deferred` is True."""
         if is_deferred:
             self.defer_question(is_asked=False)
         self.open_question = None
 
     def defer_question(self, *, is_asked: bool = True) -> None:
-        """Close the open question; if its turn counts provisionally, the players answer later.
+        """Close the open question; if its turn counts provisionally, store the question for a later answer.
 
-        `is_asked` is False if the players have ended the next turn without an answer.
+        `is_asked` is False if the players have ended the next turn instead of answering; then an answer that was chosen
+        at the panel is accepted as final.
         """
         question, self.open_question = self.open_question, None
         if question is None:
@@ -186,7 +187,7 @@ class GameController:
             self._report_unsaved(self.log.extend_last_press(events))
 
     def save_open_question(self) -> None:
-        """Keep the open question on disk, so that a power cut does not lose it."""
+        """Save the open question to disk, so that a power cut does not lose it."""
         if self._log is not None:
             self._question_note.save(self._log, self.open_question, self.pictures)
 
@@ -199,7 +200,10 @@ class GameController:
         self.reading_history = None
 
     def change_history(self, game: Game, *notices: Notice) -> None:
-        """Replace the events of the game by those of `game`, in which deferred questions were answered, as a press."""
+        """Record, as one press, the events that turn the current game into `game`, and show `notices`.
+
+        In `game`, one or more deferred questions have been answered.
+        """
         self.notices += notices
         open_then = find_open_questions(game)
         for question in find_open_questions(self.game):
@@ -208,14 +212,14 @@ class GameController:
         self._report_unsaved(self.log.append(self.log.find_events_to(game)))
 
     def read_again(self) -> None:
-        """Close the open question, and undo its turn, because the board is read again. Raises `CommandRefusedError`."""
+        """Close the open question and undo its turn before the board is read again. Raises `CommandRefusedError`."""
         question, self.open_question = self.open_question, None
         if question is not None and question.first_is_default:
             self.move_in_history(self.log.undo)
         self._memory.forget_last_question()
 
     def cancel_question(self) -> bool:
-        """Close the open question without an answer; return True if nothing was recorded before an answer."""
+        """Close the open question without an answer; return True if nothing was recorded for its turn yet."""
         question, self.open_question = self.open_question, None
         if question is None or question.first_is_default:
             return False
@@ -224,7 +228,7 @@ class GameController:
         return True
 
     def answer_question(self, number: int) -> bool:
-        """Apply the answer `number` to the open question; return True if the answer is to read the board again.
+        """Apply the answer `number` to the open question; return True if the board is to be read again.
 
         Raises `CommandRefusedError`.
         """
@@ -271,7 +275,7 @@ class GameController:
         return events
 
     def replace_last_press(self, events: Sequence[Event]) -> None:
-        """Record events in place of the last press; without events, undo this press."""
+        """Record events in place of the last press; if `events` is empty, undo the last press."""
         if events:
             self._record(events, lambda: self.log.replace_last_press(events))
         else:
@@ -291,7 +295,7 @@ class GameController:
             self.notices += (make_notice("challenge-failed", name),)
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
-        """Record events by calling `write`, and set the squares from which players must remove the tiles."""
+        """Record events by calling `write`, and store the squares from which players must remove the tiles."""
         with convert_engine_errors():
             self._report_unsaved(write())
         if self.store.picture_problem:
@@ -322,7 +326,7 @@ class GameController:
         self._memory.start_game(self.game)
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
-        """Validate and record events that a player has entered, and show the notices and question of the validation."""
+        """Validate and record events that a player has entered; show the resulting notices and question."""
         proposal = Proposal(
             self.game, tuple(events), Source.HAND, None, None, self.words, self._memory.history, self.seat
         )
@@ -346,14 +350,14 @@ class GameController:
         self.pictures.add(look.view.picture, look.crop)
 
     def update_clock(self) -> None:
-        """Run the clock of the player to move, unless the game is paused, due to end, or waits for an answer."""
+        """Run the clock of the player to move; stop it in a pause, when the end is due, or if a question stops it."""
         if self._clock_keeper:
             waits = self.game.end_due is not None or (self.open_question and self.open_question.stops_clock)
             runs = self.phase.in_play and not waits
             self._clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
-        """Return the snapshot of the current game, or, if there is no game, the snapshot `shown` with the notices."""
+        """Return the snapshot of the current game; without a game, return `shown` with the lobby and the notices."""
         if self._log is None:
             return replace(shown, phase=Phase.LOBBY, notices=self.notices)
         log = self.log
@@ -385,7 +389,7 @@ class GameController:
         return self._log is None or not self._log.save()
 
     def remove_notices(self, key: str) -> None:
-        """Remove the notices whose text has this key in the catalogue."""
+        """Remove the notices with the message `key`."""
         self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
     def _report_unsaved(self, trouble: str) -> None:

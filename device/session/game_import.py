@@ -18,7 +18,7 @@ from engine.messages import read_message, write_message
 from engine.validation import Proposal, Source, validate_turn
 
 NOTE_NAME = "import"
-"""Name of the note of a game (`GameStore.save_note`) that has the notices of its import."""
+"""Name of a game's note (`GameStore.save_note`) that contains the notices of the game's import."""
 MAX_NOTICES = 200
 """Largest number of notices that are stored with a game."""
 
@@ -48,7 +48,7 @@ def list_import_notices(store: GameStore, number: int) -> tuple[str, ...]:
 
 
 def _list_findings(game: Game) -> tuple[str, ...]:
-    """Return the findings of the validation about the turns of an imported game, as messages."""
+    """Return a message for each problem that the validation finds in the turns of an imported game."""
     start = Game.from_events(game.events[:1])
     verdict = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
     return tuple(make_finding_notice(finding).text for finding in verdict.notices)

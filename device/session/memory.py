@@ -1,4 +1,4 @@
-"""What the session remembers besides the events: colours of players, earlier questions, and the last pictures.
+"""Data of the session in addition to the events: colours of players, earlier questions, and the last pictures.
 
 Colours and the words of earlier questions are stored for later games; the squares of questions belong to the current
 game, and pictures are only kept in memory.
@@ -27,14 +27,14 @@ from vision.geometry import Floats
 _log = logging.getLogger(__name__)
 
 ASKED_WORDS_NOTE = "asked-words"
-"""Name of the note of the table with the words that the players were asked about, as a JSON list."""
+"""Name of the table's note that contains the words about which the players were asked, as a JSON list."""
 
 MAX_PICTURES = 16
 """Number of pictures that are kept in memory; the oldest picture is discarded."""
 
 
 class PlayerColours:
-    """The colours of all players in the store, by name. A fault of the store is logged, and the game goes on."""
+    """The colours of all players in the store, by name; errors of the store are only logged."""
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class PlayerColours:
             _log.warning("the colours of the players are not kept: %s", error)
 
     def get(self, name: str) -> str:
-        """Return the colour of a player, an empty string if the player has none."""
+        """Return the colour of a player, or an empty string if the player has no colour."""
         return self._colours.get(name, "")
 
     def colour_player(self, player: PlayerView) -> PlayerView:
@@ -66,9 +66,9 @@ class PlayerColours:
 
 
 class QuestionMemory:
-    """The questions that the players of a table were asked. A word and an old tile are asked about only once.
+    """The questions that the players of a table were asked, so that no word or recorded tile is asked about twice.
 
-    Words are notes of the table, squares are in the events of the game, so both are known after a restart.
+    The words are stored in a note of the table and the squares in the events of the game, so both survive a restart.
     """
 
     def __init__(self, store: GameStore) -> None:
@@ -84,7 +84,7 @@ class QuestionMemory:
             return frozenset()
 
     def start_game(self, game: Game) -> None:
-        """Forget the squares of the previous game, and recall the squares of the questions in the events of `game`."""
+        """Forget the squares of the previous game, and load those of the questions in the events of `game`."""
         history, open_questions = self.history.for_new_game(), find_open_questions(game)
         for question in (event for event in game.events if isinstance(event, QuestionDeferred)):
             is_old = key_of(question.text) in OLD_TILE_KEYS
@@ -93,7 +93,7 @@ class QuestionMemory:
         self._before = self.history = history
 
     def add_questions(self, history: QuestionHistory) -> None:
-        """Remember `history`, which has the questions of the last turn, and save the words in it."""
+        """Use `history`, which includes the questions of the last turn, from now on, and save its words."""
         self._before, self.history = self.history, history
         if history.words != self._before.words:
             try:
@@ -107,16 +107,16 @@ class QuestionMemory:
         self.history = self._before
 
     def forget_missed_press(self) -> None:
-        """Forget that nothing was recorded at the last press, because the next one repeats it."""
+        """Forget that nothing was recorded at the last press, because the next press repeats it."""
         self.history = replace(self.history, has_missed_press=False)
 
     def close_question(self, squares: Iterable[int]) -> None:
-        """Note that a question about `squares` was answered."""
+        """Mark `squares` as no longer in question, because the question about them was answered."""
         self.history = self.history.without_squares(squares)
 
 
 class PictureBuffer:
-    """The last pictures (JPEG data) by their names in the snapshots."""
+    """Buffer of the last pictures (JPEG data) by the names that the snapshots contain."""
 
     def __init__(self) -> None:
         self._pictures: dict[str, bytes] = {}
@@ -127,14 +127,14 @@ class PictureBuffer:
         self._pictures = dict([*self._pictures.items(), (name, jpeg)][-MAX_PICTURES:])
 
     def get(self, name: str) -> bytes | None:
-        """Return a picture by its name, or None if it is not kept any more."""
+        """Return a picture by its name, or None if it is not in the buffer any more."""
         return self._pictures.get(name)
 
     def add_question_crop(self, decision: Decision, image: Image, corners: Floats | None) -> Decision:
-        """Add a crop of the photograph, and return the decision with its name in the question.
+        """Add the part of `image` with the squares in question, and return the decision with the name of this crop.
 
-        If the question is not about squares, return the decision unchanged. `corners` are the corners of the grid in
-        `image`, `(4, 2)`, or None if no board was found.
+        The decision is returned unchanged if its question is not about squares or `corners` is None. `corners` are the
+        corners of the grid in `image`, `(4, 2)` in pixels.
         """
         open_question = decision.open_question
         if open_question is None or not open_question.question.squares or corners is None:
@@ -144,7 +144,7 @@ class PictureBuffer:
         return replace(decision, open_question=replace(open_question, question=replace(question, picture=name)))
 
     def add_crop(self, text: str, jpeg: bytes) -> str:
-        """Add the crop that belongs to the question with this text, and return its name."""
+        """Add the crop (JPEG data) that belongs to the question with the text `text`, and return its name."""
         name = make_crop_name(jpeg)
         self.add(name, jpeg)
         kept = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
@@ -152,7 +152,7 @@ class PictureBuffer:
         return name
 
     def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
-        """Return a deferred question with the name of the crop that was shown with it, if the crop is still kept."""
+        """Return the deferred question with the name of the crop that was shown with it, if the crop is still kept."""
         name = self._crop_names.get(str(deferred.question.text), "")
         picture = name if name in self._pictures else ""
         return replace(deferred, question=replace(deferred.question, picture=picture))

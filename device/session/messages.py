@@ -1,8 +1,8 @@
 """Messages of the session to the players: notices, refusals, and questions with their answers.
 
-The texts are in the catalogues, with the msgids `message.KEY`. A message is an English text with a key; clients
-translate it with the key. The English texts of other messages (of the engine, cameras and files) are in the code
-(`engine.messages.make_message`). They are translated in the same way.
+The texts are in the catalogues, with the msgids `message.KEY`. A message is an English text with a key, with which
+clients find the translation. Messages of the engine, cameras and files are translated in the same way, but their
+English texts are in the code (`engine.messages.make_message`).
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from engine.validation.findings import push_events
 WHO_CHALLENGED = "who-challenged"
 """Key of the question about the player who has challenged a valid play."""
 TILE_LOST = "tile-lost"
-"""Key of the inference's question about an old tile that is not seen any more."""
+"""Key of the inference's question about a recorded tile that is not seen any more."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
-"""Keys of the questions about old tiles, which are asked once for each square."""
+"""Keys of the questions about recorded tiles, which are asked once for each square."""
 _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
-"""Key of the question if the game starts from the position that the first picture shows."""
+"""Key of the question whether the game starts from the position in the first picture."""
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
 
@@ -92,11 +92,11 @@ class Question:
     can_defer: bool = False
     can_look_again: bool = False
     id: int = 0
-    """Number of the open question; questions with the same texts and events have the same. 0 for a deferred one."""
+    """Number that identifies an open question, computed from its texts and events; 0 for a deferred question."""
 
     @classmethod
     def from_event(cls, deferred: QuestionDeferred) -> Question:
-        """Return a question that was deferred."""
+        """Return the question of the event with which it was deferred."""
         return cls(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
 
     @property
@@ -107,7 +107,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class DeferredQuestion:
-    """A question that the players answer later, with its number in the game."""
+    """A question that the players answer later, with the number that identifies it in the game."""
 
     number: int
     question: Question
@@ -123,17 +123,17 @@ def get_text(key: str, *values: str) -> Message:
 
 
 def make_notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
-    """Return a notice with the message that has this key."""
+    """Return a notice with the message `key`; `values` replace its placeholders."""
     return Notice(get_text(key, *values), trouble)
 
 
 def make_question(key: str, *values: str, answers: tuple[str, ...], squares: tuple[int, ...] = ()) -> Question:
-    """Return a question with the message that has this key."""
+    """Return a question with the message `key`; `values` replace its placeholders."""
     return Question(get_text(key, *values), answers, squares=squares)
 
 
 class CommandRefusedError(TilekeeperError):
-    """A command that is not possible now; the message gives the reason on one line."""
+    """A command that is refused in the current state of the game; the message gives the reason on one line."""
 
     @property
     def key(self) -> str:
@@ -142,7 +142,7 @@ class CommandRefusedError(TilekeeperError):
 
 
 def make_refusal(key: str, *values: str) -> CommandRefusedError:
-    """Return a `CommandRefusedError` with the message that has this key."""
+    """Return a `CommandRefusedError` with the message `key`; `values` replace its placeholders."""
     return CommandRefusedError(format_sentence(get_text(key, *values)))
 
 
@@ -159,7 +159,7 @@ def format_sentence(text: str) -> str:
 
 @contextmanager
 def convert_engine_errors() -> Iterator[None]:
-    """Convert errors of the engine into `CommandRefusedError`."""
+    """Convert errors of the engine that the `with` block raises into `CommandRefusedError`."""
     try:
         yield
     except (NotationError, RulesError) as error:
@@ -177,11 +177,13 @@ class OpenQuestion:
 
     If `first_is_default` is True, the events of the first answer are recorded until another answer is chosen. If
     `stops_clock` is True (for a challenge that the players decide), the clocks are stopped until the question is
-    answered. `is_unrecorded` is True if no events were recorded before an answer was chosen. `finding` is the finding
-    of the validation that caused the question, None for other questions. For a question with a finding, an answer
-    without events reads the board again. If `is_late` is True, the turn was not read in time; the first answer waits
-    for the reading, and the second one leaves the turn to the players. `reading` is the reading of the board that the
-    question is about. `deferred` is the number of a deferred question that is shown again, 0 for other questions.
+    answered. `is_unrecorded` is True if nothing was recorded until the panel chose an answer. `reading` is the reading
+    of the board that the question is about. `deferred` is the number of a deferred question that is shown again, 0 for
+    other questions.
+
+    `finding` is the finding of the validation that caused the question, None for other questions; with a finding, an
+    answer without events means that the board is read again. If `is_late` is True, the question is about a turn that
+    was not read in time: the first answer waits for the reading, and with the second one the players enter the turn.
     """
 
     question: Question
@@ -196,9 +198,10 @@ class OpenQuestion:
 
     @property
     def view(self) -> Question:
-        """The question with its number, and the choices that the players have besides the answers.
+        """The question for clients, with its `id` and the choices that players have besides the answers.
 
-        The number follows from what the answers say and record: it survives a restart, and the panel's other answers.
+        The `id` depends on the texts and events only, so it is the same after a restart and when the panel chooses an
+        answer.
         """
         is_about_turn = not self.stops_clock and self.question.key != WHO_CHALLENGED
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
@@ -207,24 +210,25 @@ class OpenQuestion:
 
     @property
     def is_deferrable(self) -> bool:
-        """True if the turn counts provisionally until the players answer. Pass and exchange have the same score."""
+        """True if the turn counts provisionally until the players answer; pass and exchange have the same score."""
         is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
         return is_recorded and not self.stops_clock and self.question.key not in (PASS_OR_EXCHANGE, WHO_CHALLENGED)
 
     @property
     def is_about_player(self) -> bool:
-        """True if the question is whose turn it was. The answer leaves other questions about the turn open."""
+        """True if the question is whose turn it was; after its answer, other questions about the turn may be left."""
         return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)
 
     @property
     def is_about_old_tiles(self) -> bool:
-        """True if the question is about tiles that were recorded earlier. The answer is kept with the game."""
+        """True if the question is about tiles of recorded turns; its answer is stored with the game."""
         return self.question.key in OLD_TILE_KEYS
 
     def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
-        """Return the event that keeps the question about `events`, the last ones of the game, without its number.
+        """Return the event that stores this question about `events`, the last events of the game, for a later answer.
 
-        `chosen` is the answer in effect, by default that of the question.
+        `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
+        event is 0, because the number is assigned later.
         """
         pairs = zip(self.question.answers, self.answers, strict=True)
         kept = [(text, answer) for text, answer in pairs if answer]
@@ -242,7 +246,7 @@ def make_recalled_question(deferred: QuestionDeferred) -> OpenQuestion:
 
 
 def make_late_question(max_s: float) -> OpenQuestion:
-    """Return the question about a turn that is not read after `max_s` seconds; the clocks are stopped meanwhile."""
+    """Return the question about a turn that was not read within `max_s` seconds; it stops the clocks."""
     answers = get_text("answer-wait"), get_text("answer-by-hand")
     question = make_question("not-read-in-time", f"{max_s:.0f}", answers=answers)
     return OpenQuestion(question, ((), ()), first_is_default=False, stops_clock=True, is_late=True)
@@ -268,7 +272,7 @@ def _lay_position(board: Board, events: Sequence[Event]) -> Board:
 
 
 def list_symbols(boards: Iterable[Board], tiles: TileSet, squares: Sequence[Square]) -> tuple[tuple[str, ...], ...]:
-    """Return the symbols (letter, blank or empty) on the given squares of each board."""
+    """Return, for each board, the symbols (letter, blank or empty) on the given squares."""
     return tuple(
         tuple(EMPTY if (tile := board[square]) is None else tiles.text(tile) for square in squares) for board in boards
     )

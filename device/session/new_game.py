@@ -60,7 +60,7 @@ class NewGameRequest(msgspec.Struct, frozen=True):
 
 
 def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
-    """Return the possible values for a new game, by field of the form."""
+    """Return the values that may be chosen for a new game, by field; `own_lexicon` is the table's word list, if any."""
     return {
         "tiles": sorted(
             ((name, load_tile_set(name).language) for name in playable_tile_set_names()), key=lambda pair: pair[1]
@@ -77,8 +77,8 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
 def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     """Convert a request to the command that starts the game. Raises `NewGameError` for an invalid request.
 
-    A seat is a position in the list of players; an empty name means that the seat is not taken. A word list is chosen
-    by its kind only, so that a request cannot name a path in the file system.
+    A seat is a position in the list of players; an empty name means that the seat is not taken. A request names the
+    kind of a word list only, so it cannot name a path in the file system; `own_lexicon` is the path for the kind `own`.
     """
     choices = request.choices
     if unknown := [*choices.keys() - CHOICE_FIELDS, *set(request.variations) - set(VARIATIONS)]:
@@ -117,13 +117,13 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
 
 
 def _choose_colours(seats: Sequence[str], colours: Sequence[str]) -> tuple[str, ...]:
-    """Return the colours of the players on the seats that are taken, empty without a valid colour."""
+    """Return the colour of the player on each seat that is taken; an empty string in place of an invalid colour."""
     chosen = (*colours, *[""] * len(seats))
     return tuple(colour if colour in PALETTE else "" for name, colour in zip(seats, chosen, strict=False) if name)
 
 
 def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]:
-    """Return the Finish Line level of each player on a seat that is taken; empty if no level was chosen."""
+    """Return the Finish Line level of the player on each seat that is taken; empty if no level was chosen."""
     if not any(levels):
         return ()
     chosen = (*levels, *[""] * len(seats))
@@ -131,7 +131,7 @@ def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:
-    """Return the index of the player on `seat`, counted without empty seats; 0 if the players draw for first play."""
+    """Return the index, among `players`, of the player on `seat`; 0 if `seat` is None (the players draw)."""
     if seat is None:
         return 0
     if seat >= len(seats) or not seats[seat]:

@@ -18,7 +18,7 @@ QUESTION, CHALLENGE, PAUSED, ENDED = Phase.QUESTION, Phase.CHALLENGE, Phase.PAUS
 class Command(StrEnum):
     """Kinds of transitions between phases: one for each kind of command, and `CAPTURE_DONE`.
 
-    `CAPTURE_DONE` is the transition when the board has been read after `END_TURN`.
+    `CAPTURE_DONE` is the transition from `LOOKING` after the board has been read.
     """
 
     START = "start game"
@@ -46,7 +46,7 @@ _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
 def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[Phase, ...]]:
-    """Return the transitions of a phase in which a player has the turn; `more` are specific to this phase."""
+    """Return the transitions of a phase in which a player has the turn; `more` are transitions of this phase only."""
     return {
         Command.START: _OPENING_PHASES,
         Command.RESUME: _RESUMABLE_PHASES,
@@ -108,7 +108,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyT
         },
     }
 )
-"""For each phase and command, the phases that may follow."""
+"""The allowed commands by phase, and the phases that may follow each command."""
 
 _REFUSAL_KEY_BY_PHASE = MappingProxyType(
     {LOBBY: "no-game", DRAWING: "draw-first", LOOKING: "busy", PAUSED: "paused", ENDED: "ended"}
@@ -124,7 +124,7 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 
 
 def find_refusal_key(phase: Phase, cue: Command) -> str:
-    """Return the key of the message that explains why the command `cue` is not allowed in a phase."""
+    """Return the key of the message that says why a command of the kind `cue` is not allowed in a phase."""
     general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
     return (
         _REFUSAL_KEY_BY_PHASE[phase]

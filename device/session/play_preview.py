@@ -21,21 +21,21 @@ from engine.validation import Proposal, Source, validate_turn
 
 @dataclass(frozen=True, slots=True)
 class PlayPreview:
-    """A play as it would be recorded: the line of the score sheet, and sentences about its problems."""
+    """A play as it would be recorded: its line in the score sheet, and its problems as sentences."""
 
     turn: TurnView
     problems: tuple[str, ...] = ()
 
 
 def preview_entry(controller: GameController, at: str, word: str) -> PlayPreview:
-    """Return the preview of a play in the current game. Raises `CommandRefusedError`, also without a game."""
+    """Return the preview of a play in the current game; see `preview_play`. Raises `CommandRefusedError`."""
     if not controller.has_game:
         raise make_refusal("no-game")
     return preview_play(controller.game, controller.words, at, word)
 
 
 def preview_play(game: Game, words: WordList | None, at: str, word: str) -> PlayPreview:
-    """Score and validate a play of the player to move; `at` and `word` are in GCG notation.
+    """Return the preview of a play by the player to move, with its score; `at` and `word` are in GCG notation.
 
     Raises `CommandRefusedError` for a play that does not fit the board.
     """

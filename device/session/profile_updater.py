@@ -1,4 +1,4 @@
-"""Updates of the table profile: let it learn from a captured turn, once the next turn has confirmed it."""
+"""Updates of the table profile from captured turns; a turn is used when the next turn has confirmed it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _PendingTurn:
 
 
 class ProfileUpdater:
-    """Updater that lets the table profile learn from confirmed turns; used by one thread."""
+    """Updater of the table profile, which learns the look of the tiles from confirmed turns; used by one thread."""
 
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
@@ -56,7 +56,7 @@ class ProfileUpdater:
         self._pending = None
 
     def learn_pending(self, source: str, game: Game) -> str:
-        """Learn from the pending turn, with the board of this turn as it is recorded now.
+        """Learn from the pending turn; its board is taken from `game`, where the turn may have been corrected since.
 
         `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
         string.

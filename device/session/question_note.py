@@ -1,7 +1,7 @@
-"""The open question on disk, so that a power cut does not lose it.
+"""Storage of the open question, so that a power cut does not lose it.
 
-The events of a press are in the log at once, but an open question is no event before the players defer it. A note of
-the table has what a restart needs: the events that defer the question or, if it cannot be answered later, its texts.
+The events of a press are in the log at once, but an open question becomes an event only when it is deferred. Until
+then, a note of the table contains the events that defer the question or, if it cannot be answered later, its texts.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from engine.messages import read_message, write_message
 from engine.validation.deferred_questions import defer_question
 
 NOTE_NAME = "open-question"
-"""Name of the note of the table; its text is empty while no question is open."""
+"""Name of the table's note; its text is empty while no question is open."""
 
 _log = logging.getLogger(__name__)
 
 
 class _KeptQuestion(msgspec.Struct, omit_defaults=True):
-    """The content of the note: the `moment` of the question, and either `events` that defer it or its texts.
+    """Contents of the note: the version of the game (`moment`), and the question with the events that defer it.
 
-    `crop` is the JPEG data of its picture. `answer` is the answer in effect, empty if nothing was recorded.
+    `question` is the text of the question, and `answer` that of the answer in effect, empty if nothing is recorded yet.
+    `events` is empty if the question cannot be deferred. `crop` is the JPEG data of the question's picture.
     """
 
     moment: str
@@ -40,14 +41,17 @@ class _KeptQuestion(msgspec.Struct, omit_defaults=True):
 
 
 class QuestionNote:
-    """The note about the open question. A fault of the store is logged, and the game goes on."""
+    """The note with the open question; errors of the store are only logged."""
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._saved: str | None = None
 
     def save(self, log: GameLog, question: OpenQuestion | None, pictures: PictureBuffer) -> None:
-        """Write the note, unless it is unchanged. A deferred question that is shown again is in the log already."""
+        """Write the open question, or an empty text if there is none, unless the note is the same already.
+
+        A deferred question that is shown again is not written, because it is in the log.
+        """
         text = _write(log, question, pictures) if question is not None and not question.deferred else ""
         if text == self._saved:
             return
@@ -58,9 +62,10 @@ class QuestionNote:
             _log.warning("the open question is not kept: %s", error)
 
     def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
-        """Defer the question that was open when the program was cut off, or return a notice about it.
+        """Defer the question that was open when the program stopped, or return a notice if it cannot be deferred.
 
-        Nothing happens if the log has gone on since, also if the question was deferred when the program was closed.
+        Nothing is done if the log has changed since the note was written, for example if the question was deferred
+        then.
         """
         try:
             self._saved = text = self._store.read_note(TABLE_NOTES, NOTE_NAME)
@@ -82,7 +87,7 @@ class QuestionNote:
 
 
 def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
-    """Return the events that defer a question about the last press, none if its turn does not count provisionally."""
+    """Return the events that defer a question about the last press; empty if its turn does not count provisionally."""
     before = log.game_before_last_press
     if question.deferred or not question.is_deferrable or before is None:
         return ()

@@ -41,14 +41,13 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         "scoreless": ("scoreless_turns", 1, 20),
     }
 )
-"""The numeric choices: field -> (name of the setting in `Rules`, factor from the number to the setting, largest
-number)."""
+"""Choices that are numbers: field -> (setting in `Rules`, factor from number to setting, largest number)."""
 CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
-"""Value, in place of the name of the player who begins, that means that the players draw for first play."""
+"""Value in place of the name of the first player; it means that the players draw for first play."""
 OPTION_FIELDS = ("preset", *RULE_CHOICES, *NUMBER_CHOICES)
-"""The fields of `CHOICE_FIELDS` that choose a rule."""
+"""The fields in `CHOICE_FIELDS` that are about rules."""
 
 
 class NewGameError(TilekeeperError):
@@ -65,7 +64,7 @@ class NewGameError(TilekeeperError):
 
 
 def describe_choice(error: NewGameError) -> str:
-    """Return a message about an invalid choice with the possible choices, for the command line and settings file.
+    """Return the message of an error about an invalid choice, with the possible choices, for users of the command line.
 
     >>> describe_choice(NewGameError("new.wrong.choice", field="exchange", offered=("any", "seven"), choice="x"))
     "exchange 'x': choose one of any, seven"
@@ -77,7 +76,7 @@ def describe_choice(error: NewGameError) -> str:
 
 
 def find_large_board(tiles: str) -> str:
-    """Return the number of squares of the board that a tile set needs, as text, or an empty text for 15 x 15 squares.
+    """Return the size of the board that a tile set needs, as text; empty for the usual 15 x 15 squares.
 
     >>> find_large_board("en_super"), find_large_board("en")
     ('21 x 21', '')
@@ -130,9 +129,9 @@ class RuleChoice:
 
 
 def make_rules(choice: RuleChoice) -> Rules:
-    """Return the rules of the chosen preset, modified by the other choices. Raises `NewGameError`.
+    """Return the rules of the chosen preset with the changes of the other choices. Raises `NewGameError`.
 
-    If the choice `judge` is left out, the word list decides challenges only if the players chose a word list.
+    If `judge` is not chosen, the word list decides challenges only if the players chose a word list.
 
     >>> make_rules(RuleChoice({"preset": "tournament", "minutes": "20"})).clock_seconds
     1200
@@ -159,7 +158,7 @@ def make_rules(choice: RuleChoice) -> Rules:
 
 
 def list_preset_choices(preset: str) -> dict[str, str]:
-    """Return the choice that a preset makes for each field that has a choice of this value.
+    """Return the choices that give the rules of a preset, by field; a rule without such a choice is left out.
 
     >>> list_preset_choices("tournament")["exchange"], list_preset_choices("nine-tile")["minutes"]
     ('seven', '0')
@@ -193,7 +192,7 @@ def _parse_number(field: str, text: str, most: int) -> int:
 
 
 def read_choice(choices: Mapping[str, str], field: str, offered: Collection[str], default: str = "") -> str:
-    """Return the choice for a field, or `default` if nothing was chosen. Raises `NewGameError` if it is not offered."""
+    """Return the choice for a field, or `default` if there is none. Raises `NewGameError` if it is not in `offered`."""
     value = choices.get(field) or default
     if value and value not in offered:
         raise NewGameError("new.wrong.choice", field=field, offered=offered, choice=value[:40])

@@ -36,10 +36,11 @@ Corners = Sequence[Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class SetupView:
-    """The camera's whole picture for the set-up page: a JPEG of `size` (width, height).
+    """The camera's whole picture for the set-up page, as a JPEG of `size` (width, height) in pixels.
 
     `corners` are the four corners (x, y) of the grid in pixels, clockwise from the top left as the tiles read upright;
-    None if no board was found. `placed` is True if a user placed the corners.
+    None if no board was found. `placed` is True if a user placed the corners. `confidence` (0 to 1) is that of the
+    board's orientation.
     """
 
     jpeg: bytes
@@ -63,7 +64,10 @@ class TableSetup:
         self._restore_corners()
 
     def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
-        """Take a picture and return it with the corners of the board. Raises `CameraError`."""
+        """Take a picture and return it with the corners of the board; `tiles` are the letters of the tile set.
+
+        Raises `CameraError`.
+        """
         frame = self._board_camera.still()
         image = frame.image
         self._image_shape = image.shape
@@ -76,9 +80,10 @@ class TableSetup:
         return self._make_view(image, reading, placed=tracker.has_user_corners)
 
     def place_corners(self, corners: Corners | None, tiles: Collection[str]) -> SetupView:
-        """Use the corners that a user placed, in pixels of the last view; if `corners` is None, find the board.
+        """Use the corners that a user placed, in pixels of the last view; if `corners` is None, search the board again.
 
-        Raises `CommandRefusedError` if the corners cannot form a board.
+        Return the new view. `tiles` are the letters of the tile set. Raises `CommandRefusedError` if the corners cannot
+        form a board.
         """
         if corners is None:
             self._board_camera.forget_corners()
@@ -135,7 +140,7 @@ class TableSetup:
         )
 
     def _save_corners(self, tracker: BoardTracker) -> None:
-        """Save the corners that a user placed; without such corners, delete the saved corners."""
+        """Save the corners of `tracker` if a user placed them; otherwise delete the saved corners."""
         data = ""
         if tracker.corners is not None and tracker.has_user_corners:
             note: dict[str, object] = {"corners": tracker.corners.tolist(), "shape": list(self._image_shape)}

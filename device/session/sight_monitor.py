@@ -1,4 +1,4 @@
-"""What the camera sees between presses: hands, a moved board, and a board that differs from the record."""
+"""Monitoring of the board between presses: a hand in view, a moved board, or a board that differs from the record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vision.recognition.reader import PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
 
 MIN_EMPTY_PROBABILITY = 0.5
-"""Probability of an empty square above which its tile counts as removed."""
+"""Probability of being empty above which a square counts as cleared of its tile."""
 
 
 class SightMonitor:
@@ -38,7 +38,10 @@ class SightMonitor:
         remove_notices: Callable[[str], None],
         get_advance: Callable[[], AdvanceCapture | None],
     ) -> None:
-        """Prepare the monitor; `get_advance` returns the last turn that was captured in advance, or None."""
+        """Store the arguments; `get_advance` returns the last turn that was captured in advance, or None.
+
+        `get_letters` returns the letters of the tile set, and `remove_notices` removes the notices with a message key.
+        """
         self._camera = camera
         self._controller = controller
         self._queue = queue
@@ -46,10 +49,10 @@ class SightMonitor:
         self._remove_notices = remove_notices
         self._get_advance = get_advance
         self.sight = Sight.UNKNOWN
-        """What the camera sees now."""
+        """The state of the board as the camera sees it now."""
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Note that something begins to move, or that the board has come to rest."""
+        """Set `sight` when something begins to move (`is_moving` is True) or the board has come to rest."""
         self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
 
     def propose_turn_end(self) -> None:
@@ -58,20 +61,20 @@ class SightMonitor:
             self._set_sight(Sight.TURN_OVER)
 
     def withdraw_proposal(self) -> None:
-        """Forget that the turn may be over; the caller publishes a snapshot."""
+        """Stop showing that the turn may be over; the caller has to publish a snapshot."""
         if self.sight is Sight.TURN_OVER:
             self.sight = Sight.READY
 
     def handle_rest(self, frame: Frame) -> None:
-        """Check a picture of the board at rest if the tiles of a withdrawn play are to be removed."""
+        """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
         if self._controller.squares_to_clear:
             self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
 
     def handle_long_rest(self, preview: Frame) -> None:
         """Check if the board has moved, or differs from the record. Raises `CameraError`.
 
-        If the board has been read in advance and still looks the same, this reading is used. It changes the tracker of
-        the board only when a press uses it.
+        If the board has been read in advance and still looks the same in `preview`, that reading is used; otherwise a
+        picture is taken and read.
         """
         if not (self._queue.state.phase.in_play and self._controller.game.board):
             return
@@ -84,7 +87,7 @@ class SightMonitor:
             self._queue.submit_task(lambda: self._check_board(lambda: self._read_board(image)))
 
     def _check_squares_to_clear(self, frame: Frame) -> None:
-        """Remove the notice about a withdrawn play if the squares of the play are empty in a picture."""
+        """Remove the notice about a withdrawn play if the squares of the play are empty in the picture `frame`."""
         controller = self._controller
         reading = self._read_board(frame.image)
         squares = reading.board.squares if reading.board else ()
@@ -114,7 +117,10 @@ class SightMonitor:
 
 
 def judge_sight(game: Game, reading: PhotoReading, corners: Floats | None) -> Sight:
-    """Return what a reading between two presses shows. `corners` are the corners of the board at the last turn."""
+    """Return the state of the board according to a reading between two presses.
+
+    `corners` are the corners of the board at the last turn, `(4, 2)` in pixels, or None if they are not known.
+    """
     if reading.board is None or reading.corners is None:
         return Sight.BOARD_MOVED
     if corners is not None and measure_corner_distance(reading.corners, corners) >= MIN_MOVED_SQUARES:
@@ -123,7 +129,7 @@ def judge_sight(game: Game, reading: PhotoReading, corners: Floats | None) -> Si
 
 
 def differs_from_record(game: Game, reading: BoardReading) -> bool:
-    """Return True if recorded tiles are clearly missing or look different. New tiles are no difference."""
+    """Return True if recorded tiles are clearly missing or different in a reading; new tiles do not count."""
     fit = align_reading(game, reading)
     if fit is None:
         return True

@@ -56,14 +56,14 @@ class Moment(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Moment | None:
-        """Parse a text in the format of `str(moment)`; return None if the text is not a moment."""
+        """Parse a text in the format of `str(moment)`; return None if the text has another format."""
         game, dash, events = text.partition("-")
         whole = dash and all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (game, events))
         return cls(int(game), int(events)) if whole else None
 
 
 class Sight(StrEnum):
-    """What a live camera sees between presses."""
+    """The state of the board between presses, as a live camera sees it."""
 
     UNKNOWN = "unknown"  # no live camera, or nothing was checked yet
     READY = "ready"
@@ -165,7 +165,7 @@ NO_TILES: tuple[TileView | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 class BoardView:
     """The board: the tile (or None) and the premium (`""`, `2L`, `3L`, `2W`, `3W`) of each of the 225 squares.
 
-    `layout` is the name of the board's layout. If `right_to_left` is True, a drawing has column A on the right.
+    `layout` is the name of the board's layout. If `right_to_left` is True, column A is drawn on the right.
     """
 
     tiles: tuple[TileView | None, ...] = NO_TILES
@@ -243,7 +243,7 @@ class TableSnapshot:
 
     @property
     def moment(self) -> Moment:
-        """The version of the game in this snapshot; with it, a command for an older version can be refused."""
+        """The version of the game in this snapshot; a command with this moment is refused if the game has changed."""
         return Moment(self.game, self.events)
 
     @property
@@ -276,7 +276,7 @@ class SnapshotSource(Protocol):
 
 
 class WordList(Protocol):
-    """Interface of a word list, which supports `word in words`."""
+    """Interface of a word list, which supports the expression `word in words`."""
 
     def __contains__(self, word: str, /) -> bool:
         """Return True if the word is in the word list."""
@@ -341,17 +341,17 @@ def list_premium_texts(layout: Layout) -> tuple[str, ...]:
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
-    """Return False for an advisory word list, such as a list of the operating system; otherwise return True."""
+    """Return True if a word list may decide challenges; an advisory list, as of an operating system, may not."""
     return not isinstance(words, Lexicon) or words.is_authoritative
 
 
 def find_deciding_words(words: WordList | None) -> WordList | None:
-    """Return the word list if it decides challenges, otherwise None."""
+    """Return the word list if it may decide challenges, otherwise None."""
     return words if can_decide_challenge(words) else None
 
 
 def is_listed(word: str, words: WordList | None) -> bool | None:
-    """Return True if the word list contains the word; None without a list or for a word with an unnamed blank."""
+    """Return True if the word list contains a word; None without a list, or if the word has an unnamed blank."""
     return None if words is None or "?" in word else word in words
 
 

@@ -63,8 +63,8 @@ class TableSession:
             session.submit(EndTurn()).result()
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
-    one command at a time. More threads work between commands: `ahead` reads the board at rest in advance, and those of
-    `device.session.background`.
+    one command at a time. Other threads work between commands: `ahead` reads the board in advance while it is at rest,
+    and `device.session.background` has the rest.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class TableSession:
 
         `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
         learns from each turn. If a turn is not read after `max_turn_s` seconds, the players are asked. `follows_board`
-        is passed to `BoardCamera`. `clock` returns seconds. All threads wait on the event `closing`, which `close`
-        sets. Tests replace `clock` and `closing` so that no thread really waits. With `auto_turns`, a play that is
-        still ends the turn without a press, or is proposed.
+        is passed to `BoardCamera`. `auto_turns` has the settings for turns that end without a press; None means that
+        only a press ends a turn. `clock` returns seconds. All threads wait on the event `closing`, which `close` sets.
+        Tests replace `clock` and `closing` so that no thread really waits.
         """
         closing = closing or threading.Event()
         self._store = store
@@ -96,7 +96,7 @@ class TableSession:
         self.uses_phone_camera = isinstance(camera, PhoneCamera)
         """True if phones take the pictures of turns (`EndTurnWithPicture`)."""
         self.phone_stream = camera if isinstance(camera, PhoneStreamCamera) else None
-        """The camera if it is a phone on a stand, otherwise None."""
+        """The camera if it is a phone on a stand that sends its pictures, otherwise None."""
         follows_board = follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         self._controller = GameController(store, words, clock)
@@ -161,7 +161,7 @@ class TableSession:
         self._queue.listeners.remove(listener)
 
     def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
-        """Run `work` on the thread that runs the commands; the future returned proves that the thread works.
+        """Run `work` on the thread that runs the commands; the result in the future proves that the thread works.
 
         The thread also runs `work` while it waits for a turn that is being read.
         """
@@ -172,9 +172,9 @@ class TableSession:
         self._turn_worker.check_progress()
 
     def picture(self, name: str) -> bytes | None:
-        """Return a picture of the rectified board or of a question (JPEG data) by its name in a snapshot, or None.
+        """Return a picture of the rectified board or of a question (JPEG data) by its name in a snapshot.
 
-        Raises `StoreError`.
+        Return None if there is no such picture. Raises `StoreError`.
         """
         if jpeg := self._controller.pictures.get(name):
             return jpeg
@@ -208,10 +208,10 @@ class TableSession:
     ) -> Future[TableSnapshot]:
         """Run a command (a class of `device.session.commands`) on the session's thread.
 
-        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
-        command runs, in a phase that does not allow the command, if the game has changed since the moment `expected`,
-        and if it answers another question than the open one. `seat` is the player whose button or phone gave the
-        command, if it belongs to a player: a turn from the wrong seat is asked about.
+        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused if another
+        command runs, if the phase does not allow it, if the game has changed since the moment `expected`, or if it
+        answers another question than the open one. `seat` is the player whose button or phone gave the command, None
+        for shared ones; if it is not this player's turn, the players are asked.
         """
         pressed = self._now()
 
@@ -239,17 +239,17 @@ class TableSession:
         return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
 
     def capture_still(self) -> Image:
-        """Return a picture of a live camera as it is now, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
+        """Return a new picture of the camera, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
         return self._board_camera.still().image
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
-        """Place the corners of the board, in pixels of `SetupView.jpeg`; if `corners` is None, find the board."""
+        """Use corners that a user placed, in pixels of `SetupView.jpeg`; if `corners` is None, search the board."""
         return self._queue.submit_task(lambda: self._setup.place_corners(corners, self._get_letters()))
 
     def enrol_tiles(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
         """Add the tiles on the board to the profile; return the squares on which the reading differs from `rows`.
 
-        `rows` are 15 rows of 15 faces, entered by the user.
+        `rows` are 15 rows of 15 faces (letter, blank or empty), entered by the user.
         """
 
         def enrol() -> tuple[str, ...]:
@@ -265,7 +265,7 @@ class TableSession:
         """Take a picture, read the board and record the turn; return the problems of the picture.
 
         If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
-        asked; if they choose to wait, the next call continues.
+        asked; if they choose to wait, the next call continues to wait for the same reading.
         """
         controller, worker, auto_turns = self._controller, self._turn_worker, self._background.auto_turns
         if controller.game.tiles.by_hand_only:
@@ -290,7 +290,7 @@ class TableSession:
         return turn.reading.problems
 
     def _record_advance(self, advance: AdvanceCapture) -> None:
-        """Record a turn that was captured in advance, with its picture."""
+        """Record a turn that was captured in advance, with the picture from which it was read."""
         before, auto_turns = self._controller.game, self._background.auto_turns
         turn = advance.adapt(before, self._controller.turn_context)
         self._board_camera.use_advance(advance.reading)
@@ -302,7 +302,7 @@ class TableSession:
             auto_turns.note_end(self._controller.game)
 
     def _record_turn(self, turn: TurnCapture) -> None:
-        """Record a captured turn, and show its pictures, question and notices; without a board, show the reason."""
+        """Record a captured turn and show its pictures, question and notices; without a board, show the reason."""
         controller = self._controller
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
@@ -334,7 +334,7 @@ class TableSession:
     def _get_letters(self) -> tuple[str, ...]:
         """Return the letters of the current game's tile set.
 
-        If there is no game, or if no camera can read the tiles of the set, return those of the English tile set.
+        Without a game, or if no camera can read the tiles of the set, return the letters of the English tile set.
         """
         is_readable = self._controller.has_game and not self._controller.game.tiles.by_hand_only
         return self._controller.game.tiles.letters if is_readable else load_tile_set("en").letters

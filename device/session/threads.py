@@ -1,8 +1,8 @@
 """The threads of the session: `table` runs one command at a time, and `reading` captures the turn that a command needs.
 
 Listeners get a snapshot after each command. The thread `table` waits for the capture of a turn for a limited time; then
-the players are asked, and the capture continues: it is used if the players choose to wait, and stopped at its
-next step by any other command.
+the players are asked what to do, while the capture continues. If they choose to wait, the result is used; any other
+command stops the capture at its next step.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from device.session.snapshot import TableSnapshot
 from engine.errors import TilekeeperError
 
 MAX_TURN_S = 10.0
-"""Default time for the capture of a turn, in seconds; then the players are asked."""
+"""Default time limit for the capture of a turn, in seconds; after it, the players are asked what to do."""
 MAX_STEP_S = 60.0
-"""Time, in seconds, after which a step of a capture counts as stuck. Slow machines need 30 s for a picture."""
+"""Time, in seconds, after which a step of a capture counts as stuck; slow machines need 30 s for a picture."""
 _POLL_INTERVAL_S = 0.1
 
 Result = TypeVar("Result")
@@ -97,7 +97,7 @@ class CommandQueue:
     ) -> Future[TableSnapshot]:
         """Run the command `work` on the queue's thread, unless `find_refusal` returns an error for the snapshot.
 
-        While the command runs, listeners see the snapshot changed by `make_interim_state`. The future holds the
+        While the command runs, listeners see the snapshot that `make_interim_state` returns. The future holds the
         snapshot after the command, or `CommandRefusedError`. Commands are refused while another command is running.
         """
         with self._lock:
@@ -110,7 +110,7 @@ class CommandQueue:
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
-        """Run a task on the queue's thread once the running command has finished. A task is any work but a command."""
+        """Run `work`, which is not a command, on the queue's thread once the running command has finished."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
@@ -167,7 +167,7 @@ class CaptureStoppedError(TilekeeperError):
 
 
 class CaptureProgress:
-    """Progress of one capture, which calls `record_step` before each step that may take seconds."""
+    """Progress of the capture of a turn; the capture calls `record_step` before each step that may take seconds."""
 
     def __init__(self, clock: Callable[[], float], max_s: float) -> None:
         self._clock = clock
@@ -178,17 +178,17 @@ class CaptureProgress:
 
     @property
     def is_late(self) -> bool:
-        """True if the time for the capture has passed; then no further picture is taken."""
+        """True if the time limit of the capture has passed; then no further picture is taken."""
         return self._clock() >= self._due
 
     def record_step(self) -> None:
-        """Record that the capture has reached its next step. Raises `CaptureStoppedError` after `stop`."""
+        """Record that the capture has reached its next step. Raises `CaptureStoppedError` if `stop` was called."""
         self.last_step = self._clock()
         if self._is_stopped:
             raise CaptureStoppedError("the capture was stopped")
 
     def stop(self) -> None:
-        """End the capture at its next step."""
+        """End the capture when it reaches its next step."""
         self._is_stopped = True
 
 
@@ -205,21 +205,21 @@ class TurnWorker(Generic[Result]):
 
     @property
     def is_pending(self) -> bool:
-        """True if a capture has been started and `wait` has not returned it yet."""
+        """True if a capture was started and its result was neither returned by `wait` nor discarded."""
         return self._pending is not None
 
     def start(self, capture: Callable[[CaptureProgress], Result]) -> None:
-        """Stop the previous capture and run `capture` on the thread."""
+        """Stop the previous capture, and run the function `capture` on the thread."""
         self.stop()
         progress = CaptureProgress(self._clock, self.max_s)
         self._due = self._clock() + self.max_s
         self._pending = progress, self._thread.submit(capture, progress)
 
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
-        """Return the result of the capture, or None `max_s` seconds after its start; then the capture is still pending.
+        """Return the result of the capture, or None if it is not ready `max_s` seconds after its start.
 
-        The next call waits for the same time again.
-        `report_waiting` is called several times a second. Raises the exception of the capture.
+        After None, the capture is still pending, and the next call waits for `max_s` seconds again. `report_waiting` is
+        called several times a second. Raises the exception of the capture.
         """
         assert self._pending is not None, "a capture has been started"
         future, due = self._pending[1], self._due or self._clock() + self.max_s
@@ -249,6 +249,6 @@ class TurnWorker(Generic[Result]):
             raise TimeoutError(f"no progress for {MAX_STEP_S:.0f} s")
 
     def close(self) -> None:
-        """Stop the thread after its present step."""
+        """Stop the thread after its current step."""
         self.stop()
         self._thread.shutdown()

@@ -1,7 +1,7 @@
 """Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
 
 `AdvanceReader` captures the turn as soon as the board is at rest, so that the score is ready when the button is
-pressed. The result is not recorded, shown or published before a press takes it.
+pressed. Its result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ ReadBoard = Callable[[Image], BoardReading | None]
 _log = logging.getLogger(__name__)
 
 NICENESS = 10
-"""Niceness of the thread: page, panel and session go first."""
+"""Niceness of the thread `ahead`, so that page, panel and session are served first."""
 MAX_JOIN_S = 2.0
-"""Longest time, in seconds, for which a press waits for a reading that has begun; then the press reads the board."""
+"""Longest time, in seconds, that a press waits for an advance reading; then the press reads the board itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    The inference and the decision are None if no board was read. `game` is the game before the turn. If the reading has
-    settled deferred questions, it is the game after their answers.
+    The inference and the decision are None if no board was read. `game` is the game before the turn; if the reading has
+    answered deferred questions, it includes these answers.
     """
 
     frame: Frame
@@ -84,18 +84,18 @@ class TurnCapture:
     is_split: bool = False
     """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
     is_aligned: bool = True
-    """False if the grid was found one square off and the reading was shifted back."""
+    """False if the grid was found one square off, so that the reading had to be shifted."""
     pictures: EncodedPictures | None = None
     """The pictures to store and show, if they were encoded in advance."""
 
     def encode_pictures(self) -> EncodedPictures:
-        """Return the pictures to store and show."""
+        """Return the pictures to store and show; they are encoded now unless they were encoded in advance."""
         return self.pictures or encode_pictures(self.frame, self.reading)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdvanceCapture:
-    """A turn that was captured in advance, from one reading: it counts if the scene, game and context are the same."""
+    """A turn that was captured in advance from one reading, with the game and the context for which it was inferred."""
 
     reading: AdvanceReading
     game: Game
@@ -103,7 +103,7 @@ class AdvanceCapture:
     capture: TurnCapture
 
     def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
-        """Return the capture for the present game and context, which is inferred again if either has changed."""
+        """Return the capture for the current game and context; if either has changed, the play is inferred again."""
         is_same = game is self.game and all(
             getattr(context, field.name) is getattr(self.context, field.name) for field in fields(TurnContext)
         )
@@ -114,7 +114,7 @@ class AdvanceCapture:
 
 
 def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
-    """Infer the turn from a reading before the turn has ended; nothing is recorded or asked yet."""
+    """Return the turn inferred from a reading before the turn has ended; nothing is recorded or asked."""
     capture = _explain_first_reading(reading.capture, game, context)
     pictures = encode_pictures(capture.frame, capture.reading)
     return AdvanceCapture(reading, game, context, replace(capture, pictures=pictures))
@@ -129,12 +129,13 @@ def capture_turn(
     progress: CaptureProgress,
     advance: AdvanceCapture | None = None,
 ) -> TurnCapture:
-    """Take pictures, at most about `MAX_IMAGES`, until the play is clear or it is late. Raises `CameraError`.
+    """Take up to about `MAX_IMAGES` pictures until the play is clear or the time limit has passed.
 
     `key_frames` are the pictures of the board at rest since the last turn. If the play is clear in a single picture,
     only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand hides in
-    one picture may be visible in another picture. If the first picture shows no board, the camera adjusts itself again.
-    While the scene of the capture `advance` is unchanged, its picture and reading are used as the first ones.
+    one picture may be visible in another picture. If the first picture shows no board, the camera adjusts exposure and
+    focus again. If the board still looks as in the capture `advance`, its picture and reading are used as the first
+    ones. Raises `CameraError`.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -171,7 +172,10 @@ def capture_turn(
 
 
 def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
-    """Return a capture without inference and decision if nothing can be recorded from it, because it is blurred."""
+    """Return a capture without its inference and decision if it has no events to record and its picture is blurred.
+
+    Other captures are returned unchanged.
+    """
     corners, decision = turn.reading.corners, turn.decision
     if decision is None or decision.events or corners is None or not is_blurred(turn.frame.image, corners):
         return turn
@@ -180,7 +184,7 @@ def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
 
 
 def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
-    """Return the colours of the board in the picture of a turn, as `TableSnapshot.board_colours`."""
+    """Return the colours of the board in the picture of a turn, in the format of `TableSnapshot.board_colours`."""
     reading = turn.reading
     if reading.board is None or reading.views is None:
         return ()
@@ -243,9 +247,10 @@ def _check_key_frames(
     read: ReadBoard,
     key_frames: Sequence[KeyFrame],
 ) -> TurnCapture:
-    """Ask who placed the new tiles, if a key frame shows only a part of them.
+    """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
 
-    This part may be a play of its own, or a tile of the last play that was missed then.
+    If these tiles may be a play of their own, the players are asked who placed the tiles. If one of them may be a tile
+    of the last play that was missed then, the turn is validated again.
     """
     if found.is_split or found.inference is None or found.decision is None:
         return found
@@ -269,10 +274,10 @@ def _check_key_frames(
 
 
 class AdvanceReader:
-    """A thread named `ahead` that reads the newest scene; any thread may begin, take or discard a reading."""
+    """A thread named `ahead` that reads the newest scene in advance; its methods may be called from any thread."""
 
     def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
-        """Prepare the thread, which starts with the first scene; the game of `controller` is only read."""
+        """Prepare the thread, which starts with the first scene; the game of `controller` is not changed."""
         self._board_camera = board_camera
         self._controller = controller
         self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)
@@ -282,12 +287,12 @@ class AdvanceReader:
         self._newest: AdvanceCapture | None = None
 
     def get_newest(self) -> AdvanceCapture | None:
-        """Return the newest capture, whether a press has taken it or not; None if it was discarded."""
+        """Return the newest capture, even if a press has used it already; None if it was discarded."""
         with self._lock:
             return self._newest
 
     def read_scene(self, scene: RestScene) -> None:
-        """Read a scene and infer the turn, if a player has the turn; an earlier reading is discarded."""
+        """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
         controller = self._controller
         if not (controller.has_game and controller.phase.in_play) or controller.game.tiles.by_hand_only:
             return
@@ -299,12 +304,15 @@ class AdvanceReader:
             self._future = self._worker.submit(self._capture, self._number, scene, game, context)
 
     def discard(self) -> None:
-        """Discard the reading, whether it has begun or not."""
+        """Discard the reading; a reading in progress is completed, but its result is not used."""
         with self._lock:
             self._cancel()
 
     def take(self) -> AdvanceCapture | None:
-        """Return the reading and forget it; None if there is no usable one. A reading that has begun is waited for."""
+        """Return the reading and forget it; None if there is no usable reading.
+
+        A reading in progress is waited for, up to `MAX_JOIN_S` seconds.
+        """
         with self._lock:
             future, self._future = self._future, None
         if future is None or future.cancel():
@@ -318,7 +326,7 @@ class AdvanceReader:
         return None
 
     def close(self) -> None:
-        """Stop the thread; a reading that has begun is completed."""
+        """Stop the thread after a reading in progress has been completed."""
         self.discard()
         self._worker.shutdown()
 

@@ -1,6 +1,6 @@
 """Find the turns of a game from readings of the board at rest, without a button.
 
-There is no I/O here: readings and times go in, turns come out. Times are seconds of any clock that only goes forward.
+There is no I/O here: callers pass in readings and times. Times are seconds of any clock that only goes forward.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from engine.validation import Reason
 from engine.validation.findings import push_events
 
 DEFAULT_WAIT_S = 4.0
-"""Seconds for which a play must be still before the turn counts as ended."""
+"""Time, in seconds, for which a play must not move before the turn counts as ended."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundTurn:
     """A turn that was found: the decision about its play, and the time (s) at which the play appeared.
 
-    `history` is the evidence of the reading, for the context of the next turn.
+    `history` is the evidence of the reading, which is part of the context for the next turn.
     """
 
     decision: Decision
@@ -38,7 +38,7 @@ class FoundTurn:
 
     @property
     def is_certain(self) -> bool:
-        """True if the tiles and points of the turn are certain; only the letter of a blank may be open."""
+        """True if tiles and points of the turn are certain; only the letter of a blank may be unknown."""
         question = self.decision.open_question
         return question is None or (question.finding is not None and question.finding.reason is Reason.BLANK_UNNAMED)
 
@@ -49,21 +49,21 @@ class FoundTurn:
 
 
 class TurnFinder:
-    """Finder of turns: readings of the board at rest go in, turns come out.
+    """Finder of turns: `add_reading` takes readings of the board at rest, and `check` returns the turns that are over.
 
     The decision rule:
 
-    - A turn is found when the board shows a play that is accepted without a question,
-      and nothing has moved for `wait_s` seconds since. Every movement starts this time again.
+    - A turn is found when the board shows a play that is accepted without a question, and nothing has moved for
+      `wait_s` seconds since. Every movement starts this time again.
     - The play is always inferred from the board of the last recorded turn. While the wait lasts, a play may grow: tiles
       that form one legal play with those before belong to the same turn, so that a player who places `HORN` and then
       the `S` is not split into two turns. After the wait, more tiles in the same line are the next player's play.
-    - If the board changes within the wait, and the new board is not one play, but one play after the play that was
-      pending, the next player was quick: the pending play is a turn.
-    - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. A
-      play about which only the first answer is open is kept, and becomes a turn if a later reading shows
-      the next play. The question about the letter of a blank does not matter, because tiles and points are certain.
-    - If the tiles are taken off before the wait is over, the play never counted.
+    - If the board changes during the wait and then shows the pending play and another play after it, the next player
+      was quick: the pending play is a turn.
+    - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. The
+      first play with a question is kept, and becomes a turn if a later reading shows the next play. The question about
+      the letter of a blank does not matter, because tiles and points are certain.
+    - If the tiles are taken off before the wait is over, there was no turn.
 
     Passes, exchanges and failed challenges do not change the board and are not found.
 
@@ -84,19 +84,19 @@ class TurnFinder:
         return self._pending
 
     def add_motion(self) -> None:
-        """Note that something moves: no turn is found before the next rest."""
+        """Record that something moves; no turn is found before the board is at rest again."""
         self._still_since = None
 
     def add_rest(self, time: float) -> None:
-        """Note that the board has been at rest since `time` (s), and looks as in the last reading."""
+        """Record that the board has been at rest since `time` (s), and looks as in the last reading."""
         if self._still_since is None and self._pending is not None and self._pending.is_certain:
             self._still_since = time
 
     def add_reading(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
         """Add a reading of the board, which has been at rest since `time` (s).
 
-        `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn: record
-        it, then add the reading again with the new game.
+        `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn; the
+        caller then records it and adds the reading again with the new game.
         """
         inference, decision = _decide(game, reading, context)
         found = _make_turn(inference, decision, time)
@@ -115,20 +115,20 @@ class TurnFinder:
         return None
 
     def check(self, time: float) -> FoundTurn | None:
-        """Return the pending play if it has been still for long enough at `time` (s), and forget it; otherwise None."""
+        """Return and forget the pending play if it has not moved for the wait time at `time` (s), otherwise None."""
         if self._still_since is None or time - self._still_since < self._wait_s:
             return None
         return self.take()
 
     def take(self) -> FoundTurn | None:
-        """Return the pending play as it is, and forget it; for the end of a video, or a turn that a user entered."""
+        """Return and forget the pending play without waiting, for the end of a video or before an entered turn."""
         found, self._pending, self._still_since = self._pending, None, None
         return found
 
     def _keep(self, found: FoundTurn) -> None:
-        """Keep `found` as the turn that waits to be recorded.
+        """Keep `found` as the pending play.
 
-        The time that it must lie still begins again if another play was found before, or if something has moved since.
+        The wait starts again if the play differs from the pending play, or if something has moved since.
         """
         before = self._pending
         is_known = before is not None and before.events == found.events
@@ -138,13 +138,13 @@ class TurnFinder:
 
 
 def _decide(game: Game, reading: BoardReading, context: TurnContext) -> tuple[Inference, Decision]:
-    """Return what is inferred from a reading, and the decision about it."""
+    """Return the inference from a reading, and the decision about it."""
     inference = infer_play(game, reading, context.earlier)
     return inference, decide(game, inference, reading, context)
 
 
 def _make_turn(inference: Inference, decision: Decision, time: float) -> FoundTurn | None:
-    """Return the play of a decision, or None if there is no play, more than one, or one that does not count."""
+    """Return the turn of a decision; None unless the decision records exactly one play."""
     if decision.warning or not decision.events or len(filter_plays(decision.events)) > 1:
         return None
     if not all(isinstance(event, PlayMade | PlayWithdrawn) for event in decision.events):
@@ -153,12 +153,12 @@ def _make_turn(inference: Inference, decision: Decision, time: float) -> FoundTu
 
 
 def _shows_next_play(game: Game, before: FoundTurn, reading: BoardReading, context: TurnContext, time: float) -> bool:
-    """Return True if the reading shows one clear play more than the pending play `before`."""
+    """Return True if the reading clearly shows the pending play `before` and exactly one play after it."""
     earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
     after = _make_turn(*_decide(push_events(game, before.events), reading, earlier), time)
     return after is not None and after.is_certain and len(filter_plays(after.events)) == 1
 
 
 def _has_new_tiles(decision: Decision) -> bool:
-    """Return False if the reading of a decision clearly shows the board of the last turn."""
+    """Return False if a decision clearly shows that no tile was added since the last turn."""
     return bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)

@@ -1,4 +1,4 @@
-"""Replay a game from the frames of a video: find the turns without a button, and score them."""
+"""Replay of a game from the frames of a video: find the turns without a button, and score them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from engine.validation.findings import push_events
 from vision.recognition.reader import PhotoReader
 
 MAX_READINGS = 3
-"""Largest number of frames of one rest that are read, and merged, while no clear play is found."""
+"""Largest number of frames that are read and merged during one rest of the board, while no clear play is found."""
 READING_INTERVAL_S = 0.5
-"""Seconds between two readings of the same rest."""
+"""Time, in seconds, between two readings during the same rest."""
 LONG_PAUSE_S = 180.0
-"""Seconds without a turn from which the result says that a pass or an exchange may be missing."""
+"""Time without a turn, in seconds, above which the result reports that a pass or an exchange may be missing."""
 _ENTRY = re.compile(r"(?:(\d+):)?(\d+):(\d\d)\s+(?:(pass)|exchange\s+(\d+))", re.IGNORECASE)
 
 
 class TurnListError(TilekeeperError):
-    """A list of turns that cannot be read; the message gives the line and the remedy."""
+    """A list of turns that cannot be read; the message gives the line and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnteredTurn:
-    """A pass, or an exchange of `count` tiles, at `time` (s) of the video; `count` is 0 for a pass."""
+    """A pass (`count` is 0) or an exchange of `count` tiles, at `time` (s) of the video."""
 
     time: float
     count: int
@@ -45,7 +45,7 @@ class EnteredTurn:
 
 
 def parse_turn_list(text: str) -> tuple[EnteredTurn, ...]:
-    """Return the turns that no camera sees, one on each line, in the order of their times. Raises `TurnListError`.
+    """Return the passes and exchanges in a text, which has one on each line, sorted by time. Raises `TurnListError`.
 
     Empty lines, and text after a `#`, are ignored.
 
@@ -84,7 +84,7 @@ def replay_video(
 ) -> VideoResult:
     """Find and score the turns in the frames of a video.
 
-    `entered` are the turns that no camera sees. Raises what `frames` raises.
+    `entered` are the passes and exchanges, which the frames do not show. Exceptions of `frames` are passed on.
     """
     replay = _VideoReplay(reader, started, words, entered)
     for frame in frames:
@@ -93,7 +93,7 @@ def replay_video(
 
 
 class _VideoReplay:
-    """The state of a replay between two frames."""
+    """A replay in progress: the game so far, the finder of turns, and the problems."""
 
     def __init__(
         self, reader: PhotoReader, started: GameStarted, words: WordList | None, entered: Sequence[EnteredTurn]
@@ -144,7 +144,10 @@ class _VideoReplay:
         return is_due and (not self._readings or (not is_certain and len(self._readings) < MAX_READINGS))
 
     def _read(self, frame: VideoFrame, since: float) -> None:
-        """Read the board in a frame, together with the earlier readings of the same rest."""
+        """Read the board in a frame, merge the reading with those of the same rest, and record the turns that it shows.
+
+        `since` is the time (s) since which the board has been at rest.
+        """
         reading = self._camera.read_board(frame.image, self._game.tiles.letters)
         self._next_reading = frame.time + READING_INTERVAL_S
         if reading.board is None:
@@ -156,7 +159,7 @@ class _VideoReplay:
             self._record(found)
 
     def _record(self, found: FoundTurn) -> None:
-        """Record a turn that was found. A question about it is reported as a problem, because no player answers it."""
+        """Record a turn that was found; a question about it becomes a problem, because no player can answer it."""
         if not self._push(found.events, found.time):
             return
         self._context = replace(self._context, earlier=found.history, question_history=found.decision.question_history)
@@ -164,13 +167,13 @@ class _VideoReplay:
             self._problems.append(f"{format_time(found.time)}: {found.question}")
 
     def _record_entered(self, turn: EnteredTurn) -> None:
-        """Record a turn from the file of turns; first record the play that waits, because it was placed before."""
+        """Record a pass or exchange from the list; first record the pending play, which was placed before."""
         if (found := self._finder.take()) is not None:
             self._record(found)
         self._push((turn.make_event(self._game.to_move),), turn.time)
 
     def _push(self, events: tuple[Event, ...], time: float) -> bool:
-        """Add the events of a turn to the game; return False, and note the reason, if the rules do not allow them."""
+        """Add the events of a turn to the game; if the rules do not allow them, add a problem and return False."""
         try:
             game = push_events(self._game, events)
         except (RulesError, NotationError) as error:
@@ -182,7 +185,7 @@ class _VideoReplay:
         return True
 
     def _report_pause(self, until: float) -> None:
-        """Note a long time without a turn: a pass or an exchange is not visible."""
+        """Add a problem if there was no turn for a long time until `until` (s), because a pass is not visible."""
         before = self._times[-1] if self._times else 0.0
         if until - before > LONG_PAUSE_S:
             span = f"from {format_time(before)} to {format_time(until)}"
@@ -190,7 +193,7 @@ class _VideoReplay:
 
 
 def format_time(seconds: float) -> str:
-    """Return a time of a video.
+    """Return a time of a video, in seconds, as hours, minutes and seconds.
 
     >>> format_time(3902.4)
     '1:05:02'

@@ -69,7 +69,7 @@ def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
 
 
 def import_zip(store: GameStore, file: BinaryIO) -> int:
-    """Import a ZIP file from `export_zip` and return the game's number in this store.
+    """Import a ZIP file that `export_zip` wrote, and return the game's number in this store.
 
     Raises `ArchiveError`, `StoreError`.
     """
@@ -124,7 +124,7 @@ def list_gcg_problems(data: bytes) -> tuple[str, ...]:
 
 
 def _clean_player_names(event: Event) -> Event:
-    """Replace invalid players' names in a `GameStarted` event from another program; return other events unchanged."""
+    """Return a `GameStarted` event of another program with valid players' names; return other events unchanged."""
     if not isinstance(event, GameStarted):
         return event
     cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
@@ -132,7 +132,7 @@ def _clean_player_names(event: Event) -> Event:
 
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
-    """Return a file name with the date, number and players of a game, in ASCII letters for all operating systems."""
+    """Return a file name of ASCII letters with the date, number and players of a game, and the end `suffix`."""
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
     return f"{time.strftime('%Y-%m-%d', to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 

@@ -65,13 +65,13 @@ def delete_from_backups(game: int, folder: Path) -> None:
 
 
 class BackupTask:
-    """Task that makes backups in a thread named `backup`, so that no turn waits for a backup.
+    """Task that makes backups in a thread named `backup`, so that no turn has to wait for them.
 
-    Use the task in a `with` statement. If a game is deleted in the store, the game is also deleted in the backups.
+    Use the task in a `with` statement. A game that is deleted in the store is also deleted in the backups.
     """
 
     def __init__(self, store: GameStore, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
-        """Start the thread. `report` gets a sentence when backups begin to fail."""
+        """Start the thread; `report` is called with a message when a backup fails for the first time."""
         self._store = store
         self._folder = folder
         self._report = report
@@ -87,7 +87,7 @@ class BackupTask:
         self._worker.shutdown()
 
     def request(self) -> None:
-        """Queue a backup for the thread; the first of several failures is reported. The games are in the store."""
+        """Queue a backup, which the thread makes; if several backups fail in a row, the first failure is reported."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
     def _request_deletion(self, game: int) -> None:

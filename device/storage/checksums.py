@@ -138,14 +138,17 @@ class Tail:
 
 
 class TailRecord:
-    """File with the newest `Tail`; the file is not synced, so after a power cut it may be older than the store."""
+    """File with the newest `Tail`.
+
+    The file is not synced to disk, so after a power cut it may be older than the store.
+    """
 
     def __init__(self, path: Path | None) -> None:
         """Use the file at `path`; if `path` is None, nothing is written or read."""
         self._path = path
 
     def write(self, tail: Tail) -> None:
-        """Write a `Tail` to the file; a failure is only logged, because the events are in the store."""
+        """Write a `Tail` to the file; an error is only logged, because the events themselves are in the store."""
         if self._path:
             data = msgspec.json.encode({"tail": tail, "checksum": compute_checksum(tail)})
             part = self._path.with_name(f"{self._path.name}.part")

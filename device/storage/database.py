@@ -82,9 +82,9 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the `with` block in a transaction; commit and sync at the end, or roll back on an exception.
+        """Run the `with` block in a transaction; commit and sync to disk at its end, or roll back on an exception.
 
-        Raises `StoreError`.
+        The block gets the SQLite connection. Raises `StoreError`.
         """
         with self._lock:
             self._check_file()
@@ -112,11 +112,14 @@ class Database:
             raise to_store_error(error, self.path) from error
 
     def truncate_log(self) -> None:
-        """Empty the write-ahead log, which still contains deleted data. Raises `StoreError`."""
+        """Empty the write-ahead log, because it still contains deleted data. Raises `StoreError`."""
         self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:
-        """Copy the database to a new file; the database may be in use. Raises `StoreError`, also if `path` exists."""
+        """Copy the database, which may be in use, to a new file; leave out pictures if `pictures` is False.
+
+        Raises `StoreError`, also if `path` exists.
+        """
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
@@ -179,7 +182,7 @@ class Database:
             raise self._make_damage_error(problems[0])
 
     def _check_file(self) -> None:
-        """Raise `StoreError` if the file was deleted or replaced: what SQLite writes then is lost."""
+        """Raise `StoreError` if the file was deleted or replaced, because everything written now would be lost."""
         if self._file_id and _identify_file(self.path) != self._file_id:
             text = "{0} was deleted while the table was running: save the games on the page as ZIP files, then restart"
             raise StoreError(make_message("store-deleted", text, self.path))
@@ -223,7 +226,7 @@ def _lock_beside(path: str) -> int:
 
 
 def _remove_database(path: Path) -> None:
-    """Remove an incomplete copy with the files of SQLite beside it; errors are ignored."""
+    """Remove an incomplete copy and the files that SQLite has created with it; errors are ignored."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             Path(f"{path}{suffix}").unlink()
@@ -245,7 +248,7 @@ def decode_text(data: bytes) -> str:
 
 @cache
 def _read_own_schema() -> frozenset[tuple[str, str]]:
-    """Return the schema (tables and triggers) of a new file."""
+    """Return the names and SQL statements of the tables and triggers of a new file."""
     with closing(sqlite3.connect(MEMORY, isolation_level=None)) as db:
         migrate(db)
         return read_schema(db)

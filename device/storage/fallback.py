@@ -1,7 +1,7 @@
-"""The store in memory that replaces the table's store while its file cannot be written.
+"""Store in memory that replaces the table's store while its file cannot be written.
 
-The games of the file are copied to memory if they can be read, so that an unfinished game goes on. Further events are
-saved in the file as soon as it can be written.
+The games of the file are copied to memory if they can be read, so that an unfinished game can be continued. New events
+are saved in the file as soon as it can be written.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         self._own: GameStore | None = None
         self._saved: dict[int, tuple[int, int]] = {}
-        """Number in the file, and number of events in the file, of each game."""
+        """For each game (by its number in memory): its number in the file, and the number of its events in the file."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:
@@ -87,7 +87,7 @@ class FallbackStore(GameStore):
         return [game.id for game in reversed(self.games()) if game.length > self._saved.get(game.id, (0, 0))[1]]
 
     def _save_games(self) -> bool:
-        """Save all new events in the file; return True if they are there. Does nothing soon after a failed attempt."""
+        """Save all new events in the file, unless the last attempt failed recently; return True if all are saved."""
         if self._now() < self._next_attempt:
             return False
         try:
@@ -101,7 +101,10 @@ class FallbackStore(GameStore):
         return True
 
     def _save_game(self, own: GameStore, game: int) -> None:
-        """Save the new events of a game with their pictures, and all notes. Raises `StoreError`."""
+        """Save the new events and pictures of a game, and all notes, in `own`, the store of the file.
+
+        Raises `StoreError`.
+        """
         events = self.events(game)
         number, saved = self._saved.get(game, (0, 0))
         is_continued = saved > 0 and own.events(number) == events[:saved]

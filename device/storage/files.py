@@ -1,4 +1,4 @@
-"""Functions for small files: they are written completely or not at all, and read only if they are files."""
+"""Functions for small files: write a file completely or not at all, and read a file of limited size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file completely or not at all, even if the power fails. Raises `OSError`."""
+    """Write a file completely or not at all, even if the power fails; `mode` are its permissions. Raises `OSError`."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         try:
             part.write(data)
@@ -25,7 +25,10 @@ def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 
 def read_small_file(path: Path, max_bytes: int) -> bytes:
-    """Return the content of a file. Raises `OSError`, also for a larger file and for a device, FIFO or folder."""
+    """Return the content of a file of at most `max_bytes` bytes.
+
+    Raises `OSError` if the file is larger, or is not a regular file but a device, FIFO or folder.
+    """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a FIFO would wait for its writer
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or state.st_size > max_bytes:

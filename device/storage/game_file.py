@@ -27,9 +27,9 @@ FORMAT_NAME = "tilekeeper-game"
 FORMAT_VERSION = 1
 MAX_EVENTS = 2_000
 MAX_REPLAY_STEPS = 40_000
-"""Limit for the work that the corrections in an imported game cause.
+"""Limit for the work that the corrections in an imported game cause, in steps.
 
-A correction replays the game. Each turn and each tile counts as one step: hundreds of steps at the end of a long game.
+Each correction replays the game, where each turn and each tile is a step: hundreds of steps at the end of a long game.
 """
 MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500
@@ -123,7 +123,7 @@ def parse_event(body: Mapping[str, Any]) -> Event:
 
 @cache
 def _list_types(kind: type) -> Mapping[str, Any]:
-    """Return the declared types of the fields of an event; cached, as they are text that has to be evaluated."""
+    """Return the declared types of the fields of an event; cached, because the evaluation of annotations is slow."""
     return get_type_hints(kind)
 
 
@@ -187,7 +187,7 @@ def _check_player_names(game: Game) -> None:
 
 
 def _count_replay_steps(ledger: Ledger) -> int:
-    """Return the number of steps (turns and tiles) for replaying the game, as each correction does."""
+    """Return the number of steps (turns and tiles) for one replay of the game; each correction causes a replay."""
     plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
     return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
 

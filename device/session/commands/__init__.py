@@ -5,7 +5,7 @@ The session, the JSON API, the routes of the page and the panel use these classe
     session.submit(ExchangeTiles(count=3)).result()
 
 To add a command, add its class to the tuple in `turns`, `questions`, `corrections` or `games`. The limits in the
-annotations apply to commands in requests; msgspec checks the limits when it decodes JSON.
+annotations of its fields are checked only for commands in requests, when msgspec decodes the JSON.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """Context in which a command runs: the controller of the game, and functions and objects that give pictures."""
+    """What a command needs to run: the controller of the game, and functions and objects that provide pictures."""
 
     controller: GameController
     take_turn: Callable[[], tuple[str, ...]]
@@ -49,7 +49,7 @@ class CommandContext:
     record_advance: Callable[[AdvanceCapture], None]
     """Function that records a turn that was captured in advance, without another picture."""
     phone_camera: PhoneCamera | PhoneStreamCamera | None = None
-    """The camera of a table that accepts pictures which a player has taken with a phone; None for other tables."""
+    """The camera for pictures taken with phones; None for a table with a camera of its own."""
 
 
 class TableCommand(msgspec.Struct, frozen=True):
@@ -76,9 +76,10 @@ class TableCommand(msgspec.Struct, frozen=True):
 
 
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):
-    """Answer or undo the open question; `question_id` is the `id` of the question that the user saw (0: no question).
+    """Base class of commands about the open question; `question_id` is the `id` of the question that the user saw.
 
-    If another question is open, the command is refused. Without `question_id`, this is not checked.
+    The command is refused if another question is open. The `id` is 0 if the user saw no question; if `question_id` is
+    None, this is not checked.
     """
 
     schema_name = "QuestionOrder"
@@ -86,12 +87,15 @@ class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     question_id: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
 
     def is_about(self, question: Question | None) -> bool:
-        """Return True unless the user saw another question than the one that is open now, None if there is none."""
+        """Return True if `question` is the question that the user saw, or if `question_id` is None.
+
+        `question` is the open question; None means that no question is open.
+        """
         return self.question_id in (None, question.id if question else 0)
 
 
 def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
-    """Return the class that declares the arguments of a command; commands may share such a base class.
+    """Return the class that declares the arguments of a command; this may be a base class that several commands share.
 
     >>> from device.session.commands.corrections import InsertTurn
     >>> find_argument_type(InsertTurn).__name__
@@ -113,13 +117,13 @@ def clean_name(name: str) -> str:
 
 
 def parse_board(rows: Sequence[Sequence[str]], tiles: TileSet) -> dict[Square, Tile]:
-    """Return the tile of each square from 15 rows of 15 symbols. Raises `CommandRefusedError`."""
+    """Return the tiles on the board by square, parsed from 15 rows of 15 symbols. Raises `CommandRefusedError`."""
     symbols = [symbol for row in rows for symbol in row]
     with convert_engine_errors():
         return {square: tiles.parse_tile(symbol) for square, symbol in enumerate(symbols) if symbol != EMPTY}
 
 
 def parse_rack(letters: str, tiles: TileSet) -> tuple[str, ...]:
-    """Return the tiles on a rack from their letters, `?` for a blank. Raises `CommandRefusedError`."""
+    """Return the tiles on a rack, parsed from their letters (`?` for a blank). Raises `CommandRefusedError`."""
     with convert_engine_errors():
         return tuple(tile.face for tile in tiles.parse(tiles.upper("".join(letters.split()))))

@@ -111,11 +111,11 @@ class TurnCommand(TableCommand, frozen=True):
         context.controller.commit_entered_events(self.make_events(context.controller.game))
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the events that correct or insert the turn. Raises `CommandRefusedError`."""
+        """Return the events with which this command corrects or inserts the turn. Raises `CommandRefusedError`."""
         raise NotImplementedError
 
     def make_turn_event(self, game: Game, before: Board, was: Turn | None) -> Event:
-        """Return the event of this turn; fields that are left out are taken from the recorded turn `was`.
+        """Return the event of this turn; fields that are left out are taken from the recorded turn `was`, if any.
 
         `before` is the board before the turn.
         """
@@ -148,7 +148,7 @@ class CorrectTurn(TurnCommand, frozen=True):
     operation_id = "correct_turn"
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the events that correct the turn, its score, or both."""
+        """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
         if not 1 <= self.number <= len(game.turns):
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         turn = game.turns[self.number - 1]
@@ -174,7 +174,8 @@ class CorrectTurn(TurnCommand, frozen=True):
 def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
-    The lines that follow from a play, its challenge and its withdrawal, go with it: they would concern the play before.
+    The lines of the challenge and of the withdrawal of a play are removed with it, because they would otherwise concern
+    the play before. A withdrawal by the rules, without a challenger, is recorded again for a new play.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
@@ -198,7 +199,7 @@ class InsertTurn(TurnCommand, frozen=True):
     defers_question = True
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the events of the turn: an insertion, or the turn itself if it is the next turn of the game."""
+        """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""
         if not 1 <= self.number <= len(game.turns) + 1:
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
@@ -238,7 +239,7 @@ class RevealRack(TableCommand, frozen=True):
     letters: Annotated[str, Meta(max_length=60)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the letters; refuse letters that are on the board or another rack, and warn if the number is wrong."""
+        """Record the letters; refuse letters that are elsewhere already, and warn if their number is wrong."""
         controller = context.controller
         game = controller.game
         tiles = parse_rack(self.letters, game.tiles)
@@ -256,7 +257,7 @@ class RevealRack(TableCommand, frozen=True):
 
 
 class RenamePlayer(TableCommand, frozen=True):
-    """Change the name of a player; the player's colour is kept unless the new name has a colour."""
+    """Change the name of a player; the player keeps the colour unless a colour is stored for the new name."""
 
     name = "rename"
     transition = Command.CORRECT
@@ -268,7 +269,7 @@ class RenamePlayer(TableCommand, frozen=True):
     new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the new name; refuse an empty name and the name of another player."""
+        """Record the new name; refuse an empty name and a name that another player has."""
         controller = context.controller
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 class DrawFirst(TableCommand, frozen=True):
     """Record the tiles that the players drew for first play, in seat order.
 
-    `?` is a blank. The text for a player who does not draw now is empty.
+    `?` is a blank. The text is empty for a player who does not draw this time.
     """
 
     name = "draw"
@@ -48,7 +48,7 @@ class DrawFirst(TableCommand, frozen=True):
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the draw; refuse the command unless there is one tile for each player who draws now."""
+        """Record the draw; refuse the command unless there is exactly one tile for each player who has to draw."""
         controller = context.controller
         game = controller.game
         names, drawing = game.players, game.drawing or tuple(range(len(game.players)))
@@ -71,7 +71,8 @@ class EnterPosition(TableCommand, frozen=True):
     """Start the game from a position: the tiles on the board, and the points so far in seat order.
 
     `rows` are 15 rows of 15 symbols in the format of `/board`. `player` has the next turn; null means the player to
-    move. With an empty bag, `racks` may have the letters on each player's rack, empty for a rack that is not known.
+    move. If the bag is empty, `racks` may contain the letters on each player's rack, with an empty text for an unknown
+    rack.
     """
 
     name = "position"
@@ -85,7 +86,7 @@ class EnterPosition(TableCommand, frozen=True):
     racks: Annotated[tuple[RackLetters, ...], Meta(max_length=MAX_PLAYERS)] = ()
 
     def run(self, context: CommandContext) -> None:
-        """Record the position; refuse the command after the first turn, and for an impossible position."""
+        """Record the position; refuse a position that is impossible or is entered after the first turn."""
         controller = context.controller
         game = controller.game
         if game.is_over:
@@ -125,8 +126,8 @@ class EndPause(TableCommand, frozen=True):
 class Undo(QuestionCommand, frozen=True):
     """Undo everything that the last press (button or command) recorded, even the end of a game.
 
-    While a question is open before whose answer nothing is recorded, such as an undecided challenge, the question is
-    cancelled instead.
+    Some questions, such as an undecided challenge, record nothing before they are answered. While such a question is
+    open, the question is cancelled instead.
     """
 
     name = "undo"
@@ -174,8 +175,8 @@ class EndGame(TableCommand, frozen=True):
 class StartGame(TableCommand, frozen=True):
     """Start a new game. A running game is kept in the archive, unfinished.
 
-    `words` is the word list: None means that words are not checked, `...` that the current list is kept. `colours` are
-    the new colours of the players.
+    `words` is the word list; None means that words are not checked, and `...` that the current list is kept. `colours`
+    are the new colours of the players.
     """
 
     name = "new-game"
@@ -194,10 +195,10 @@ class StartGame(TableCommand, frozen=True):
 
 
 class PlayAgain(TableCommand, frozen=True):
-    """Start a game with the settings of the last game, in which the next player begins.
+    """Start a game with the settings of the last game; the player after the one who began then begins now.
 
-    If there was no game, `default` is started. After a restart, the last game is the newest game in the store, and
-    `words_for` finds its word list.
+    If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
+    the last game, and `words_for` finds its word list.
     """
 
     transition = Command.START
@@ -248,7 +249,7 @@ class ResumeGame(TableCommand, frozen=True):
 
 
 def _load_newest_log(store: GameStore) -> GameLog | None:
-    """Return the log of the newest game in the store, or None if there is no readable game."""
+    """Return the log of the newest game in the store; None if there is no game or it cannot be read."""
     try:
         return GameLog.load_newest(store)
     except StoreError as error:

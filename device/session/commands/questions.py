@@ -36,7 +36,8 @@ class AnswerQuestion(QuestionCommand, frozen=True):
 class DeferQuestion(QuestionCommand, frozen=True):
     """Answer the open question later. Until then the turn counts provisionally.
 
-    At most three questions stay open; with one more, the oldest is closed. To end the next turn also defers a question.
+    At most three questions are deferred at the same time: another one closes the oldest. Ending the next turn also
+    defers the open question.
     """
 
     name = "later"
@@ -45,7 +46,7 @@ class DeferQuestion(QuestionCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Close the question, and store it with its turn; refuse the command if the players decide a challenge."""
+        """Close the question, and store it with its turn; refuse the command while a challenge is to be decided."""
         question = context.controller.open_question
         if question is not None and question.stops_clock:
             raise make_refusal("answer-first")
@@ -61,7 +62,10 @@ class ReadAgain(QuestionCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Read the board; refuse the command if the question is not about a picture. Raises `CameraError`."""
+        """Undo the turn and read the board again. Raises `CameraError`.
+
+        The command is refused if no question about a picture is open.
+        """
         question = context.controller.open_question
         if question is None or question.reading is None:
             raise make_refusal("nothing-asked")
@@ -79,7 +83,7 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
     picture: Image
 
     def run(self, context: CommandContext) -> None:
-        """Undo the turn in question, and read the picture; refuse the command if the question is not about one."""
+        """Undo the turn in question and read the picture; refuse the command if no question about a picture is open."""
         question = context.controller.open_question
         if question is None or question.reading is None:
             raise make_refusal("nothing-asked")
@@ -105,12 +109,12 @@ class AnswerDeferred(TableCommand, frozen=True):
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
     def run(self, context: CommandContext) -> None:
-        """Apply the answer; refuse the command if there is no such answer, or if later turns do not fit it."""
+        """Apply the answer; refuse the command if there is no such answer, or if it makes a later turn impossible."""
         context.controller.answer_deferred_question(self.question, self.answer)
 
 
 class RecallQuestion(QuestionCommand, frozen=True):
-    """Show the oldest deferred question again, so that the panel can answer it."""
+    """Open the oldest deferred question again, so that it can be answered at the panel."""
 
     transition = Command.CORRECT
     keeps_question = True
@@ -138,7 +142,7 @@ class ConfirmExchange(QuestionCommand, frozen=True):
 class ChooseNextAnswer(QuestionCommand, frozen=True):
     """Choose the next answer of the open question, or close the question after its last answer.
 
-    With this command, a single button is enough to answer questions.
+    This command lets players answer questions with a single button.
     """
 
     transition = Command.ANSWER
@@ -151,10 +155,10 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
 
 
 def _choose_next_answer(controller: GameController) -> bool:
-    """Choose the next answer with events and keep the question open, or close the question after its last answer.
+    """Choose the next answer that has events; after the last such answer, close the question.
 
-    When the question is closed, the answer that was recorded at first is in effect again. Return True if no answer has
-    events and the board is to be read again. Raises `CommandRefusedError`.
+    Closing the question restores the answer that was in effect at first. Return True if the board is to be read again,
+    because no answer has events. Raises `CommandRefusedError`.
     """
     asked = controller.open_question
     if asked is None:

@@ -48,7 +48,7 @@ from engine.validation.deferred_questions import answer_deferred_question, find_
 from engine.validation.findings import push_events
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Smallest likelihood, relative to the other explanations of an entered board, of an explanation that is not asked."""
+"""Share of the total likelihood from which the best explanation of an entered board is accepted without a question."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -64,7 +64,10 @@ class EndTurn(TableCommand, frozen=True):
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
-        """Read the board and record the turn; refuse the command if a phone or the players have to enter the turn."""
+        """Read the board and record the turn.
+
+        The command is refused if a phone must take the picture, or if no camera can read the tiles of the game.
+        """
         if context.controller.game.tiles.by_hand_only:
             raise make_refusal("by-hand-only")
         if context.phone_camera and not context.phone_camera.live:
@@ -81,11 +84,11 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
         "board-small": "take-closer",
     }
 )
-"""Problem of a reading, and the message that says how to take a picture without this problem."""
+"""Keys of problems of a picture, and for each the key of the message that says how to take a better picture."""
 
 
 def find_picture_advice(problems: Iterable[str]) -> str:
-    """Return the key of the advice for the next picture, or an empty string if the problems have none."""
+    """Return the key of the advice for the first of the `problems` that has one, or an empty string."""
     return next((_PICTURE_ADVICE[key] for key in map(key_of, problems) if key in _PICTURE_ADVICE), "")
 
 
@@ -99,9 +102,9 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     picture: Image
 
     def run(self, context: CommandContext) -> None:
-        """Read the picture and record the turn; if it cannot be used, say how to take another one.
+        """Read the picture and record the turn; add a notice with advice if another picture is needed.
 
-        A question about a board that is not completely in the picture has the advice as well.
+        The notice is also added if the board is not completely in the picture and a question is open.
         """
         controller = context.controller
         if context.phone_camera is None:
@@ -117,7 +120,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
 
 
 class EndFoundTurn(TableCommand, frozen=True):
-    """End the turn of the player to move with a play that was captured at rest, without a press (`AutoTurns`)."""
+    """End the turn of the player to move automatically, with a play that was captured while the board was at rest."""
 
     transition = Command.END_TURN
     defers_question = True
@@ -125,7 +128,7 @@ class EndFoundTurn(TableCommand, frozen=True):
     found: AdvanceCapture
 
     def run(self, context: CommandContext) -> None:
-        """Record the turn."""
+        """Record the captured turn."""
         context.record_advance(self.found)
 
 
@@ -177,7 +180,7 @@ class EnterBoard(TableCommand, frozen=True):
     rows: BoardRows
 
     def run(self, context: CommandContext) -> None:
-        """Record the inferred turn, or open a question; refuse the command if the board has not changed."""
+        """Record the inferred turn, or open a question; refuse the command if the board is the same as before."""
         controller = context.controller
         game = controller.game
         if game.is_over:
@@ -195,10 +198,10 @@ class EnterBoard(TableCommand, frozen=True):
 
 
 def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
-    """Return the inference with only the explanations that result in the entered board, if there are any.
+    """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
-    A camera may misread a letter, but a board that was entered is exact. The question about the reading is dropped if
-    the first of these explanations is much more likely than the others.
+    A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
+    of these explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood.
     """
     symbols = [square.symbol for square in reading.squares]
     exact = tuple(one for one in inferred.explanations if one.game.board.symbols() == symbols)
@@ -210,7 +213,7 @@ def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inferenc
 
 
 def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> Decision:
-    """Return the decision without the question about the letter of a blank, if the entered board names this letter."""
+    """Return the decision without its question about the letter of a blank if `named` contains the letter."""
     asked, squares = decision.open_question, {event.square for event in named}
     if asked is None or asked.finding is None or asked.finding.reason is not Reason.BLANK_UNNAMED:
         return decision
@@ -218,7 +221,7 @@ def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> 
 
 
 def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
-    """Return the decision whose answers, too, name the blanks that they place."""
+    """Return the decision with the events that name the blanks added to each answer of its question."""
     asked = decision.open_question
     if asked is None:
         return decision
@@ -227,7 +230,7 @@ def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Squar
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
-    """Return the events that name the blanks placed by `events`; `tiles` contains the letters of the blanks."""
+    """Return the events that name the blanks placed by `events`, with the letters of the entered `tiles`."""
     with convert_engine_errors():
         game = push_events(game, events)
     return tuple(
@@ -240,8 +243,8 @@ def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Til
 class ChallengePlay(TableCommand, frozen=True):
     """Challenge the last play; the outcome is decided by the word list, or by the players if no list was agreed.
 
-    The players decide, too, if an open question leaves in doubt which words were played. If the challenge fails and the
-    challenger is not known, the players are asked who has challenged.
+    The players also decide if an open question makes it uncertain which words were played. If the challenge fails and
+    the challenger is not known, the players are asked who has challenged.
     """
 
     name = "challenge"
@@ -264,10 +267,10 @@ class ChallengePlay(TableCommand, frozen=True):
 
 
 class DecideChallenge(TableCommand, frozen=True):
-    """Enter the outcome of a challenge of the last play by hand, or overrule the outcome that was just recorded.
+    """Enter the outcome of a challenge of the last play by hand, or change the outcome that was just recorded.
 
     `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player. In a game without
-    challenges, in which invalid words do not count, the players decide in this way whether the last play counts.
+    challenges, in which invalid words do not count, this command decides whether the last play counts.
     """
 
     name = "decide-challenge"
@@ -316,7 +319,10 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
 
 
 def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
-    """Return True if an answer to a deferred question changes whether a play is valid; a blank may have any letter."""
+    """Return True if an answer to a deferred question would change whether the words of `play` are valid.
+
+    Answers that only name a blank are not considered, because a blank may stand for any letter that makes a valid word.
+    """
     letters = game.tiles.letters
     is_invalid = bool(find_invalid_words(play.words, letters, words))
     for question in find_open_questions(game):
@@ -333,9 +339,10 @@ def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
 
 
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
-    """Return the question in which the players decide if the challenged words are valid.
+    """Return the question with which the players decide whether the challenged words are valid.
 
-    `words` is an advisory word list, whose result is part of the question, or None.
+    `words` is a word list that cannot decide the challenge, but whose result is shown in the question; None without a
+    list.
     """
     seats = _find_challengers(game, play)
     if len(seats) > 1:
@@ -356,9 +363,9 @@ def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQue
 
 
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
-    """Record a challenge that the word list decides, with the most likely challenger.
+    """Record a challenge that the word list decides, and assume the most likely challenger.
 
-    If the challenge fails and the challenger matters, open the question who has challenged.
+    If the challenge fails and its challenger would have a penalty, open the question who has challenged.
     """
     game = controller.game
     invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)
@@ -373,7 +380,7 @@ def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
     """Return the seats of the possible challengers of a play, the next player first.
 
     Any opponent may challenge. The challenger of a valid play loses the next turn (rule 8), or points in some clubs. If
-    the rules in use have no such penalty, only the next player is returned.
+    the rules of this game have no such penalty, only the next player is returned.
     """
     count = len(game.players)
     others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != play.player]
