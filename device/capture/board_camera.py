@@ -1,8 +1,8 @@
 """The camera over the board: pictures and readings, motion detection, and the monitor between turns.
 
 `BoardCamera` takes pictures, reads the board in them and tracks the board's location. `CameraMonitor` reports faults of
-the camera and detects when the board comes to rest; for this it takes small previews a few times a second and compares
-them without any neural network.
+the camera and detects when the board has come to rest. For this it takes a small preview picture a few times a second
+and compares it with the one before, without a neural network.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdvanceReading:
-    """A reading of the board at rest, made before a caller has asked for it.
+    """A reading of the board at rest that was made before a caller asked for it.
 
-    It is valid while later previews match `reference`. `before` and `after` are the trackers before and after it.
+    The reading is valid while later previews match `reference`. `before` and `after` are the tracker of the board
+    before and after the reading.
     """
 
     capture: Capture
@@ -53,8 +54,8 @@ class BoardCamera:
     """A camera with the reader of its pictures and the tracker of the board's location; safe for several threads.
 
     If `follows_board` is True, the board is first searched near its corners in the last picture. If it is False, the
-    board is searched in the whole picture, as needed for photographs of different tables. Corners that a user placed
-    are used in both cases.
+    whole picture is searched each time, as photographs of different tables need. Corners that a user placed are used in
+    both cases.
     """
 
     def __init__(
@@ -103,8 +104,9 @@ class BoardCamera:
     def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
         """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.
 
-        If a preview matches the advance reading, this reading is returned at once, with its picture. It is not used if
-        the board was located in the meantime, for example with corners that a user placed.
+        If the board still looks as in the reading `advance`, that reading is returned at once, with its picture. It is
+        not used if the tracked corners have changed since, for example because a user placed corners. `tiles` are the
+        letters of the tile set.
         """
         with self._lock:
             usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
@@ -119,19 +121,22 @@ class BoardCamera:
             return Capture(frame, self.read_board(frame.image, tiles))
 
     def use_advance(self, advance: AdvanceReading) -> None:
-        """Track the board from an advance reading that counts, unless the board was located in the meantime."""
+        """Continue to track the board from the location in `advance`, unless the tracked corners have changed since."""
         with self._lock:
             if self._tracker.has_same_corners(advance.before):
                 self._tracker = advance.after
 
     def is_unchanged(self, advance: AdvanceReading, preview: Frame) -> bool:
-        """Return True if a preview certainly shows the board of an advance reading, at the corners that are tracked."""
+        """Return True if a preview certainly shows the same board as the reading `advance`, at the tracked corners."""
         tracker = self.tracker
         is_tracked = tracker.corners is advance.capture.reading.corners or tracker.has_same_corners(advance.before)
         return is_tracked and advance.reference.matches(preview.image)
 
     def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
-        """Return the reading of the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
+        """Return the reading of the board in a picture of this camera, `(H, W, 3) uint8 BGR`, and update the tracker.
+
+        `tiles` are the letters of the tile set.
+        """
         with self._lock:
             reading, self._tracker = self._read_with(self._tracker, image, tiles)
             return reading
@@ -139,8 +144,8 @@ class BoardCamera:
     def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
         """Read a scene for a later call of `capture_board`; return None if no board was found.
 
-        If changes of the scene could be missed, the reading matches no preview, and `capture_board` does not use it.
-        The camera stays free for other threads, and its tracker is not changed before the reading is used.
+        Other threads can use the camera meanwhile, and its tracker is not changed. If later changes of the scene could
+        not be detected reliably, `capture_board` does not use the reading.
         """
         before = self.tracker
         reading, after = self._read_with(before, scene.still.image, tiles)
@@ -151,7 +156,7 @@ class BoardCamera:
     def _read_with(
         self, tracker: BoardTracker, image: Image, tiles: Collection[str]
     ) -> tuple[PhotoReading, BoardTracker]:
-        """Return the reading of the board in a picture, and the tracker for the next picture."""
+        """Return the reading of the board in a picture, and the tracker to use for the next picture."""
         before = tracker.corners
         reading = self._reader.read(image, tiles, hint=tracker)
         after = tracker.update(image, reading.location)
@@ -167,7 +172,7 @@ class BoardCamera:
         return reading, after
 
     def confirm_location(self, reading: PhotoReading) -> None:
-        """Track the board from the corners of a plausible reading, unless its orientation is uncertain."""
+        """Track the board from the corners of a plausible reading; do nothing if its orientation is uncertain."""
         if reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE:
             self.adopt_location(reading)
 
@@ -178,21 +183,22 @@ class BoardCamera:
                 self._tracker = self._tracker.confirm(reading.corners, reading.memory)
 
     def mark_location_unreliable(self) -> None:
-        """Search the board in the whole next picture; called after an implausible reading."""
+        """Search the whole next picture for the board; called after an implausible reading."""
         with self._lock:
             self._tracker = self._tracker.mark_unreliable()
 
     def place_corners(self, corners: Floats, image_shape: tuple[int, ...], *, is_mirrored: bool = False) -> None:
-        """Use corners that a user placed in a picture of this shape. Raises ValueError if they cannot form a board.
+        """Use corners, `(4, 2)` in pixels, that a user placed in a picture of the shape `image_shape`.
 
-        With `is_mirrored`, the camera is known to deliver mirrored pictures.
+        `is_mirrored` is True if the camera is known to deliver mirrored pictures. Raises ValueError if the corners
+        cannot form a board.
         """
         with self._lock:
             tracker = replace(self._tracker, is_mirrored=is_mirrored or self._tracker.is_mirrored)
             self._tracker = tracker.place_corners(corners, image_shape)
 
     def forget_corners(self) -> None:
-        """Discard all known corners of the board, including placed ones, and search the whole next picture."""
+        """Discard all known corners of the board, also placed ones, so that the whole next picture is searched."""
         with self._lock:
             self._tracker = self._tracker.reset()
 
@@ -208,18 +214,18 @@ MIN_STILL_S = 0.2
 POLL_INTERVAL_S = 1 / 30
 THUMBNAIL_SIZE_PX = (96, 72)
 MIN_MOTION_DIFFERENCE = 12.0
-"""Difference of a thumbnail pixel (0 to 255) above which it counts as motion; camera noise is smaller."""
+"""Difference in a pixel of two thumbnails (grey levels, 0 to 255) that counts as motion; camera noise is smaller."""
 
 
 class RestDetector:
-    """Detector of rest in a sequence of pictures: no motion between pictures for `min_still_s` seconds."""
+    """Detector of rest in a sequence of pictures: no motion between the pictures for `min_still_s` seconds."""
 
     def __init__(self, min_still_s: float) -> None:
         self._min_still_s = min_still_s
         self._thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since = 0.0
         self.still_s = 0.0
-        """Seconds without motion until the last picture."""
+        """Seconds without motion before the last picture."""
 
     def update(self, image: Image, now: float) -> bool:
         """Add a picture that was taken at time `now` (s); return True if the board is at rest."""
@@ -239,9 +245,10 @@ def wait_for_rest(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], bool | None] = time.sleep,
 ) -> bool:
-    """Wait until nothing moves; return True if the wait ended earlier because `is_enough` accepted a preview.
+    """Wait until nothing moves in the previews of the camera, at most `max_wait_s` seconds.
 
-    The wait also ends if `max_wait_s` seconds have passed or if `wait` returns True. Raises `CameraError`.
+    The wait ends early if `is_enough` returns True for a preview; only then return True. It also ends if `wait`, which
+    sleeps for the given seconds, returns True. Raises `CameraError`.
     """
     detector, deadline = RestDetector(min_still_s), clock() + max_wait_s
     while (frame := camera.preview()) is not None:
@@ -253,7 +260,7 @@ def wait_for_rest(
 
 
 def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> bool:
-    """Return True if something moved between two thumbnails."""
+    """Return True if two thumbnails differ so much that something has moved."""
     return float(np.abs(now - before).max()) > MIN_MOTION_DIFFERENCE
 
 
@@ -267,29 +274,30 @@ def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
 
 CHECK_INTERVAL_S = 0.2
 MOTION_CHECK_INTERVAL_S = 0.1
-"""Seconds between two checks while something moves, so that the board is read soon after the last move."""
+"""Seconds between two checks while something moves; short, so that the board is read soon after the last move."""
 IDLE_CHECK_INTERVAL_S = 2.0
-"""Seconds between two checks while no game is in play: only faults of the camera are of interest."""
+"""Seconds between two checks while no game is in play, when only faults of the camera matter."""
 MAX_FRAME_AGE_S = 1.5
-"""Age of the newest frame, in seconds, from which the camera counts as stalled."""
+"""Age of the newest frame, in seconds, above which the camera counts as stalled."""
 MIN_SCENE_REST_S = 0.08
-"""Time without motion, in seconds, after which `CameraMonitor` takes a still: two previews without motion."""
+"""Time without motion, in seconds, after which `CameraMonitor` takes a still; at least two previews."""
 MIN_REST_S = 0.4
 """Time without motion, in seconds, after which `CameraMonitor` regards the board as at rest."""
 LONG_REST_S = 5.0
-"""Time of rest, in seconds, after which the board is checked: most players have pressed the button by then."""
+"""Time of rest, in seconds, after which the board is compared with the record; most players have pressed by then."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class CameraMonitor:
     """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
-    `report_trouble` is called once with the message of a fault, and with None when the camera works again. Three
-    functions are called each time the board has stopped moving and looks different from the last time: `on_scene` with
-    the scene, `on_rest` with a still when the board is certainly at rest, and `on_long_rest` with a preview when it has
-    rested for `LONG_REST_S`.
-    `on_motion` is called with True when something begins to move, and with False at the next rest. `is_idle` returns
-    True while the monitor may use the camera, `is_in_play` while a game is in play.
+    `report_trouble` is called once with the message of a fault, and with None when the camera works again. `on_motion`
+    is called with True when something begins to move, and with False when the board is at rest again.
+
+    Three functions are called in turn when the board has stopped moving and looks different from the last time:
+    `on_scene` with a still and two previews, `on_rest` with the still after `MIN_REST_S` seconds, and `on_long_rest`
+    with a preview after `LONG_REST_S` more seconds. `is_idle` returns True while the monitor may use the camera, and
+    `is_in_play` while a game is in play.
     """
 
     def __init__(
@@ -359,7 +367,7 @@ class CameraMonitor:
         return self._backoff.record_failure()
 
     def _detect_rest(self, preview: Frame) -> None:
-        """Call `on_motion`, and the callbacks for a rest at which the board looks different from the last rest."""
+        """Detect motion and rest in a preview, and call the functions for them."""
         was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(preview.image, preview.time)
         if self._was_at_rest is not was_at_rest:
             self._on_motion(not self._was_at_rest)
@@ -372,9 +380,9 @@ class CameraMonitor:
             self._on_long_rest(preview)
 
     def _handle_rest(self, preview: Frame) -> None:
-        """Take a still of a board that has stopped moving, unless it looks like the last one; report it at rest.
+        """Take a still when the board has stopped moving and looks different, and pass it to `on_scene` and `on_rest`.
 
-        A hand that paused over the board is a scene, too: the board below it is a new one afterwards.
+        A hand that pauses over the board also counts as a scene, so that the board is read again when the hand is gone.
         """
         last_rest, last_scene, now = (
             self._last_rest_thumbnail,

@@ -1,4 +1,4 @@
-"""A crop of the photograph for a question: the squares in question with a margin, as a small JPEG."""
+"""Crop of the photograph for a question: the squares in question with a margin, as a small JPEG."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engine.board import Square, column_of, row_of
 from vision.geometry import Floats, homography, rectify_area
 
 MARGIN_SQUARES = 1
-"""Margin around the squares in question, in squares; also shows the squares if the grid is found half a square off."""
+"""Margin around the squares in question, in squares; it keeps them visible if the grid is half a square off."""
 MAX_SIDE_PX = 480
-"""Longest side of the crop, in pixels: as wide as a phone's page shows it."""
+"""Longest side of the crop, in pixels: the width at which the page shows it on a phone."""
 MAX_SQUARE_PX = 96
-"""Largest side of a square in the crop, in pixels; cameras seldom resolve more."""
+"""Largest side of a square in the crop, in pixels; few cameras resolve more."""
 MAX_JPEG_BYTES = 60_000
 _JPEG_QUALITIES = (80, 60, 40, 20)
 _OUTLINE_BGR = (40, 190, 255)
@@ -39,7 +39,7 @@ def crop_squares(image: Image, corners: Floats, squares: Collection[Square]) -> 
 
 
 def make_crop_name(jpeg: bytes) -> str:
-    """Return a name for a crop that depends on its content only, so that browsers may keep the picture."""
+    """Return a name for a crop, computed from its content, so that browsers can cache the picture."""
     return f"crop-{sha256(jpeg).hexdigest()[:16]}"
 
 

@@ -1,9 +1,9 @@
-"""Comparison of previews, square by square: find out whether the board at rest has changed since it was read.
+"""Comparison of previews, square by square, to find out whether the board at rest has changed since it was read.
 
 The largest difference is measured twice: in boxes of a seventh of a square, in which letters as similar as O and Q
 differ by a quarter of the contrast between print and tile, and in boxes of one square, for a tile in the colour of its
-square. Two previews of the same scene differ by noise, which is measured for each reference, because it depends on
-camera and light. Any doubt counts as a change: noise near the smallest change of a letter, few pixels, another size.
+square. Previews of the same scene differ by noise, which depends on camera and light and is therefore measured for each
+reference. Any doubt counts as a change: noise near the smallest change of a letter, few pixels, another size.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class SceneConfig:
     min_square_px: float = 20.0
     """Smallest side of a square in a preview, in pixels."""
     margin_squares: float = 0.5
-    """Margin around the grid that is compared, too: a hand that enters the picture, and tops of tiles at the edge."""
+    """Margin around the grid that is compared as well, in squares: for a hand, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
     """Side of the small boxes, in squares; at least 3 px."""
     noise_factor: float = 1.5
-    """Allowed difference as a multiple of the difference between the two previews at rest."""
+    """Allowed difference as a multiple of the noise, which is the difference between the two previews at rest."""
     min_difference: float = 4.0
-    """Difference that is always allowed in small boxes, for changes of the exposure that cannot be seen."""
+    """Difference that is always allowed in small boxes, because changes of the exposure that nobody sees cause it."""
     max_difference_contrast: float = 0.12
     """Largest allowed difference in small boxes, as a share of the contrast; a D instead of an O has 0.2 or more."""
     min_mean_difference: float = 1.5
@@ -48,7 +48,7 @@ class SceneConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RestScene:
-    """A still of the board at rest, with the previews `(H, W) uint8` before and after it."""
+    """A still of the board at rest, with the preview pictures (`(H, W)` or `(H, W, 3)`, uint8) before and after it."""
 
     still: Frame
     before: Image
@@ -56,10 +56,10 @@ class RestScene:
 
 
 class SceneReference:
-    """Preview of a board that was read, with which later previews are compared; immutable."""
+    """Preview of a board that was read, for the comparison with later previews; immutable."""
 
     def __init__(self, scene: RestScene, corners: Floats, config: SceneConfig = SceneConfig()) -> None:
-        """Measure the noise of a scene; `corners` `(4, 2)` are those of the grid in the still, in pixels."""
+        """Measure the noise of a scene; `corners`, `(4, 2)` in pixels of the still, are those of the grid."""
         height, width = scene.after.shape[:2]
         scale = np.array([width, height]) / [scene.still.image.shape[1], scene.still.image.shape[0]]
         quad = (corners + 0.5) * scale - 0.5
@@ -72,17 +72,21 @@ class SceneReference:
 
     @property
     def is_usable(self) -> bool:
-        """True if no change of a tile can be missed: enough pixels, little noise, the same board in both previews."""
+        """True if each change of a tile can be detected: enough pixels, little noise, equal previews."""
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:
-        """Return True if a preview certainly shows the same board; False in case of doubt."""
+        """Return True if a preview certainly shows the same board as the reference; False in case of doubt."""
         if self._limits is None or preview.shape != self._shape:
             return False
         return bool((self._measure_difference(preview) <= self._limits).all())
 
     def _choose_limits(self, scene: RestScene, stretch: float) -> Floats | None:
-        """Return the largest differences in boxes of both sizes, or None if changes could be missed."""
+        """Return the largest allowed differences in small boxes and in boxes of one square, `(2,)`.
+
+        Return None if changes could be missed. `stretch` is the ratio of the scales in x and y between preview and
+        still.
+        """
         config = self._config
         seen = self._grey[self._mask]
         if self._square_px < config.min_square_px or abs(math.log(stretch)) > 0.02 or not len(seen):
@@ -96,21 +100,24 @@ class SceneReference:
         return limits if (limits <= largest).all() else None
 
     def _measure_difference(self, preview: Image) -> Floats:
-        """Return the largest difference of a preview in small boxes and in boxes of one square: `(2,)`."""
+        """Return the largest difference from the reference in small boxes and in boxes of one square, `(2,)`."""
         difference = to_grey(preview)[self._area].astype(np.float32) - self._grey
         sides = (max(3, round(self._config.box_squares * self._square_px)), round(self._square_px))
         return np.array([np.abs(cv2.blur(difference, (side, side)))[self._mask].max() for side in sides])
 
 
 def to_grey(image: Image) -> Image:
-    """Return the brightness of a picture, `(H, W) uint8`; a grey picture is returned as it is."""
+    """Return the brightness of a picture, `(H, W) uint8`; a grey picture is returned unchanged."""
     return image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
 def _outline_board(
     quad: Floats, size: tuple[int, int], margin: float
 ) -> tuple[tuple[slice, slice], npt.NDArray[np.bool_]]:
-    """Return the part of a picture of `size` (height, width) around the grid, and the mask of the grid in this part."""
+    """Return the part of a picture that contains the grid with its margin, and the mask of this area in the part.
+
+    `quad` are the corners of the grid `(4, 2)` in pixels, `size` is (height, width), and `margin` is in squares.
+    """
     outer = grid_corners() + margin * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     mask = np.zeros(size, np.uint8)
     cv2.fillConvexPoly(mask, project(homography(quad), outer).round().astype(np.int32), 1)

@@ -1,6 +1,6 @@
 """The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
 
-A press is the press of the end-turn button. If two players have ended their turns with a single press, the key frames
+A press is the press of the end-turn button. If two players have ended their turns with a single press, a key frame may
 show the first play alone, so that the two turns can be separated.
 
 The reading of a photograph is stored in the photograph itself, so that the two are never separated: as a JSON text in a
@@ -43,17 +43,17 @@ MAX_KEY_FRAMES = 6
 """Largest number of key frames that are kept between two presses; older key frames are discarded."""
 KEY_FRAME_JPEG_QUALITY = 92
 MIN_STABLE_S = 3.0
-"""Seconds without a change after which the tiles on the board may be a complete play.
+"""Seconds without a change of the board after which the tiles on it may be a complete play.
 
 Players who place the tiles of a play one by one change the board more often.
 """
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""Seconds without a change for a play with a word that is not in the word list: the player may be still thinking."""
+"""Like `MIN_STABLE_S`, for a play with a word that is not in the word list: the player may still be thinking."""
 
 MIN_STORED_PROBABILITY = 0.001
-"""Probability below which a candidate of a square is not stored."""
+"""Probability below which a symbol is left out of the stored candidates of a square."""
 MAX_COMMENT_BYTES = 65_533
-"""Largest comment in a JPEG: the length of a segment, with its own two bytes, is a number of 16 bits."""
+"""Largest size of a comment in a JPEG, in bytes: 16 bits give the length of a segment, including themselves."""
 _START, _JFIF, _COMMENT = b"\xff\xd8", b"\xff\xe0", b"\xff\xfe"
 
 _Candidate = tuple[Annotated[str, Meta(min_length=1, max_length=4)], Annotated[float, Meta(ge=0, le=1)]]
@@ -67,9 +67,9 @@ class KeyFrame:
     jpeg: bytes
     time: float
     thumbnail: npt.NDArray[np.float32]
-    """The picture from `make_thumbnail`."""
+    """The thumbnail of the picture, from `make_thumbnail`."""
     reverted_at: float = inf
-    """Time at which the new tiles of this key frame had been removed from the board again; infinity if never."""
+    """Time at which the new tiles of this key frame were seen to be removed from the board; infinity if never."""
 
     def decode_image(self) -> Image:
         """Return the picture, `(H, W, 3) uint8 BGR`."""
@@ -84,13 +84,13 @@ class KeyFrameBuffer:
         self._reference: npt.NDArray[np.float32] | None = None
 
     def set_reference(self, frame: Frame) -> None:
-        """Set the picture of the last reading; frames that look like this picture are not added."""
+        """Use a frame as the picture of the last reading; frames that look like it are not added."""
         self._reference = make_thumbnail(frame.image)
 
     def add(self, frame: Frame) -> None:
-        """Add a picture unless it looks like the picture of the last reading.
+        """Add a picture as a key frame, unless it looks like the picture of the last reading.
 
-        In that case the tiles were removed again, and the last key frame is marked as reverted.
+        If it does, the new tiles were removed again, and the newest key frame is marked as reverted.
         """
         thumbnail = make_thumbnail(frame.image)
         if self._reference is not None and not has_moved(self._reference, thumbnail):
@@ -109,9 +109,9 @@ class KeyFrameBuffer:
 
 
 def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
-    """Yield each stable key frame with the seconds for which the board remained unchanged.
+    """Yield each key frame after which the board remained unchanged for some time, with this time in seconds.
 
-    Key frames that look like the picture `last` and those that were stable for less than `MIN_STABLE_S` are left out.
+    Key frames that look like the picture `last`, and times shorter than `MIN_STABLE_S`, are left out.
     """
     now, until = make_thumbnail(last.image), (*(key_frame.time for key_frame in key_frames[1:]), last.time)
     for key_frame, after in zip(key_frames, until, strict=False):
@@ -121,7 +121,7 @@ def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[
 
 
 def needs_key_frames(inference: Inference) -> bool:
-    """Return True if key frames may help: the inference has several plays, or new tiles but no explanation."""
+    """Return True if key frames may improve the inference: it has several plays, or new tiles but no explanation."""
     best = inference.best
     return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
 
@@ -135,8 +135,8 @@ def find_extended_play(
 ) -> tuple[PlayMade, PlayMade] | None:
     """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
 
-    In this case one player may have made the first play, and the next player may have extended it. `stable_readings`
-    are readings of key frames with the seconds for which each was stable.
+    In this case one player may have made the first play, and the next player the second one with the remaining tiles.
+    `stable_readings` are readings of key frames with the seconds for which the board remained unchanged.
     """
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:
@@ -156,10 +156,11 @@ def find_extended_play(
 
 
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
-    """Return the square of a tile at an end of the last play that a key frame shows without the other new tiles.
+    """Return the square of a new tile that may belong to the last play, because it was missed when that play was read.
 
-    The tile may belong to the last play, if it was missed in the reading of that play. `stable_readings` are readings
-    of key frames with the seconds for which each was stable. If there is no such tile, return None.
+    A key frame shows this tile at an end of the last play, without the other tiles of the new play `play`.
+    `stable_readings` are readings of key frames with the seconds for which the board remained unchanged. Return None if
+    there is no such tile.
     """
     last = game.turns[-1] if game.turns else None
     if last is None or last.play is None or not last.stands:
@@ -175,7 +176,7 @@ def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[Bo
 
 
 def _find_single_play(inference: Inference) -> PlayMade | None:
-    """Return the play if the inference is certain and consists of one play alone; otherwise return None."""
+    """Return the play of an inference that is certain and consists of this play only; otherwise return None."""
     plays = filter_plays(inference.events)
     return plays[0] if inference.is_certain and len(inference.events) == len(plays) == 1 else None
 
@@ -183,10 +184,10 @@ def _find_single_play(inference: Inference) -> PlayMade | None:
 def split_turns(
     game: Game, last: BoardReading, key_frame_readings: Sequence[BoardReading], history: ReadingHistory | None
 ) -> Inference | None:
-    """Infer two turns from the last reading and a key frame that shows the first play alone.
+    """Infer two turns from the last reading and a key frame that shows only the first play.
 
-    The newest such key frame is used, because an older one may show an incomplete play. Return None if no key frame
-    shows the first play alone.
+    The newest such key frame is used, because an older one may show an incomplete play. `key_frame_readings` are in the
+    order of their times. Return None if no key frame shows only the first play.
     """
     for reading in reversed(key_frame_readings):
         first = _find_single_play(infer_play(game, reading, history))
@@ -205,14 +206,14 @@ MARGIN_SQUARES = 0.5
 """Margin of the rectified picture around the grid, in squares."""
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
-"""Probability below which a square is marked as doubtful: the probability, in the reading, of the accepted symbol."""
+"""Probability of the accepted symbol, according to the reading, below which a square is marked as doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnImages:
     """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size.
 
-    The photo contains the reading (`device.capture.turn_images`).
+    The photo contains the reading as a comment. `view` has the data about the pictures for the snapshot.
     """
 
     view: LookView
@@ -220,7 +221,7 @@ class TurnImages:
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """Return these images with another name in `view.picture`."""
+        """Return these images with the name `picture` in their view."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:
@@ -237,7 +238,7 @@ class EncodedPictures:
 
 
 def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
-    """Return the pictures of a turn; if no board was found, `crop` is the whole picture in a black square."""
+    """Return the pictures of a turn as JPEGs; if no board was found, `crop` is the whole picture on a black square."""
     photo = shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
         side = round(SQUARE_SIDE_PX * (BOARD_SIZE + 2 * MARGIN_SQUARES))
@@ -250,7 +251,10 @@ def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
 def make_turn_images(
     pictures: EncodedPictures, reading: PhotoReading, inference: Inference | None, name: str
 ) -> TurnImages:
-    """Return the images to store and show for a reading; `pictures` are those of `encode_pictures`."""
+    """Return the images to store and show, from the pictures of a turn and the reading and inference of it.
+
+    `name` is the name of the picture in the snapshot.
+    """
     hidden = _find_hidden_squares(reading)
     doubtful = tuple(s for s in _find_doubtful_squares(reading, inference) if s not in hidden)
     view = LookView(name, doubtful, hidden, MARGIN_SQUARES)
@@ -272,7 +276,7 @@ def _find_hidden_squares(reading: PhotoReading) -> tuple[int, ...]:
 
 
 def shrink_image(image: Image, longest: int) -> Image:
-    """Return the picture with its longer side reduced to `longest` pixels; a smaller picture is not changed."""
+    """Return a picture whose longer side is reduced to `longest` pixels; a smaller picture is not changed."""
     share = longest / max(image.shape[:2])
     if share >= 1:
         return image

@@ -1,4 +1,4 @@
-"""The frames of a video file, or of a folder that has them as pictures, with their times."""
+"""The frames, with their times, of a video file or of a folder that contains the frames as pictures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from vision.photo import PhotoError, load_photo
 
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
 MIN_FRAME_INTERVAL_S = 0.09
-"""Shortest time between two frames that are decoded: ten a second are enough to see a hand move."""
+"""Shortest time between two frames that are decoded, in seconds; ten frames a second suffice to see a hand move."""
 DEFAULT_FRAMES_PER_S = 10.0
-"""Frames a second of a folder of pictures."""
+"""Default number of frames a second of a folder of pictures."""
 
 
 class VideoError(TilekeeperError):
@@ -28,22 +28,22 @@ class VideoError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VideoFrame:
-    """One frame: the seconds since the first frame, and the picture `(H, W, 3) uint8 BGR`."""
+    """One frame: its time in seconds since the first frame, and its picture `(H, W, 3) uint8 BGR`."""
 
     time: float
     image: Image
 
 
 def is_video(path: Path) -> bool:
-    """Return True for a folder, and for a file whose name ends like that of a video."""
+    """Return True for a folder, and for a file whose name has the suffix of a video."""
     return path.is_dir() or path.suffix.lower() in VIDEO_SUFFIXES
 
 
 def read_frames(path: Path, frames_per_s: float = DEFAULT_FRAMES_PER_S) -> Iterator[VideoFrame]:
     """Yield the frames of a video, about ten a second, or all pictures of a folder in the order of their names.
 
-    `frames_per_s` is the number of pictures a second in a folder. Raises `VideoError` if there is no frame, and for a
-    picture that cannot be read.
+    `frames_per_s` gives the times of the pictures in a folder. Raises `VideoError` if there is no frame, or a picture
+    in the folder cannot be read.
     """
     return _read_folder(path, frames_per_s) if path.is_dir() else _read_video(path)
 

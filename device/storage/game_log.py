@@ -113,7 +113,7 @@ class GameLog:
         self._press_number = 0
         self._last_way = ""
         self.seconds_used: tuple[float, ...] = ()
-        """Seconds used by each player, as recorded at the last press that recorded, undid or redid the clocks."""
+        """Seconds used by each player at the last press that recorded, undid or redid clock times."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(
             numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
@@ -146,7 +146,7 @@ class GameLog:
 
     @classmethod
     def load_newest(cls, store: GameStore) -> GameLog | None:
-        """Return the log of the newest game that was played at this table, or None if the store has none.
+        """Return the log of the newest game that was started at this table (not imported), or None if there is none.
 
         Raises `StoreError` if this game is damaged or cannot be replayed.
         """
@@ -182,12 +182,12 @@ class GameLog:
 
     @property
     def can_undo(self) -> bool:
-        """True if there is a command of the players that can be undone."""
+        """True if there is a press that can be undone."""
         return bool(self._undo_stack)
 
     @property
     def can_redo(self) -> bool:
-        """True if there is a press to redo."""
+        """True if there is a press that can be redone."""
         return bool(self._redo_stack)
 
     def append(self, events: Sequence[Event], pictures: Mapping[str, bytes] | None = None) -> str:
@@ -208,9 +208,9 @@ class GameLog:
     def replace_last_press(self, events: Sequence[Event]) -> str:
         """Replace the events of the last press, except its clock events, by the given events.
 
-        The new events belong to the same press. If a press was undone or redone since, nothing can be redone any more.
-        Return an error message if the events could not be saved, or an empty string. Raises `RulesError` for invalid
-        events without changing the game.
+        The new events belong to the same press. If the last step was an undo or a redo, the events are recorded as a
+        new press instead, and nothing can be redone any more. Return an error message if the events could not be saved,
+        or an empty string. Raises `RulesError` for invalid events without changing the game.
         """
         game = self._undo_stack[-1]
         clocks = [event for event in self.game.events[len(game.events) :] if isinstance(event, ClockRead)]
@@ -224,12 +224,12 @@ class GameLog:
         return self._save_events(steps, "", {})
 
     def extend_last_press(self, events: Sequence[Event]) -> str:
-        """Add events to the last press, so that they are undone together with it. See `append` for the errors."""
+        """Add events to the last press, so that they are undone together with it; errors are as in `append`."""
         self._apply_events(events)
         return self._save_events(events, "", {})
 
     def find_events_to(self, game: Game) -> tuple[Event, ...]:
-        """Return the events (with `Undone` first, where needed) that change the current game into `game`."""
+        """Return the events that change the current game into `game`: `Undone` for each removed event, then the new."""
         return tuple(_find_events_between(self.game, game))
 
     def undo(self) -> str:
@@ -328,7 +328,7 @@ def _list_clock_events(game: Game) -> list[ClockRead]:
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:
-    """Return the events (with `Undone` first, where needed) that change the game `now` into the game `then`."""
+    """Return the events that change the game `now` into `then`: `Undone` for each removed event, then new ones."""
     shared = 0
     for one, other in zip(now.events, then.events, strict=False):
         if one != other:
@@ -338,9 +338,9 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
 
 
 def _read_direction(body: EventBody) -> str:
-    """Return `undo`, `redo` or an empty string, depending on the press to which an event belongs.
+    """Return `undo`, `redo` or an empty string, according to the press to which an event belongs.
 
-    In logs of version 1, which have no field `press`, the kind of the event gives the answer.
+    Events in logs of version 1 have no field `press`; for them the kind of the event decides.
     """
     if "press" in body:
         return str(body.get("way", ""))

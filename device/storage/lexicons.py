@@ -60,8 +60,8 @@ def open_lexicon(
     """Return the word list for a game, or None if words are not checked.
 
     `choice` is the path of a file, `none`, or None. None means the list of the language in this package (only English
-    has one), or else the list of the operating system. `language` is the name of the tile set. A list of the operating
-    system is never authoritative, that is, challenges are not decided with this list. Raises `LexiconError`.
+    has one) or, if there is none, the list of the operating system. `language` is the name of the tile set. A list of
+    the operating system is advisory: it does not decide challenges. Raises `LexiconError`.
     """
     if choice == NO_LEXICON:
         return None
@@ -81,8 +81,8 @@ def open_lexicon(
 def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | None = None) -> Lexicon:
     """Return the word list in a file: a text in the format of `engine.lexicon.parse_entries`, or a compiled list.
 
-    If `cache_dir` is given, the compiled list is saved there and loaded from there the next time. Raises
-    `LexiconError`.
+    If `cache_dir` is given, a text is compiled only once: the compiled list is saved in this folder and loaded from it
+    the next time. Raises `LexiconError`.
     """
     data = _read_list(path)
     if is_compiled(data):
@@ -91,7 +91,7 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
 
 
 def _parse_list(name: str, source: str, data: bytes, tiles: TileSet | None, cache_dir: Path | None) -> Lexicon:
-    """Return the word list `name` in a text, from the cache if it is there. `source` names the text in errors."""
+    """Return the word list `name` in a text, from the cache if possible; `source` names the text in error messages."""
     if _has_long_line(data):
         text = "{0} has a line of more than {1} bytes: put one word on each line"
         raise LexiconError(make_message("list-long-line", text, source, MAX_LEXICON_LINE_BYTES))
@@ -133,7 +133,7 @@ def _read_list(path: Path) -> bytes:
 
 
 def _has_long_line(data: bytes) -> bool:
-    """Return True if a line has more than `MAX_LEXICON_LINE_BYTES` bytes. The last line end within reach is sought."""
+    """Return True if a line of a text has more than `MAX_LEXICON_LINE_BYTES` bytes."""
     start = 0
     while len(data) - start > MAX_LEXICON_LINE_BYTES:
         end = start + MAX_LEXICON_LINE_BYTES + 1

@@ -21,9 +21,9 @@ _DELETE_BEFORE = "DELETE FROM picture WHERE game IN (SELECT id FROM game WHERE s
 
 @dataclass(frozen=True, slots=True)
 class PictureLimits:
-    """Limits for stored pictures: the size of all pictures, and the days since the start of their game.
+    """Limits for stored pictures: the size of all pictures in bytes, and their age in days since the start of the game.
 
-    With `max_age_days` 0, pictures are kept at any age.
+    If `max_age_days` is 0, there is no limit for the age.
     """
 
     max_bytes: int = 4 * 2**30
@@ -59,7 +59,10 @@ def delete_pictures(database: Database) -> None:
 
 
 def delete_excess_pictures(database: Database, limits: PictureLimits, now: float) -> None:
-    """Delete the pictures that are too old at the time `now`, then those of the oldest games until the rest fits."""
+    """Delete the pictures that are too old at the time `now`, then those of the oldest games until all others fit.
+
+    `now` is in seconds since 1970. Errors are only logged.
+    """
     try:
         if limits.max_age_days:
             with database.transaction() as db:

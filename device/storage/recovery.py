@@ -1,4 +1,4 @@
-"""Functions that open the store so that a game can always start, and that recover games from a damaged store.
+"""Opening of the store so that a game can always be started, and recovery of games from a damaged store.
 
 A damaged file is never changed. The file is renamed, and its readable games are copied to a new store. If no new store
 can be created, games are kept in memory.
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 _GAME_COLUMNS = ("id, started, imported, deleted, length, seal",)
 _COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
 _OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, imported, deleted, {_COUNT_EVENTS}")
-"""Columns of the list of games in files of versions 1 and 2, which have no checksums."""
+"""Columns of the list of games in files of versions 1 and 2, which have no checksums, as SQL."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
@@ -74,7 +74,7 @@ def _is_empty_file(path: Path) -> bool:
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
-    """Rename a damaged store; return a new store that has all games that can be read, and a message about it."""
+    """Rename a damaged store; return a new store with all games that can be read, and a message about it."""
     aside = _find_free_name(path)
     tail_record = TailRecord(Path(f"{path}.tail"))
     tail = tail_record.read()
@@ -114,9 +114,9 @@ def copy_games(
 ) -> tuple[int, int]:
     """Copy the readable games, oldest first, and the data of the table itself (notes, colours of players).
 
-    `tail` gives the number of events of the newest game; it is used if the list of games cannot be read. If `backup`
-    has more events of a game, the game is taken from `backup`. Return the number of games that were copied, and the
-    number of games that are missing or incomplete.
+    `tail` gives the number of events of the newest game, in case the list of games cannot be read. Events that are
+    missing in `source` are taken from the store `backup`. Return the number of games that were copied, and the number
+    of games that are missing or incomplete.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -180,7 +180,7 @@ class _ReadGame:
     rows: tuple[EventRow, ...] = ()
 
     def is_whole(self) -> bool:
-        """Return True if all events of the game were read, according to the number of events and the seal."""
+        """Return True if all events of the game could be read, according to the number of events and the seal."""
         if self.seal is None:
             return len(self.rows) == self.length
         last = self.rows[-1][3] if self.rows else ""
@@ -188,7 +188,7 @@ class _ReadGame:
         return self.length == len(self.rows) and self.seal == seal
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
-        """Return the game with the events of the backup `spare`, if these events continue those of this game."""
+        """Return the game with the events of its backup `spare`, if these begin with the events of this game."""
         is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
         if self.deleted or not is_continued:
             return self
@@ -196,7 +196,7 @@ class _ReadGame:
 
 
 def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
-    """Return the games by number, from the list of games and, where the list is unreadable, from the events."""
+    """Return the games by number; a game that is missing in the list of games is taken from the table of events."""
     games: dict[int, _ReadGame] = {}
     for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
         rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
@@ -220,12 +220,12 @@ def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
 
 
 def _has_checksums(db: sqlite3.Connection) -> bool:
-    """Return True if the file has checksums; files of versions 1 and 2 have neither checksums nor an application id."""
+    """Return True if the file has checksums, that is, unless it is of version 1 or 2, without an application id."""
     return [*_read_rows(db, "PRAGMA application_id")] != [(0,)]
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
-    """Return the intact notes of a game (texts by name, such as the clock).
+    """Return the texts of the intact notes of a game by name; `game` is `TABLE_NOTES` for those of the table.
 
     Notes in files of older versions have no checksum and are left out.
     """
@@ -236,7 +236,7 @@ def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
     """Return the pictures of each game as (row, event number, kind).
 
-    The table is read from both ends without its index, because a damaged page stops a query.
+    The table is read from both ends and without its index, because a query stops at a damaged page.
     """
     found: dict[int, list[tuple[int, int, str]]] = {}
     sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"

@@ -110,7 +110,7 @@ def migrate(db: sqlite3.Connection) -> None:
 def make_file_id(version: int) -> int:
     """Return SQLite's application id for a store of this version.
 
-    The id includes the version, so that a damaged version number in the file is detected.
+    The id includes the version, so that a damaged version number in the file can be detected.
     """
     return _FILE_ID + version
 
@@ -121,7 +121,7 @@ def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
 
 
 def _run_script(db: sqlite3.Connection, script: str) -> None:
-    """Run the statements of an SQL script inside the caller's transaction, which `executescript` would commit."""
+    """Run the statements of an SQL script in the caller's transaction; `executescript` would commit the transaction."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

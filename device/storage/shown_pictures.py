@@ -1,4 +1,4 @@
-"""Storage of the record of the pictures that a folder camera has returned."""
+"""Storage of the names and times of the pictures that a folder camera has returned."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _log = logging.getLogger(__name__)
 
 
 class StoredPictureRecord:
-    """Record of the pictures of one folder that a `FolderCamera` has returned; stored in a note of the store.
+    """Record of the pictures of one folder that a `FolderCamera` has returned; kept in a note of the store.
 
-    If the note cannot be read or written, the error is only logged. After a restart, the camera then returns the same
-    pictures again.
+    Errors of the store are only logged. If the record is lost, the camera returns the same pictures again after a
+    restart.
     """
 
     def __init__(self, store: GameStore, folder: Path) -> None:

@@ -16,7 +16,7 @@ from engine.state import Turn, TurnKind
 
 @dataclass(frozen=True, slots=True)
 class PlaySummary:
-    """A play that was not withdrawn: its score, main word, and turn number (from 1)."""
+    """A play that counts (was not withdrawn): its score, main word, and turn number (from 1)."""
 
     score: int
     word: str
@@ -47,8 +47,8 @@ class SeatSummary:
 class GameSummary:
     """Summary of a finished game: number in the store, start time (seconds since 1970), and players in seat order.
 
-    While unplayed letters are not counted (`racks_counted` is False), the totals may still change, and no player has
-    won.
+    If `racks_counted` is False, the unplayed letters are not counted yet: the totals may still change, and there is no
+    winner.
     """
 
     number: int
@@ -80,7 +80,7 @@ class Best:
 class PlayerRecord:
     """Statistics of one player over all games; a shared first place counts as drawn.
 
-    `undecided` is the number of games in which the unplayed letters are not counted.
+    `undecided` is the number of games whose unplayed letters are not counted yet.
 
     `average` is the average total of a game. `average_turn` is the average score of a turn (including passes), without
     the adjustments for unplayed tiles and overtime.

@@ -82,15 +82,15 @@ class GameStore:
         picture_limits: PictureLimits = DEFAULT_LIMITS,
         is_owner: bool = True,
     ) -> None:
-        """Open or create the file; with the path `":memory:"` games are kept in memory only. Raises `StoreError`.
+        """Open or create the file; with the path `":memory:"`, games are kept in memory only. Raises `StoreError`.
 
-        If `is_owner` is False, the file may be in use by the program that owns it (plays games with it).
+        If `is_owner` is False, another program may own the file, that is, play games with it.
         """
         self._clock = clock
         self.picture_limits = picture_limits
         """Limits for the stored pictures; older pictures are deleted when a game starts."""
         self.picture_problem = ""
-        """The reason why the pictures of the newest events are not kept; an empty string if they are."""
+        """The reason why the pictures of the newest events were not stored; an empty string if they were."""
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.delete_listeners: list[Callable[[int], None]] = []
@@ -120,14 +120,14 @@ class GameStore:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection to SQLite, for copying all games."""
+        """The SQLite connection, with which all games can be copied."""
         return self._database.connection
 
     # The log
 
     @property
     def next_game_number(self) -> int:
-        """The number of the next game; available even if the disk cannot be read."""
+        """The number that the next game will get; available even if the disk cannot be read."""
         return self._last_game_number + 1
 
     def begin_game(self, first: EventBody) -> int:
@@ -143,7 +143,7 @@ class GameStore:
         """Append events to the log of a game, all or none; the events are on disk when the method returns.
 
         `pictures` (JPEG data by kind, such as `photo` or `board`) belong to the last event. If the disk is full, the
-        events are saved without the pictures, and `picture_problem` has the reason.
+        events are saved without the pictures, and `picture_problem` is set.
         """
         self.picture_problem = ""
         kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= MAX_PICTURE_BYTES}
@@ -196,9 +196,10 @@ class GameStore:
         imported: bool = True,
         damaged: bool = False,
     ) -> int:
-        """Add a whole game with its times in one transaction, and return the game's number.
+        """Add a whole game, with the times of its events, in one transaction; return the game's number.
 
-        `damaged` marks a game of which events at the end are missing.
+        `started` is the start time in seconds since 1970. `damaged` marks a game of which events at the end are
+        missing.
         """
         rows = chain_events("", ((event.number, event.time, _encode_body(event.body)) for event in events))
         sql = "INSERT INTO game (started, imported, length, seal) VALUES (?, ?, ?, ?) RETURNING id"
@@ -218,7 +219,7 @@ class GameStore:
         return int(game)
 
     def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
-        """Append events with their times to a game; `events` and `pictures` have the numbers that follow in the log."""
+        """Append events with their times and pictures; their numbers must continue those in the game's log."""
         with self._database.transaction() as db:
             tail = self._insert_events(db, game, events)
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
@@ -286,7 +287,7 @@ class GameStore:
         return {row[0]: row[2] for row in rows if is_intact_note(row)}
 
     def players(self) -> tuple[tuple[str, str], ...]:
-        """Return the names and colours of all players, most recent first; an empty colour means none was chosen."""
+        """Return the names and colours of all players, most recent first; the colour is empty if none was chosen."""
         rows = self._database.fetch_rows("SELECT name, colour FROM player ORDER BY played DESC, name")
         return tuple((name, colour) for name, colour in rows)
 
@@ -298,7 +299,7 @@ class GameStore:
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
     def rename_player(self, before: str, after: str) -> None:
-        """Rename a player in the list of players; if `after` is in the list, its colour is kept."""
+        """Rename a player in the list of players; if the new name is in the list already, the colour there is kept."""
         with self._database.transaction() as db:
             db.execute("UPDATE OR IGNORE player SET name = ? WHERE name = ?", (after, before))
             db.execute("DELETE FROM player WHERE name = ?", (before,))
@@ -306,7 +307,7 @@ class GameStore:
     # Backup
 
     def backup(self, path: Path, *, pictures: bool = True) -> None:
-        """Copy the store to a new file; the store may be in use. Raises `StoreError`, also if `path` exists."""
+        """Copy the store, which may be in use, to a new file. Raises `StoreError`, also if `path` exists."""
         self._database.copy_to(path, pictures=pictures)
 
     # Helper methods
@@ -361,7 +362,7 @@ class GameStore:
         return find_intact_events(self._database.fetch_rows(sql, game))
 
     def _check_games(self) -> None:
-        """Find damaged games, and the number of the last game."""
+        """Find the damaged games and the number of the last game, and store both in this object."""
         self._damaged = self._find_damaged_games()
         self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
 
@@ -380,9 +381,9 @@ class GameStore:
         return damaged
 
     def _describe_lost_tail(self) -> str:
-        """Return a message if events at the end of the newest game are missing, or an empty string.
+        """Return a message if events at the end of the newest game are missing, otherwise an empty string.
 
-        The number of events in `TailRecord` is then corrected, so that the message is given once.
+        The number of events in `TailRecord` is corrected, so that the next start does not give the message again.
         """
         tail = self._tail_record.read()
         if tail is None:

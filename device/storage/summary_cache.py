@@ -31,7 +31,7 @@ SUMMARY_VERSION = 2
 class GameStanding:
     """Standing of a game: players and totals in seat order, indices of the winners, and the summary after the end.
 
-    While the unplayed letters of the players `racks_wanted` are not known, there are no winners.
+    `racks_wanted` are the players whose unplayed letters are not known; until they are, there are no winners.
     """
 
     players: tuple[str, ...]
@@ -42,7 +42,7 @@ class GameStanding:
 
 
 class _Note(msgspec.Struct):
-    """Contents of the note with a standing; `length` is the number of events from which it was computed."""
+    """Contents of the note with the standing of a game; `length` is the number of events from which it was computed."""
 
     version: int
     length: int
@@ -81,7 +81,7 @@ class SummaryCache:
         return standing.players if standing else stored.players
 
     def save(self) -> None:
-        """Save the standings computed since the last call."""
+        """Save the standings that were computed since the last call in the store."""
         with self._lock:
             fresh = {
                 number: msgspec.json.encode(_Note(SUMMARY_VERSION, *self._standings[number])).decode()

@@ -23,7 +23,7 @@ from engine.limits import MAX_ARCHIVE_DIRECTORY_BYTES, MAX_ARCHIVE_UNPACKED_BYTE
 from engine.messages import make_message
 
 PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
-"""Name of a picture in a ZIP: the number of its event, and its kind."""
+"""Pattern of the name of a picture in a ZIP: the number of its event, and its kind."""
 
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -37,13 +37,13 @@ _ZIP_ERRORS = (
 _ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
 _ZIP_END_BYTES = 22
 _MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
-"""Largest size of the end record of a ZIP, which includes a comment."""
+"""Largest size, in bytes, of the record at the end of a ZIP, with its comment."""
 _MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """Earliest date that ZIP files can contain."""
 
 
 def name_picture(number: int, kind: str) -> str:
-    """Return the name in a ZIP of an event's picture.
+    """Return the name, in a ZIP, of the picture of an event.
 
     >>> name_picture(12, "board")
     'pictures/00012-board.jpg'
@@ -57,7 +57,7 @@ def name_picture(number: int, kind: str) -> str:
 def generate_zip(members: Iterable[tuple[str, bytes]], moment: float) -> Iterator[bytes]:
     """Return an iterator over the data of a ZIP file.
 
-    `members` are names and contents, and `moment` is the Unix time that the ZIP gives as their date. No more than one
+    `members` are names and contents, and `moment` (seconds since 1970) is the date of all members. No more than one
     member is in memory at a time. Pictures are not compressed again.
     """
     outlet = _ZipBuffer()
@@ -101,7 +101,7 @@ def to_local_time(seconds: float) -> time.struct_time:
 
 
 class ZipMembers:
-    """The members of an open ZIP file by name; each is read with a limit of bytes."""
+    """The members of an open ZIP file by name; they are read up to a limit of bytes."""
 
     def __init__(self, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> None:
         self._archive = archive
@@ -113,11 +113,11 @@ class ZipMembers:
         return name in self._members
 
     def list_pictures(self) -> list[tuple[int, str]]:
-        """Return the number of the event and the kind of each picture."""
+        """Return the event number and the kind of each picture."""
         return list(self._pictures)
 
     def read(self, name: str, most: int) -> bytes:
-        """Return the data of a member. Raises `ArchiveError` for more than `most` bytes, whatever its header says."""
+        """Return the data of a member. Raises `ArchiveError` if it has more than `most` bytes."""
         with self._archive.open(self._members[name]) as member:
             data = member.read(most + 1)
         if len(data) > most:
@@ -126,7 +126,10 @@ class ZipMembers:
         return data
 
     def read_picture(self, number: int, kind: str, most: int) -> bytes:
-        """Return a picture. Raises `ArchiveError` unless it is a JPEG of limited size, as browsers will show it."""
+        """Return the JPEG data of an event's picture, of at most `most` bytes.
+
+        Raises `ArchiveError` unless it is a JPEG of limited width and height, because browsers will show the picture.
+        """
         name = self._pictures[number, kind]
         jpeg = self.read(name, most)
         with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
@@ -140,9 +143,9 @@ class ZipMembers:
 
 @contextmanager
 def open_zip(file: BinaryIO, is_member: Callable[[str], bool]) -> Iterator[ZipMembers]:
-    """Open a ZIP file with a game. `is_member` returns True for the names that its members may have.
+    """Open a ZIP file with a game. `is_member` returns True for a name that may be in the file.
 
-    Raises `ArchiveError` for any other file. Reading a damaged member in the `with` block raises it, too.
+    Raises `ArchiveError` if this is not such a file, or if a damaged member is read in the `with` block.
     """
     try:
         _check_directory(file)
@@ -174,7 +177,8 @@ def _check_directory(file: BinaryIO) -> None:
 def _check_members(archive: zipfile.ZipFile, is_member: Callable[[str], bool]) -> dict[str, zipfile.ZipInfo]:
     """Return the members of a ZIP by name.
 
-    Raises `ArchiveError` for an unexpected member, for a name that occurs twice, and for a total size above the limit.
+    Raises `ArchiveError` for an unexpected member, for a name that occurs twice, for encrypted data or an unknown
+    compression, for a total size above the limit, and if there is no `game.json`.
     """
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
