@@ -2,8 +2,8 @@
 
 A msgid is a key: `message.*` for messages of the session and the engine, `voice.*` for speech output and the small
 displays, all other keys for the page. The English texts are in a catalogue, too. The wheel contains compiled `.mo`
-files (`setup.py`). A checkout contains only the `.po` files, which are compiled in memory; so an edited text is in
-effect after a restart.
+files (`setup.py`). A checkout contains only the `.po` files, which are compiled in memory at the start, so edited texts
+need a restart.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Catalogue:
         return self.format("message.and", ", ".join(first), last) if first else last
 
     def find_text(self, key: str, count: object = None) -> str:
-        """Return the text of a key with its placeholders; `count` (an int) selects the plural form."""
+        """Return the text of a key, with unfilled placeholders; `count` (an int) selects the plural form."""
         text = self.translations.ngettext(key, key, count) if isinstance(count, int) else key
         if text == key:  # no count, or a text without plural forms; gettext returns an unknown msgid unchanged
             text = self.translations.gettext(key)
@@ -73,7 +73,7 @@ class Catalogue:
 
 @cache
 def report_missing_text(language: str, key: str) -> None:
-    """Log once that a text is missing in a catalogue; the tests replace this function and fail."""
+    """Log, once for each key, that a text is missing in a catalogue; the tests replace this function by an error."""
     _log.warning("the catalogue %s has no text %s", language, key)
 
 
@@ -94,7 +94,7 @@ def load_catalogue(language: str) -> Catalogue:
 
 
 def make_catalogue(language: str, compiled: bytes, default: Catalogue | None = None) -> Catalogue:
-    """Return a catalogue with the texts in the contents of a `.mo` file."""
+    """Return a catalogue for `compiled`, the contents of a `.mo` file; missing texts are taken from `default`."""
     return Catalogue(language, GNUTranslations(io.BytesIO(compiled)), default)
 
 

@@ -47,7 +47,7 @@ from engine.tiles import playable_tile_set_names, tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
-"""Folder in which the service of an installed table stores games."""
+"""Folder in which the service of an installed table stores the games."""
 MAX_DISPLAYS = 2
 MIN_TURN_S, MAX_TURN_S = 2, 120
 """Limits of the time for the reading of a turn, in seconds."""
@@ -61,10 +61,10 @@ _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
 _MAINS_HZ = (50, 60)
 _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
-"""The editions with different colours; empty: the colours of the table's own board."""
+"""The editions with different board colours; empty means the colours of the table's own board."""
 AUTO_CHOICES = ("off", "propose", "end")
 MIN_AUTO_S, MAX_AUTO_S = 3, 120
-"""Limits of the rest after which a turn ends without a button, in seconds; a shorter rest is common in a turn."""
+"""Limits, in seconds, of the rest that ends a turn without a button; players often rest for less during a turn."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 
 
@@ -129,7 +129,7 @@ class PageSettings(_Section, frozen=True):
     `names` are further host names of the page, for example the name of a proxy. The page is also served over https, at
     `secure_port`, with `certificate` and `key`, or with a certificate that the table makes. `wifi` and `wifi_password`
     are the name and password of the Wi-Fi for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
-    `language` is the language for all devices that chose no other; if it is empty, it is that of each browser.
+    `language` is the language for devices on which no other was chosen; if it is empty, the browser's language is used.
     `board_colours` is the edition in whose colours the board is drawn; if it is empty, the colours are those of the
     table's own board. If `new_versions` is True, the table asks once a day whether a newer program was released.
     """
@@ -150,7 +150,7 @@ class PageSettings(_Section, frozen=True):
 class DataSettings(_Section, frozen=True):
     """Folder in which games are stored (None means the data folder of the user), and limits for the stored pictures.
 
-    `pictures_mb` is the size of all pictures in megabytes. `pictures_days` is their age in days, 0 for any age.
+    `pictures_mb` limits the size of all pictures in megabytes, and `pictures_days` their age in days (0: no limit).
     """
 
     folder: Path | None = None
@@ -172,7 +172,7 @@ class PanelSettings(_Section, frozen=True):
 
 
 class TableSettings(_Section, frozen=True):
-    """Turns without a button: a legal play that has been still for `auto_seconds` is proposed as a turn, or ends it."""
+    """Turns without a button: a legal play ends the turn, or this is proposed, after `auto_seconds` without motion."""
 
     auto: Annotated[str, Meta(extra={"choices": AUTO_CHOICES, "texts": "settings.auto"})] = "off"
     auto_seconds: int = 5
@@ -185,9 +185,9 @@ class VoiceSettings(_Section, frozen=True):
 
 
 class HallSettings(_Section, frozen=True):
-    """The MQTT broker of the hall, to which the table `table` publishes its games; if `host` is empty, it does not.
+    """The MQTT broker of the hall, to which the table publishes its games as `table`; none if `host` is empty.
 
-    With the file `ca` of certificates, the connection uses TLS. `password_file` contains the password of `user`. If
+    With `ca`, a file of certificates, the connection uses TLS. `password_file` contains the password of `user`. If
     `home_assistant` is True, Home Assistant finds the table by MQTT discovery.
     """
 
@@ -339,7 +339,7 @@ def _check_rules(game: GameSettings) -> None:
 
 
 def _check_table(table: TableSettings) -> None:
-    """Raise `InvalidSettingError` for an unknown choice, or a time that is out of range."""
+    """Raise `InvalidSettingError` for an unknown value of `auto`, or a time that is out of range."""
     if table.auto not in AUTO_CHOICES:
         raise InvalidSettingError(("table", "auto"), describe_choices(table.auto, AUTO_CHOICES))
     if not MIN_AUTO_S <= (seconds := table.auto_seconds) <= MAX_AUTO_S:

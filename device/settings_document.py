@@ -1,4 +1,4 @@
-"""The document of a settings file before it becomes `Settings`: its structure, and errors in it."""
+"""The document of a settings file before it is converted to `Settings`: its structure, and the errors in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EMPTY_IS_DEFAULT = (
     ("hall", "ca"),
     ("hall", "password_file"),
 )
-"""Settings for which an empty text means the default."""
+"""Settings for which an empty text in the file means the default."""
 
 
 class InvalidSettingError(TilekeeperError):

@@ -1,7 +1,7 @@
-"""Changes of the settings file from a form: all comments, and all settings that stay the same, are kept.
+"""Changes of the settings file from a form; comments and unchanged settings in the file are kept.
 
-The fields of the form follow from the declarations in `device.settings` and from the defaults in
-`device/data/settings.toml`. A new setting needs no change here.
+The fields of the form are derived from the declarations in `device.settings` and the defaults in
+`device/data/settings.toml`, so a new setting needs no change here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NEW_FILE_MODE = 0o600  # the file may contain the password of a Wi-Fi or of a c
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """A settings file, which need not exist, and the command-line option of each setting that it does not decide."""
+    """A settings file, which may be missing; `overrides` maps settings to the options that replace them."""
 
     path: Path
     overrides: Mapping[SettingPath, str] = dataclasses.field(default_factory=dict)
@@ -44,8 +44,8 @@ class SettingsFile:
 class SettingField:
     """A setting as a field of a form.
 
-    `default` is the value in the default file, and its type is the type of the setting: bool, int, str or list.
-    `choices` are the only possible values, if there are any; `texts` is the prefix of their keys in the catalogue.
+    `default` is the value in the default file; its type (bool, int, str or list) is the type of the setting. If
+    `choices` is not empty, no other values are allowed; `texts` is the prefix of their keys in the catalogue.
     `suggestions` are examples of values. `is_live` is True if a change takes effect without a restart.
     """
 
@@ -77,7 +77,7 @@ class SettingField:
         return {bool: "switch", int: "number"}.get(type(self.default), "text")
 
     def format(self, value: Any) -> str:
-        """Return a value of the settings file, or of `Settings`, as the text of the form field."""
+        """Return a value, as in the settings file or in `Settings`, as the text of the form field."""
         if isinstance(value, list | tuple):
             return (", " if self._has_numbers else "\n").join(map(self.format, value))
         if isinstance(value, bool):
@@ -85,7 +85,7 @@ class SettingField:
         return "" if value is None else str(value)
 
     def parse(self, text: str) -> Any:
-        """Return the value for the settings file. A text that is no number is kept: `parse_settings` refuses it."""
+        """Return the value for the settings file; an invalid number stays a text, which `parse_settings` refuses."""
         if isinstance(self.default, list):
             parts = text.split(",") if self._has_numbers else text.splitlines()
             return [_parse_number(part) if self._has_numbers else part.strip() for part in parts if part.strip()]
@@ -102,7 +102,8 @@ class SettingField:
 class SettingsForm:
     """The settings file as a form: the text of each field, the errors by field, and the version of the file.
 
-    `problem` is an error that belongs to no field: the file cannot be changed here before it is corrected or replaced.
+    `problem` is an error that belongs to no field; while there is one, the file cannot be changed with the form, only
+    corrected by hand or replaced.
     """
 
     texts: Mapping[SettingPath, str]
@@ -112,7 +113,7 @@ class SettingsForm:
 
 
 class SettingsChangedError(SettingsError):
-    """The settings file was changed after the form was requested."""
+    """The settings file was changed after the form had been requested."""
 
 
 @cache
@@ -127,7 +128,7 @@ def list_fields() -> tuple[SettingField, ...]:
 
 
 def _describe_field(kind: type, section: str, key: str, default: object) -> SettingField:
-    """Return the field of one setting, with the description in its annotation (`Meta(extra=...)`)."""
+    """Return the field of the setting `key` in the section class `kind`, with the data in its annotation."""
     annotation = get_type_hints(kind, include_extras=True).get(key)
     extra = next((meta.extra or {} for meta in getattr(annotation, "__metadata__", ())), {})
     return SettingField(
@@ -142,10 +143,10 @@ def _describe_field(kind: type, section: str, key: str, default: object) -> Sett
 
 
 class SettingsEditor:
-    """Reads the settings file as a form, and writes the changed settings.
+    """Editor that returns the settings file as a form, and writes changed settings to the file.
 
-    `running` are the settings of the running program. `apply` passes changed settings to the running program, for the
-    fields with `is_live`.
+    `running` are the settings of the running program. `apply` passes changed settings to it, for the fields with
+    `is_live`.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class SettingsEditor:
         self._lock = threading.Lock()
 
     def read(self) -> SettingsForm:
-        """Return the settings file as a form. Errors in the file are in the form."""
+        """Return the settings file as a form, which includes the errors in the file."""
         try:
             if self.path.exists() and not self.path.is_file():  # a FIFO would wait for its writer
                 raise OSError(errno.EINVAL, "no file", str(self.path))
@@ -179,9 +180,9 @@ class SettingsEditor:
         return SettingsForm({**_format_document(document), **given}, errors, _make_version(data), problem)
 
     def save(self, texts: Mapping[SettingPath, str], version: str) -> SettingsForm:
-        """Write the settings that differ from the file, and return the form.
+        """Write the settings that differ from the file, and return the new form.
 
-        If a value is invalid, nothing is written, and the form has the errors and the texts of the caller. Raises
+        If a value is invalid, nothing is written, and the returned form has the errors with the texts `texts`. Raises
         `SettingsChangedError` if `version` is not the version of the file, and `OSError`.
         """
         with self._lock:
@@ -208,7 +209,7 @@ class SettingsEditor:
         return self.read()
 
     def replace_by_defaults(self) -> None:
-        """Write the default settings. The replaced file is kept beside it, with the suffix `.old`. Raises `OSError`."""
+        """Replace the file by the default settings; the old file is kept with the suffix `.old`. Raises `OSError`."""
         with self._lock:
             if self.path.is_file():
                 old = self.path.with_name(f"{self.path.name}.old")
@@ -230,7 +231,10 @@ class SettingsEditor:
         )
 
     def _change_text(self, changes: Mapping[SettingPath, Any]) -> str:
-        """Return the text of the settings file with changed settings; if there is no file, that of the default file."""
+        """Return the text of the settings file, or of the default file if there is none, with changed settings.
+
+        Raises `SettingsError` if the text cannot be changed automatically.
+        """
         text = self.path.read_bytes().decode() if self.path.is_file() else read_default_text()
         mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
         try:
@@ -249,7 +253,7 @@ class SettingsEditor:
         return new_text
 
     def _write(self, text: str) -> None:
-        """Write the settings file completely or not at all; its permissions are kept. Raises `OSError`."""
+        """Write the settings file completely or not at all, with unchanged permissions. Raises `OSError`."""
         path = self.path.resolve()  # a link stays a link
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _NEW_FILE_MODE
@@ -257,7 +261,7 @@ class SettingsEditor:
 
 
 def _set_value(table: Any, key: str, value: object) -> None:
-    """Set a value in a table of tomlkit. A comment behind the value stays in its column, if there is room."""
+    """Set a value in a tomlkit table; a comment behind the value stays in its column if possible."""
     old = table.item(key) if key in table else None
     table[key] = value
     if old is not None and old.trivia.comment:
@@ -267,7 +271,7 @@ def _set_value(table: Any, key: str, value: object) -> None:
 
 
 def _find_problem(path: Path) -> str:
-    """Return the reason why a settings file cannot be read."""
+    """Return the reason why a settings file cannot be read, or an empty string."""
     try:
         load_settings(path)
     except SettingsError as error:
@@ -276,7 +280,10 @@ def _find_problem(path: Path) -> str:
 
 
 def _find_errors(text: str, name: str) -> tuple[dict[SettingPath, str], str]:
-    """Return the error of the first invalid field, and the first error that belongs to no field."""
+    """Return the error in a settings text: by field if it belongs to a field, otherwise as the second value.
+
+    `name` is the file name for messages. Only the first error is found.
+    """
     try:
         parse_settings(text, name)
     except SettingsError as error:

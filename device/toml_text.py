@@ -6,7 +6,7 @@ import re
 
 
 def find_line(text: str, path: tuple[str, ...]) -> int:
-    """Return the line number of a key, or of its TOML table if the key is not found; 0 if neither is found.
+    """Return the line number of the key at `path`, or of its TOML table if the key is not found; 0 if neither is found.
 
     The text is searched, because TOML parsers do not return line numbers.
     """

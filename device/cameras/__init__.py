@@ -47,7 +47,7 @@ def open_camera(
 ) -> Camera:
     """Open the camera that `spec` names.
 
-    These are `phone`, `phone-stream`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, an address, `pi`, or `pi:1` for
+    `spec` is `phone`, `phone-stream`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, an address, `pi`, or `pi:1` for
     the second camera module. `mains_hz` is the frequency of the mains, with which lamps flicker.
 
     `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
@@ -91,7 +91,7 @@ def is_camera_module(spec: str) -> bool:
 def open_reconnecting_camera(
     spec: str, open_record: Callable[[Path], ShownPictures] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
 ) -> Camera:
-    """Open the camera that `spec` names; a USB, network or Pi camera may be connected later.
+    """Open the camera that `spec` names; a USB, network or Pi camera that is missing is opened once it is connected.
 
     `open_record` and `mains_hz` have the same meaning as in `open_camera`. Raises `CameraError` if a folder does not
     exist or `spec` is invalid.

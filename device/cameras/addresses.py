@@ -1,4 +1,4 @@
-"""Addresses of network cameras, and how they are shown."""
+"""Addresses of network cameras: how they are recognised, and how they are displayed without passwords."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ NETWORK_SCHEMES = ("http://", "https://", "rtsp://", "rtsps://")
 
 
 def is_network_address(source: str) -> bool:
-    """Return True if the source of a camera is the address of a network camera."""
+    """Return True if `source`, a value of the setting `camera.source`, is the address of a network camera."""
     return source.lower().startswith(NETWORK_SCHEMES)
 
 
 def hide_credentials(source: str) -> str:
-    """Return the source of a camera for messages: without user, password and query, which may hold a password.
+    """Return the source of a camera for messages, without user name, password and query, which may contain a password.
 
     >>> hide_credentials("rtsp://anna:secret@camera.local:554/live?key=1")
     'rtsp://camera.local:554/live'

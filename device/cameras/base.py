@@ -17,11 +17,13 @@ PREVIEW_HEIGHT_PX = 432
 """Smallest height of previews, in pixels: 23 px for each square of a board that fills four fifths of the height, so
 that letters as similar as O and Q differ clearly."""
 BLACK_LEVEL = 6
-"""Largest 99.9th percentile of the pixel values (0 to 255) for which a picture counts as black."""
+"""Grey level (0 to 255): a picture counts as black if at most one pixel value in a thousand is above it."""
 
 LIGHT_CHANGE_RATIO = 1.6
-"""Ratio of two brightnesses (the larger to the smaller) above which exposure is adjusted again, for example at dusk or
-when a lamp was switched on."""
+"""Ratio of two brightnesses (the larger to the smaller) above which exposure is adjusted again.
+
+This happens, for example, at dusk or when a lamp is switched on.
+"""
 DEFAULT_MAINS_HZ = 50
 """Frequency of the mains in Hz; 60 in North America and some other countries."""
 
@@ -35,7 +37,7 @@ class NoMorePicturesError(CameraError):
 
 
 class BlackPictureError(CameraError):
-    """A black picture from a camera that otherwise works."""
+    """A picture that is black, although the camera works otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +82,7 @@ class AutoExposureCamera(Protocol):
     """Interface of a camera that locks exposure, white balance and focus, so that tiles look the same all the time."""
 
     def settle(self) -> None:
-        """Adjust exposure, white balance and focus to the present light, then lock them. Raises `CameraError`.
+        """Adjust exposure, white balance and focus to the current light, then lock them. Raises `CameraError`.
 
         Called at the beginning of each game.
         """
@@ -89,7 +91,7 @@ class AutoExposureCamera(Protocol):
 class AbsentCamera:
     """Replacement for a camera that is not available; `still` and `preview` raise `CameraError` with a given message.
 
-    The game is continued with the plays that players enter on the page.
+    The game goes on: the players enter their plays on the page.
     """
 
     live = True
@@ -117,7 +119,7 @@ BLACK_MESSAGE = make_message("camera-black", "the camera's picture is black: is 
 
 
 def is_black(image: Image) -> bool:
-    """Return True if `image` is black, except for at most one pixel in a thousand."""
+    """Return True if at most one pixel value in a thousand of `image` is above `BLACK_LEVEL`."""
     return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK_LEVEL
 
 
@@ -127,6 +129,6 @@ def measure_brightness(image: Image) -> float:
 
 
 def has_light_changed(before: float, now: float) -> bool:
-    """Return True if the mean brightnesses (0..255) of two pictures differ too much for the same light."""
+    """Return True if the mean brightnesses (0 to 255) of two pictures differ too much for the same light."""
     darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
     return brighter / darker > LIGHT_CHANGE_RATIO

@@ -13,13 +13,13 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Seconds after its last change during which an unreadable file in a folder is tried again: it may be incomplete."""
+"""Seconds after its last change during which an unreadable file is tried again, because it may be incomplete."""
 _NEVER = -1
 """Modification time that stands for a missing file."""
 
 
 class ShownPictures(Protocol):
-    """Interface of the record of the pictures of a folder that a camera has returned.
+    """Interface of the record of the pictures of a folder that a camera has already returned.
 
     The record contains the modification time of each file (in ns since 1970) by file name.
     """
@@ -102,7 +102,7 @@ class FolderCamera:
     def _record_picture(self, path: Path) -> None:
         """Record that the picture at `path` was returned.
 
-        The record is saved before the turn is stored. After a crash between the two, the picture is not returned again.
+        The record is saved before the turn is stored, so after a crash in between, the picture is not returned again.
         """
         self._shown[path.name] = _read_time(path)
         if self._record:
@@ -118,7 +118,7 @@ def _read_time(path: Path) -> int:
 
 
 def _load_picture(path: Path, patience_s: float) -> Image:
-    """Return the picture at `path`. Raises `CameraError`.
+    """Return the picture at `path`, `(H, W, 3) uint8 BGR`. Raises `CameraError`.
 
     A file that cannot be read is tried again until `patience_s` seconds after its last change.
     """

@@ -12,9 +12,9 @@ from typing import Any
 _log = logging.getLogger(__name__)
 
 ListModules = Callable[[], Sequence[str]]
-"""A function that returns the names of the sensors of the camera modules, by the number of the module."""
+"""A function that returns the sensor names of the camera modules, in the order of their numbers."""
 _MODULE_BUS = "/base/"
-"""Beginning of the id of a camera module in libcamera; other ids belong to USB cameras."""
+"""Beginning of the libcamera id of a camera module; the ids of USB cameras begin differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class AvailableCamera:
 def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None) -> tuple[AvailableCamera, ...]:
     """Return the cameras of this machine: camera modules, USB cameras, then `phone`, `phone-stream` and `folder:DIR`.
 
-    `root` is the folder with `sys` and `dev`. `list_modules` finds the camera modules (default: with picamera2).
+    `root` is the folder that contains `sys` and `dev`. `list_modules` finds the camera modules; by default, picamera2
+    is used.
     """
     sensors = (list_modules or list_camera_modules)()
     modules = (
@@ -48,8 +49,8 @@ def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None
 def list_usb_cameras(root: Path = Path("/")) -> tuple[AvailableCamera, ...]:
     """Return the USB cameras in the order of their numbers, with the names that their drivers report.
 
-    A USB camera is a V4L2 device on a USB interface. A second device of the same camera, which has an `index` above 0,
-    returns metadata instead of pictures. See https://docs.kernel.org/driver-api/media/v4l2-dev.html.
+    A USB camera is a V4L2 device on a USB interface. A camera may have a second device, with an `index` above 0, which
+    returns metadata instead of pictures and is left out. See https://docs.kernel.org/driver-api/media/v4l2-dev.html.
     """
     found = []
     for folder in (root / "sys/class/video4linux").glob("video*"):
@@ -60,7 +61,7 @@ def list_usb_cameras(root: Path = Path("/")) -> tuple[AvailableCamera, ...]:
 
 
 def list_camera_modules() -> tuple[str, ...]:
-    """Return the sensors of the camera modules that picamera2 finds; none if picamera2 is not installed."""
+    """Return the sensor names of the camera modules that picamera2 finds; empty if picamera2 is not installed."""
     try:
         picamera2: Any = importlib.import_module("picamera2")
         found = picamera2.Picamera2.global_camera_info()
@@ -73,7 +74,7 @@ def list_camera_modules() -> tuple[str, ...]:
 
 
 def _is_on_usb(folder: Path) -> bool:
-    """Return True if the device of a V4L2 folder is on a USB bus; the codecs of a Raspberry Pi are not."""
+    """Return True if the V4L2 device with this folder in `sys` is on a USB bus, unlike the codecs of a Raspberry Pi."""
     subsystem = folder / "device" / "subsystem"
     return subsystem.exists() and subsystem.resolve().name == "usb"
 

@@ -20,8 +20,8 @@ _QUIET = "-8"
 class NetworkCamera(StreamCamera):
     """A network camera at an address such as `http://192.168.1.5:8080/video` or `rtsp://user:password@camera/stream`.
 
-    The stream is opened again, with growing delays, after it has ended. Messages contain the address without user,
-    password and query. Raises `CameraError` if the stream cannot be opened.
+    If the stream ends, it is opened again, with growing delays. Messages contain the address without user, password and
+    query. Raises `CameraError` if the stream cannot be opened.
     """
 
     def __init__(self, address: str) -> None:

@@ -1,4 +1,4 @@
-"""A camera whose pictures are taken by the players: one picture of the board after each turn, sent by a phone."""
+"""A camera for pictures that players take: one picture of the board after each turn, sent by a phone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.messages import make_message
 
 
 class PictureNeededError(CameraError):
-    """No picture was received for this turn: a player has to take one with a phone."""
+    """No picture was received for this turn, so a player has to take one with a phone."""
 
 
 class PhoneCamera:
-    """A camera that returns each received picture once. It cannot take pictures by itself, so nothing is monitored."""
+    """A camera that returns each received picture once; it takes no pictures itself, so the table is not monitored."""
 
     live = False
 
@@ -25,7 +25,7 @@ class PhoneCamera:
         return f"<PhoneCamera: {'no picture' if self._image is None else 'a picture'}>"
 
     def receive_picture(self, image: Image) -> None:
-        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`; it replaces a picture kept before."""
+        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`, in place of one that was not used."""
         self._image = image
 
     def still(self) -> Frame:

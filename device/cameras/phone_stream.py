@@ -27,12 +27,14 @@ from engine.messages import make_message
 from vision.photo import PhotoError, decode_photo
 
 PHONE_TIMEOUT_S = 3.0
-"""Seconds without a picture after which the phone counts as gone. Players are told within five seconds; with a longer
-interval between two checks of the camera than this, the time would be longer."""
+"""Time without a picture, in seconds, after which the phone counts as gone; the players then get a notice.
+
+The camera is checked at shorter intervals than this, so that players are notified within five seconds.
+"""
 STILL_TIMEOUT_S = 8.0
-"""Seconds in which a requested picture must arrive: a megabyte over a slow Wi-Fi."""
+"""Seconds within which a requested picture must arrive; a slow Wi-Fi needs this time for a megabyte."""
 MAX_PICTURE_AGE_S = 10.0
-"""Age in seconds at which a picture that a player has taken is discarded, if no turn was read in it."""
+"""Age in seconds above which a picture that a player has taken is not used for a turn any more."""
 
 NO_PHONE_MESSAGE = make_message(
     "camera-no-phone", "no phone is the camera yet: on the phone above the board, choose More, Phone as camera"
@@ -43,7 +45,7 @@ PHONE_LEFT_MESSAGE = make_message(
 
 
 class PhoneInUseError(TilekeeperError):
-    """Another phone, named `device`, is the camera."""
+    """A refusal because another phone, with the name `device`, is the camera already."""
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -51,7 +53,7 @@ class PhoneInUseError(TilekeeperError):
 
 
 class StreamEndedError(TilekeeperError):
-    """A picture of a phone that is not the camera. `device` is the phone that has taken over, or empty."""
+    """A picture from a phone that is not the camera any more; `device` is the name of the phone that is, or empty."""
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -60,7 +62,7 @@ class StreamEndedError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """A picture as JPEG data, and the time in seconds at which it arrived."""
+    """A received picture as JPEG data, and the time at which it arrived, in seconds of the camera's clock."""
 
     data: bytes
     time: float
@@ -69,8 +71,9 @@ class _Picture:
 class PhoneStreamCamera:
     """A live camera whose pictures arrive from one phone at a time; safe for several threads.
 
-    `start`, the `receive_` methods and `stop` are called for requests of the phone. They only keep the data: pictures
-    are decoded when a caller waits for them. `clock` returns seconds; `wait` waits on the condition for a time.
+    Requests of the phone call `start`, the `receive_` methods and `stop`. These only keep the data: pictures are
+    decoded for the caller that waits for them. `clock` returns seconds, and `wait` waits on a condition for a number of
+    seconds.
     """
 
     live = True
@@ -96,13 +99,13 @@ class PhoneStreamCamera:
 
     @property
     def is_streaming(self) -> bool:
-        """True if a phone is the camera and has sent a picture lately."""
+        """True if a phone is the camera and has sent a picture in the last `PHONE_TIMEOUT_S` seconds."""
         return self._clock() - self._last_time < PHONE_TIMEOUT_S
 
     def start(self, client: str, device: str, *, takes_over: bool = False) -> str:
-        """Make the phone with the id `client` the camera, and return the id of its stream. `device` is its name.
+        """Make the phone with the id `client` and the name `device` the camera; return the id of its stream.
 
-        Raises `PhoneInUseError` if another phone is the camera, unless this one takes over.
+        Raises `PhoneInUseError` if another phone is the camera and `takes_over` is False.
         """
         with self._changed:
             if self.is_streaming and client != self._client and not takes_over:
@@ -114,7 +117,7 @@ class PhoneStreamCamera:
             return self._stream
 
     def receive_preview(self, stream: str, data: bytes) -> int | None:
-        """Keep a small picture of the phone; return the number of the full picture that is wanted, or None.
+        """Keep a small picture (JPEG data) of the phone; return the number of the full picture to send, or None.
 
         Raises `StreamEndedError`.
         """
@@ -123,14 +126,14 @@ class PhoneStreamCamera:
             return self._wanted
 
     def receive_still(self, stream: str, number: int, data: bytes) -> None:
-        """Keep the full picture `number` from the phone, if the table still waits for it. Raises `StreamEndedError`."""
+        """Keep the full picture `number` (JPEG data) if the table still waits for it. Raises `StreamEndedError`."""
         with self._changed:
             picture = self._receive(stream, data)
             if number == self._wanted:
                 self._still, self._wanted = picture, None
 
     def stop(self, stream: str) -> None:
-        """Note that the phone sends no more pictures, because its page was hidden or closed."""
+        """End the stream, because the page on the phone was hidden or closed."""
         with self._changed:
             if stream == self._stream:
                 self._last_time = float("-inf")
@@ -142,7 +145,7 @@ class PhoneStreamCamera:
             self._taken = Frame(image, self._clock())
 
     def still(self) -> Frame:
-        """Return a full picture that the phone took after the call. Raises `CameraError`."""
+        """Return a full picture taken after the call, or one that a player has just taken. Raises `CameraError`."""
         with self._changed:
             if (taken := self._find_taken_picture()) is not None:
                 self._taken = None
@@ -177,7 +180,7 @@ class PhoneStreamCamera:
             self._changed.notify_all()
 
     def _receive(self, stream: str, data: bytes) -> _Picture:
-        """Return the received picture, and note that the phone is there. Raises `StreamEndedError`."""
+        """Return the received data as a picture, and store the time as a sign of life. Raises `StreamEndedError`."""
         if stream != self._stream or not stream:
             raise StreamEndedError(self._device if self.is_streaming else "")
         self._last_time = self._clock()
@@ -189,7 +192,10 @@ class PhoneStreamCamera:
         return taken if taken is not None and self._clock() - taken.time < MAX_PICTURE_AGE_S else None
 
     def _wait_for(self, find: Callable[[], _Picture | None], until: float) -> _Picture:
-        """Return the picture that `find` returns, at the time `until` at the latest. Raises `CameraError`."""
+        """Return the picture that `find` returns, as soon as it is not None.
+
+        Raises `CameraError` at the time `until` (s), when the phone is gone, and when the camera is closed.
+        """
         while True:
             if self._is_closed:
                 raise CameraError(CLOSED_MESSAGE)
@@ -203,7 +209,7 @@ class PhoneStreamCamera:
 
 
 def _decode(picture: _Picture) -> Frame:
-    """Return a received picture as a frame. Raises `CameraError`."""
+    """Return a received picture as a frame with the decoded image. Raises `CameraError`."""
     try:
         image = decode_photo(picture.data, "phone").image
     except PhotoError as error:

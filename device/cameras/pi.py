@@ -36,28 +36,30 @@ from engine.messages import make_message
 _log = logging.getLogger(__name__)
 
 STILL_WIDTH_PX = 2304
-"""Width of stills in pixels: at least 100 for each square of the board. Wider stills need memory and are read no
-better."""
+"""Width of stills in pixels: at least 100 for each square of the board.
+
+Wider stills need more memory and are not read better.
+"""
 PREVIEW_WIDTH_PX = 768
 """Width of previews in pixels: `PREVIEW_HEIGHT_PX` rows for a sensor of 16 : 9, more for other sensors."""
 SETTLE_S = 2.0
 FOCUS_TIMEOUT_S = 5.0
-"""Longest time for the autofocus, in seconds. On a plain surface it may never find its focus (picamera2 issue 1082)."""
+"""Longest time for the autofocus, in seconds; on a plain surface it may never succeed (picamera2 issue 1082)."""
 DEFAULT_LENS_POSITION = 1.7
-"""Lens position in dioptres if no focus is found: from 45 to 100 cm the blur of camera module 3 is at most 3 pixels."""
+"""Lens position in dioptres if the autofocus fails: at 45 to 100 cm, camera module 3 blurs by at most 3 pixels."""
 FRAME_TIMEOUT_S = 2.0
 """Time without a picture, in seconds, after which the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 AF_MANUAL, AF_CONTINUOUS = 0, 2
 """Values of libcamera's control `AfMode` (autofocus mode)."""
 AF_FOCUSED = 2
-"""Value of libcamera's `AfState` in the metadata if the picture is in focus; others are idle, scanning and failed."""
+"""Value of libcamera's `AfState` in the metadata of a picture in focus; others are idle, scanning and failed."""
 FLICKER_MANUAL = 1
-"""Value of libcamera's control `AeFlickerMode` for exposures that are multiples of `AeFlickerPeriod`."""
+"""Value of libcamera's control `AeFlickerMode` that makes exposures multiples of `AeFlickerPeriod`."""
 IDLE_INTERVAL_S = 1.0
-"""Time between two pictures, in seconds, above which the table counts as idle."""
+"""Interval between two pictures, in seconds, above which the sensor runs slowly."""
 FRAME_US, IDLE_FRAME_US = 33_333, 100_000
-"""Shortest time of a frame in microseconds, in a game and while idle: some sensors give 56 frames a second."""
+"""Shortest time of a frame in microseconds, in a game and while idle; some sensors could give 56 frames a second."""
 
 _YUV_CONVERSIONS: Mapping[str, int] = {
     "YUV420": cv2.COLOR_YUV2BGR_I420,
@@ -80,9 +82,9 @@ class PiCamera:
     """A camera module; the constructor opens the camera and locks exposure, white balance and focus.
 
     `number` is the camera's place in the list of `rpicam-hello --list-cameras`; a Raspberry Pi 5 has two sockets.
-    `picamera` creates the `Picamera2` object; it is called again after the camera failed. `settle_s` is the time in
-    seconds for the automatic adjustment, `mains_hz` the frequency of the mains in Hz: lamps flicker twice as fast.
-    Raises `CameraError`.
+    `picamera` creates the `Picamera2` object, at the start and after each failure. `settle_s` is the time in seconds
+    for the automatic adjustment, and `mains_hz` the frequency of the mains, which makes lamps flicker. Raises
+    `CameraError`.
     """
 
     live = True
@@ -132,7 +134,7 @@ class PiCamera:
         return frame
 
     def preview(self) -> Frame:
-        """Return the brightness of the low-resolution stream, or a reduced still if the camera has no such stream.
+        """Return a small grey picture: of the low-resolution stream or, if the camera has none, a reduced still.
 
         Raises `CameraError`.
         """
@@ -192,7 +194,7 @@ class PiCamera:
             raise self._record_failure(error) from error
 
     def _adapt_frame_rate(self, camera: Any) -> None:
-        """Let the sensor run slowly while pictures are asked for less than once a second: less heat and load."""
+        """Slow the sensor down while callers want less than one picture a second, which saves heat and load."""
         now = self._clock()
         is_idle, self._last_capture = now - self._last_capture > IDLE_INTERVAL_S, now
         frame_us = IDLE_FRAME_US if is_idle else FRAME_US
@@ -201,7 +203,10 @@ class PiCamera:
             camera.set_controls(make_frame_limits(frame_us, camera.camera_controls))
 
     def _capture_image(self, camera: Any, stream: str, *, convert: Converter, fresh: bool = True) -> Image:
-        """Return the picture of the next request; if `fresh`, skip requests that were exposed before the call."""
+        """Return the next picture of `stream`; if `fresh` is True, skip pictures that were exposed before the call.
+
+        `convert` converts the array of the stream to a picture.
+        """
         asked = time.monotonic_ns() if fresh else 0
         end = self._clock() + FRAME_TIMEOUT_S
         while True:
@@ -242,7 +247,7 @@ class PiCamera:
 def make_auto_controls(offered: Container[str], mains_hz: int = DEFAULT_MAINS_HZ) -> Controls:
     """Return the controls for automatic exposure, white balance and focus, restricted to the `offered` names.
 
-    Exposures are multiples of the period in which lamps flicker, which is half a period of the mains.
+    Exposure times are multiples of the period with which lamps flicker, that is, half a period of the mains.
     """
     wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
     if "AeFlickerMode" in offered and "AeFlickerPeriod" in offered:
@@ -256,7 +261,7 @@ def make_frame_limits(shortest_us: int, offered: Mapping[str, Sequence[Any]]) ->
 
 
 def is_focusing(metadata: Mapping[str, Any], offered: Container[str]) -> bool:
-    """Return True if the camera has autofocus and the picture of this metadata is not in focus."""
+    """Return True if the camera has an autofocus, and the picture with this metadata is not in focus."""
     return "AfMode" in offered and metadata.get("AfState", AF_FOCUSED) != AF_FOCUSED
 
 
@@ -279,7 +284,7 @@ def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -
 
 
 def fit_still_size(sensor: tuple[int, int], width: int = STILL_WIDTH_PX) -> tuple[int, int]:
-    """Return the sensor's (width, height) scaled down to at most `width`; both numbers are even."""
+    """Return the size (width, height) of the sensor, scaled down to at most `width` pixels; both numbers are even."""
     scale = min(1.0, width / sensor[0])
     return round(sensor[0] * scale) // 2 * 2, round(sensor[1] * scale) // 2 * 2
 
@@ -288,7 +293,7 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     """Convert a stream's array to `(H, W, 3) uint8 BGR`; `form` is libcamera's format, `size` is (width, height).
 
     libcamera names formats by the order in a little-endian word, so `RGB888` is blue, green, red in memory. The rows of
-    `array` may be longer than the width. Raises `CameraError` for an unknown format.
+    `array` may be longer than the width; the rest is cut off. Raises `CameraError` for an unknown format.
     """
     width, height = size
     if form in _YUV_CONVERSIONS:
@@ -306,7 +311,8 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
 def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
     """Convert a stream's array to brightness, `(H, W) uint8`; the arguments are those of `to_bgr`.
 
-    The planar formats begin with the plane of brightness, so nothing is computed. Raises `CameraError`.
+    The planar formats begin with the plane of brightness, which is returned without a computation. Raises
+    `CameraError`.
     """
     width, height = size
     if form in _PLANAR_FORMATS:
@@ -315,7 +321,7 @@ def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
 
 
 def exposure_start_ns(metadata: Mapping[str, Any]) -> float:
-    """Return the start of a picture's exposure in ns of the monotonic clock; infinity if not in the metadata."""
+    """Return the start of a picture's exposure in ns of the monotonic clock; infinity if it is unknown."""
     if "SensorTimestamp" not in metadata or "ExposureTime" not in metadata:
         return float("inf")
     return float(metadata["SensorTimestamp"]) - 1000.0 * float(metadata["ExposureTime"])
@@ -349,7 +355,10 @@ def _make_picamera2(number: int) -> Any:
 
 
 def _configure_streams(camera: Any) -> None:
-    """Configure a stream of stills and, if the camera supports a second stream, small pictures for motion detection."""
+    """Configure a stream of stills and, if the camera supports a second one, a stream of small pictures.
+
+    The small pictures are for motion detection.
+    """
     size = fit_still_size(camera.sensor_resolution)
     main = {"format": "RGB888", "size": size}
     small = {"format": "YUV420", "size": fit_still_size(size, PREVIEW_WIDTH_PX)}

@@ -1,4 +1,4 @@
-"""Pictures of a camera that the table does not use, for the choice of a camera."""
+"""Pictures of cameras that are not in use at the table, for the page on which a camera is chosen."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from device.cameras import open_camera
 from device.cameras.base import CLOSED_MESSAGE, Camera, CameraError, Image
 
 IDLE_S = 5.0
-"""Seconds after the last picture at which the camera is closed: the page that shows it was left."""
+"""Seconds after the last picture at which the camera is closed, because the page that shows it was left."""
 
 OpenCamera = Callable[[str], Camera]
 
 
 class CameraPreview:
-    """One open camera at a time, which is closed when no more pictures are asked for; safe for several threads.
+    """A camera for previews: opens one camera at a time, and closes it when no pictures are requested for some seconds.
 
-    A picture takes seconds if the camera has to be opened. To close it, or to ask for a picture of another camera, ends
-    this with a `CameraError`.
+    Safe for several threads. A picture takes seconds if the camera has to be opened first; if the preview is closed
+    meanwhile, or another camera is requested, the picture ends with a `CameraError`.
     """
 
     def __init__(self, opener: OpenCamera = open_camera, idle_s: float = IDLE_S) -> None:
@@ -66,7 +66,7 @@ class CameraPreview:
 
 
 class _PreviewedCamera:
-    """The camera that `source` names, opened for its first picture, after the camera `before` was closed."""
+    """The camera that `source` names; it is opened for its first picture, after the camera `before` was closed."""
 
     def __init__(self, source: str, opener: OpenCamera, before: _PreviewedCamera | None) -> None:
         self.source = source
@@ -75,10 +75,10 @@ class _PreviewedCamera:
         self._before = before
         self._camera: Camera | None = None
         self._use = threading.Lock()
-        """Held by the thread that uses the camera. `close` does not wait for it."""
+        """Lock of the thread that uses the camera; `close` does not wait for it."""
 
     def take_picture(self) -> Image:
-        """Return a picture. Raises `CameraError`, also if the camera is closed meanwhile."""
+        """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if the camera is closed meanwhile."""
         with self._use:
             if self._before is not None:
                 self._before.close()
@@ -94,7 +94,7 @@ class _PreviewedCamera:
             return camera.still().image
 
     def close(self) -> None:
-        """Close the camera, and end a picture that is being taken."""
+        """Close the camera; a picture that is being taken ends with a `CameraError`."""
         self.is_closed = True
         if self._camera is not None:
             self._camera.close()

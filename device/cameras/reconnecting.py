@@ -16,7 +16,7 @@ RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 class ReconnectingCamera:
     """A live camera that is opened at once if possible, and otherwise at a later call of `still` or `preview`.
 
-    `opener` opens the camera; it raises `CameraError` if no camera is connected. The delay between attempts grows with
+    `opener` opens the camera, or raises `CameraError` if no camera is connected. The delay between attempts grows with
     each failure. `clock` returns seconds.
     """
 

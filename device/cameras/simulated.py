@@ -1,4 +1,4 @@
-"""A camera over a simulated table, which renders its pictures."""
+"""A camera over a simulated table, with rendered pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part that all cameras have in common which OpenCV reads as a stream of frames: USB and network cameras."""
+"""Common base of the cameras that OpenCV reads as a stream of frames: USB and network cameras."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 class StreamCamera:
     """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
 
-    Only frames that a caller waits for are decoded, and previews at half the size in grey: decoding every frame would
-    take more than half a core of a Raspberry Pi 4. `open_capture` opens the stream, also again after it has ended; it
-    returns None on failure. `where` names the camera in its `repr`. Only new frames prove that the camera works:
-    `isOpened()` remains true after a camera was unplugged. Raises `CameraError` with the text `missing_message` if the
-    camera cannot be opened.
+    Only frames for waiting callers are decoded, and previews at half the size in grey: decoding every frame would take
+    more than half a core of a Raspberry Pi 4. `open_capture` opens the stream, also again after it has ended; it
+    returns None on failure. `where` names the camera in its `repr`. Raises `CameraError` with the text
+    `missing_message` if the camera cannot be opened.
+
+    A camera counts as lost when no new frames arrive, because `isOpened()` remains true after a camera was unplugged.
     """
 
     live = True
@@ -90,7 +91,7 @@ class StreamCamera:
         self.close()
 
     def _wait_for_frame(self, decode: Callable[[Image], Image | None]) -> Frame:
-        """Return the first frame from now on that can be decoded; a damaged JPEG is skipped. Raises `CameraError`."""
+        """Return the first new frame that `decode` can decode; damaged JPEGs are skipped. Raises `CameraError`."""
         moment = time.monotonic()
         until = moment + FRAME_TIMEOUT_S
         while True:
@@ -101,7 +102,10 @@ class StreamCamera:
             moment = frame.time
 
     def _wait_for_data(self, moment: float, until: float) -> Frame:
-        """Return the first frame that arrives after `moment`, not decoded. Raises `CameraError` at the time `until`."""
+        """Return the first frame that arrives after the time `moment` (s), without decoding it.
+
+        Raises `CameraError` if there is none until the time `until` (s).
+        """
 
         def has_arrived() -> bool:
             return self._retrieved is not None and self._retrieved.time > moment and not self._lost
@@ -137,7 +141,7 @@ class StreamCamera:
             capture.release()
 
     def _keep_frame(self, capture: cv2.VideoCapture) -> bool:
-        """Retrieve the frame that was grabbed if a caller waits for it; return False if this fails."""
+        """Read the data of the grabbed frame if a caller waits for a frame; return False if this fails."""
         now = time.monotonic()
         with self._frame_arrived:
             self._newest_time, self._lost = now, False
@@ -154,7 +158,7 @@ class StreamCamera:
 
 
 def silence_opencv() -> None:
-    """Switch OpenCV's own warnings off: a camera that cannot be opened is reported by a `CameraError`."""
+    """Switch OpenCV's own warnings off, because a camera that cannot be opened is reported by a `CameraError`."""
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
 

@@ -17,16 +17,16 @@ WIDTH, HEIGHT = 1920, 1080
 SETTLE_S = 2.0
 """Time in seconds for the automatic adjustment of exposure and focus."""
 LOCK_DELAY_S = 0.3
-"""Time in seconds after which a frame certainly has the locked exposure."""
+"""Time in seconds after locking the exposure, after which new frames certainly have this exposure."""
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
 class UsbCamera(StreamCamera):
     """A USB camera (V4L2 device).
 
-    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`), because numbers change if cameras are
-    plugged in in another order. `mains_hz` is the frequency of the mains, and `wait` sleeps for a time in
-    seconds. Raises `CameraError` if the camera cannot be opened.
+    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`), because the numbers depend on the
+    order in which cameras are plugged in. `mains_hz` is the frequency of the mains in Hz, and `wait` sleeps for a
+    number of seconds. Raises `CameraError` if the camera cannot be opened.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class UsbCamera(StreamCamera):
         return frame
 
     def settle(self) -> None:
-        """Adjust exposure and focus, then lock them where the camera can. Raises `CameraError`.
+        """Adjust exposure and focus, then lock them if the camera supports this. Raises `CameraError`.
 
-        Some cameras do not report the exposure that they have found. Their pictures get brighter or darker when the
-        exposure is locked, so they stay automatic.
+        Some cameras do not report the exposure that they have found. Locking it would make their pictures brighter or
+        darker, so their exposure remains automatic.
         """
         self._controls.adjust_automatically(self._mains_hz)
         self._wait(SETTLE_S)

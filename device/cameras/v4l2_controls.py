@@ -1,6 +1,6 @@
 """Controls of a USB camera through V4L2: exposure, focus, and the frequency of the mains.
 
-OpenCV has no property for the frequency of the mains, and its camera may be used by one thread only. The kernel accepts
+OpenCV has no property for the frequency of the mains, and only one thread may use an OpenCV camera. The kernel accepts
 controls through a second open file of the same device. Numbers are those of `linux/v4l2-controls.h`.
 """
 
@@ -43,7 +43,10 @@ class V4l2Controls:
         self._path = path
 
     def adjust_automatically(self, mains_hz: int) -> None:
-        """Let the camera adjust exposure and focus, with exposures at which lamps do not flicker."""
+        """Let the camera adjust exposure and focus; exposure times are chosen so that lamps do not flicker.
+
+        `mains_hz` is the frequency of the mains in Hz.
+        """
         with self._open_device() as device:
             _set_control(device, Control.POWER_LINE_FREQUENCY, _MAINS[mains_hz])
             if not _set_control(device, Control.EXPOSURE_AUTO, EXPOSURE_APERTURE_PRIORITY):
@@ -51,7 +54,7 @@ class V4l2Controls:
             _set_control(device, Control.FOCUS_AUTO, 1)
 
     def lock(self) -> None:
-        """Keep the present exposure and focus. A lens stays where it is when its autofocus is switched off."""
+        """Lock the current exposure and focus; switching the autofocus off leaves the lens where it is."""
         with self._open_device() as device:
             _set_control(device, Control.FOCUS_AUTO, 0)
             exposure = _read_control(device, Control.EXPOSURE)

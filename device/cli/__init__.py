@@ -43,7 +43,7 @@ COMMANDS = (
     "replay-report",
 )
 _MODULES = {"import": "import_", "replay-report": "replay_report"}
-"""Module names of commands whose name cannot be a module's name."""
+"""Module names of the commands whose names are not valid module names."""
 
 
 class UserError(TilekeeperError):

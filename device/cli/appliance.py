@@ -65,7 +65,7 @@ RESTART_DELAY_S = 1.0
 
 
 class Appliance:
-    """One table with all its parts: `serve` runs the table, and each of the other methods builds one part.
+    """One table with all its parts: `serve` runs the table, and the other methods build one part each.
 
     `report` is called with each line of output for the console.
     """
@@ -82,7 +82,7 @@ class Appliance:
         """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
         `starts` is the record of failed starts; parts that failed in several starts in a row are skipped.
-        `settings_file` can be changed on the page; if it is None, the page has no settings.
+        `settings_file` is the file that the page may change; if it is None, the page has no settings.
         """
         self._settings = settings
         self._reader = reader
@@ -108,7 +108,7 @@ class Appliance:
         self.ended = threading.Event()
         """Event that ends `serve` when it is set."""
         self.should_power_off = threading.Event()
-        """Event that is set when a player has held the power button of the panel."""
+        """Event that is set when a player holds the power button of the panel."""
 
     def serve(self, *, new: bool = False, has_options: bool = True) -> None:
         """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`. Raises `UserError`."""
@@ -189,8 +189,9 @@ class Appliance:
         """Resume the last game, or start a new game; return a sentence about the game. Raises `UserError`.
 
         If `new` is True, a new game is always started. `has_options` is True if the command line has options for a
-        game. If the last game has ended or has no turn, the new game has the options of the command line, or else the
-        settings of the last game. If a game is resumed, unused options are reported on the console and on the page.
+        game. A game that has ended or has no turn is not resumed: the new game has the options of the command line or,
+        without options, the settings of the last game. If a game is resumed, unused options are reported on the console
+        and on the page.
         """
         find_lexicon = make_lexicon_finder(self._settings.game)
         first_game = StartGame(self._first_game, self._lexicon)
@@ -216,13 +217,13 @@ class Appliance:
         return f"A new game begins: {', '.join(player.name for player in state.players)}."
 
     def show_notices(self, session: TableSession) -> None:
-        """Show problems of the store and the profile, and skipped parts, on the console and on the page."""
+        """Show problems of the store and the profile, and the skipped parts, on the console and on the page."""
         for problem in (*self._starts.messages, *self._notices):
             self._report(format_sentence(problem))
             session.notify(Notice(format_sentence(problem), Trouble.STORE))
 
     def open_pairing(self, session: TableSession) -> Pairing:
-        """Open the pairing (pairing code and paired devices), which is stored in the data folder."""
+        """Open the pairing (code and paired devices), whose data are stored in the data folder."""
         file = self._data_folder / FILE_NAME
         is_on_hotspot = self._hotspot.has_client if self._hotspot else lambda _: False
         return Pairing(lambda text: session.notify(Notice(text)), file=file, is_on_hotspot=is_on_hotspot)
@@ -256,7 +257,7 @@ class Appliance:
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
     def watch_hotspot(self, hotspot: Hotspot) -> PeriodicTask:
-        """Return the running task that closes the table's own Wi-Fi at times, to look for a known network."""
+        """Start the task that closes the unused hotspot now and then to search for a known network; return the task."""
         closing = threading.Event()
         watch = HotspotWatch(hotspot, NetworkManager(), closing, count_phones_in_hotspot)
         return PeriodicTask("hotspot", watch.check, closing)
@@ -281,7 +282,7 @@ class Appliance:
         return open_hall(session, store, hall, report_problem) if hall.host else nullcontext()
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
-        """Return the web application; messages of the panel about refused presses are also shown on the page."""
+        """Return the web application; it also shows the panel's messages about refused presses."""
         page, pins = self._settings.page, self._settings.panel
         has_pins = pins.use and not any(key_of(problem) == "panel-no-pins" for problem in self._setup_problems)
         host = HostInfo(
@@ -310,7 +311,7 @@ class Appliance:
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
 
     def open_settings(self, store: GameStore) -> SettingsAccess | None:
-        """Return the access of the page to the settings file. Limits of stored pictures change without a restart."""
+        """Return the page's access to the settings file; limits of stored pictures change without a restart."""
         if self._settings_file is None:
             return None
 
@@ -331,7 +332,10 @@ class Appliance:
         )
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
-        """Notify systemd that the program is ready, and send pings to its watchdog until the program ends."""
+        """Notify systemd that the program is ready, and send pings to its watchdog until the program ends.
+
+        `port` is the port of the page, and `status` the text that systemd shows.
+        """
         self._starts.complete()
         notify("READY=1", f"STATUS={status}")
         checks = {
@@ -350,12 +354,12 @@ class Appliance:
 
 
 def make_auto_turn_config(settings: TableSettings) -> AutoTurnConfig | None:
-    """Return when turns end without a button, or None if they do not."""
+    """Return the settings for turns that end without a button, or None if only a button ends them."""
     return None if settings.auto == "off" else AutoTurnConfig(settings.auto == "end", settings.auto_seconds)
 
 
 def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]:
-    """Return the names of command-line options that differ from the game in progress; empty if there is no game."""
+    """Return the command-line options that differ from the game in progress; empty if there is no game."""
     if state.rules is None:
         return []
     differs = {

@@ -21,7 +21,7 @@ _PACKAGE = "device.cli.benchmarks"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add a sub-command for each benchmark; if the benchmarks are not installed, accept any arguments.
 
-    In that case `run` explains how to install the benchmarks.
+    In the latter case, `run` explains how to install the benchmarks.
     """
     if find_spec(_PACKAGE) is None:
         parser.add_argument("what", nargs=argparse.REMAINDER, metavar="WHAT", help=" | ".join(BENCHMARKS))

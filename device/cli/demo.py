@@ -90,7 +90,7 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
 
 
 def _open_store(args: argparse.Namespace) -> GameStore:
-    """Return the store of the demo's games; a store in memory if the file cannot be used."""
+    """Return the store of the demo's games, or a store in memory if the file cannot be used."""
     from device.demo.demo_table import add_finished_games
     from device.storage.store import GameStore, StoreError
 
@@ -104,7 +104,10 @@ def _open_store(args: argparse.Namespace) -> GameStore:
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:
-    """Play games one after the other, or only one if `once` is True; then return 1 if a total was wrong, else 0."""
+    """Play games one after the other, or only one if `once` is True.
+
+    Return 1 if, after a single game, a total was wrong, otherwise 0.
+    """
     from device.session.table_session import CommandRefusedError
 
     while True:

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe_machine() -> str:
-    """Return the report on this machine as text, without a look through the camera."""
+    """Return the report on this machine as text, without taking a picture."""
     from device.doctor import System, examine
 
     return as_text(examine(System(), picture=False))

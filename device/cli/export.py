@@ -54,7 +54,7 @@ def _list_games(store: GameStore) -> None:
 def export_game(store: GameStore, number: int, path: Path) -> str:
     """Write a game to a new file and return a sentence for the console.
 
-    Raises `UserError`, `StoreError`, and `OSError` if the disk is full; then there is no file.
+    If writing fails, the file is deleted. Raises `UserError`, `StoreError`, and `OSError` if the disk is full.
     """
     from device.storage.archive import export_gcg, export_zip
 

@@ -182,7 +182,7 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
 
 
 def own_lexicon_path(game: GameSettings) -> Path | None:
-    """Return the path of the word list in the settings, or None if the settings name no file."""
+    """Return the path of the word list in the settings, or None if the settings do not name a file."""
     return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
 
 

@@ -1,4 +1,4 @@
-"""The web server of `tilekeeper run`, with http, https, and the messages about its addresses."""
+"""Start of the web server for `tilekeeper run`, over http and https, with messages about its addresses."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
-"""Pattern of URLs that phones cannot reach."""
+"""Pattern of URLs that only this machine can open."""
 
 _ALL_ADDRESSES = ("0.0.0.0", "::")
-"""Values of `page.host` with which the page is served on all addresses, at which no browser finds it."""
+"""Values of `page.host` that mean all addresses of the machine; browsers cannot open them as an address."""
 
 CERTIFICATE_CHECK_INTERVAL_S = 60.0
-"""Seconds between two checks of the table's own certificate: the machine may get an address later than the program."""
+"""Seconds between two checks of the table's own certificate, because the address of the machine may change."""
 
 
 @contextmanager
@@ -41,8 +41,8 @@ def open_page(
 ) -> Iterator[tuple[PageServer, str]]:
     """Serve the page during the `with` block, and report its addresses and the pairing code. Raises `UserError`.
 
-    Without a certificate in the settings, the table's own one is kept in `folder`, also for the address of `hotspot`.
-    Yield the server and a sentence with the URLs.
+    Without a certificate in the settings, the table uses a certificate of its own, which is stored in `folder` and is
+    also valid for the address of `hotspot`. Yield the server and a sentence with the URLs.
     """
     from web.security.certificate import FILE_NAME, OwnCertificate
     from web.security.hosts import make_secure_address
@@ -69,7 +69,10 @@ def open_page(
 def _make_tls_settings(
     page: PageSettings, own: OwnCertificate | None, report: Callable[[str], None]
 ) -> TlsSettings | None:
-    """Return the certificate of the settings or the table's own one; None if the latter cannot be written."""
+    """Return the TLS settings with the certificate of the settings or the table's own one.
+
+    Return None, without https, if the table's own certificate cannot be written.
+    """
     from web.security.server import TlsSettings
 
     if page.certificate and page.key:
@@ -84,7 +87,7 @@ def _make_tls_settings(
 
 
 def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report: Callable[[str], None]) -> PageServer:
-    """Return the server; if the port of https is in use, a table with its own certificate has http alone.
+    """Return the server; without https if its port is in use and the certificate is the table's own.
 
     Raises `UserError`, `CertificateError`.
     """
@@ -103,7 +106,7 @@ def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report
 
 @contextmanager
 def _keep_renewing(own: OwnCertificate, server: PageServer) -> Iterator[None]:
-    """Renew the table's own certificate in time, and when the machine has another name or address."""
+    """Renew the table's own certificate during the `with` block, before it ends or when a name or address is new."""
 
     def renew() -> float:
         try:
@@ -121,7 +124,7 @@ def _keep_renewing(own: OwnCertificate, server: PageServer) -> Iterator[None]:
 
 
 def find_certificate_names(page: PageSettings, hotspot: Hotspot | None) -> list[str]:
-    """Return the names and addresses at which the page is served, for the table's own certificate."""
+    """Return the names and addresses of the page, which the table's own certificate must contain."""
     from web.security.hosts import find_machine_names
 
     is_one = page.host and page.host not in _ALL_ADDRESSES

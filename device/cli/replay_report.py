@@ -55,7 +55,7 @@ def as_json(header: ReportHeader, turns: Sequence[TurnReplay]) -> str:
 
 
 def as_text(header: ReportHeader, turns: Sequence[TurnReplay]) -> Iterator[str]:
-    """Yield the result as lines of text: one line for each picture, followed by what differs."""
+    """Yield the result as lines of text: one line for each picture, followed by the differences."""
     yield f"game {header.game}, reported by version {header.program or 'unknown'}"
     for turn in turns:
         yield f"{turn.event:5}  {'same  ' if turn.is_same else 'DIFFERS'}  {turn.recorded}"

@@ -52,7 +52,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
-    """Return the result for one file as a dictionary for JSON."""
+    """Return the result for one file as a dictionary for JSON.
+
+    `record` is the parsed file, and `game` the game replayed from it.
+    """
     labels = record.labels()
     events = [
         {

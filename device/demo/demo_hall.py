@@ -27,14 +27,14 @@ TURN_S = (3.0, 12.0)
 """Shortest and longest time of a turn, in seconds."""
 GAME_PAUSE_S = 30.0
 START_WAIT_S = 120.0
-"""Time, in seconds, for which a new game waits for the director to start the clocks."""
+"""Time, in seconds, after which a new game begins even if the director has not started the clocks."""
 WAITING_COUNT = 2
 MAX_WAIT_S = 1.0
 START_TIMEOUT_S = 5.0
 
 
 class NoBrokerError(TilekeeperError):
-    """Mosquitto is not installed, or does not start."""
+    """A failure to run Mosquitto: it is not installed, or does not start."""
 
 
 @contextmanager
@@ -70,8 +70,8 @@ def _is_open(port: int) -> bool:
 class DemoHall:
     """Ten tables that play recorded games, one after the other, on one thread named `demo-hall`.
 
-    They obey the director of the hall that asks first: pairings are the players of the next game, which waits some time
-    for the start of the clocks. The last two tables wait from the beginning.
+    They accept the first hall that offers its key. The director's pairings become the players of the next game, which
+    waits up to `START_WAIT_S` seconds for the director to start the clocks. The last two tables begin with such a wait.
     """
 
     def __init__(self, broker: HallSettings, count: int = TABLE_COUNT, seed: int = 1) -> None:

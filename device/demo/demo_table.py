@@ -1,4 +1,4 @@
-"""The demo: recorded games are played on a simulated table, tile by tile, and read by a real session."""
+"""The demo: recorded games are played on a simulated table, tile by tile, and a real session reads the board."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TILE_INTERVAL_S = 0.5
 """Seconds between two tiles of a play, at speed 1."""
 THINKING_TIME_S = 2.0
 SCORE_DISPLAY_TIME_S = 3.0
-"""Seconds, at speed 1, for which viewers see a score on the page before the next player begins to think."""
+"""Seconds, at speed 1, between the score of a play and the next play, so that viewers can see the score."""
 PRESS_TIME_S = 4.0
 """Seconds, at speed 1, in which a viewer may press *End turn* after a play; then the demo presses it."""
 GAME_PAUSE_S = 15.0
@@ -65,7 +65,7 @@ def add_finished_games(store: GameStore) -> None:
 
 
 def started(record: Record, lexicon: str | None) -> GameStarted:
-    """Return the event that starts a recorded game: the names of the players and the word list."""
+    """Return the event that starts a recorded game, with the names of its players and the word list."""
     return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
 
 
@@ -234,7 +234,7 @@ def _face_of(tile: Tile | None) -> str:
 
 
 def _choose_answer(question: Question, truth: Board) -> int:
-    """Return the index of the answer that matches the simulated board, or of the second answer if none matches."""
+    """Return the index of the answer that agrees with the board `truth`, or of the second answer if none does."""
     true_faces = tuple(_face_of(truth[square]) for square in question.squares)
     answers = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
     return answers.index(true_faces) if true_faces in answers else min(1, len(question.answers) - 1)

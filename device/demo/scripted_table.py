@@ -1,4 +1,4 @@
-"""A table without camera and board: it plays a recorded game event by event, for the demo and the load of a hall."""
+"""A table without camera and board that plays recorded games event by event, for the demo and load tests of a hall."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _NAMES = (
 
 
 class ScriptedTable:
-    """Plays games in a store; it has the snapshots and listeners of a session. `now` is a clock in seconds."""
+    """A table that plays recorded games in a store; like a session, it has snapshots and listeners.
+
+    `number` chooses the games and the names of the players. `now` returns the time in seconds.
+    """
 
     def __init__(self, store: GameStore, number: int, now: Callable[[], float] = time.monotonic) -> None:
         self.state = TableSnapshot()
@@ -51,11 +54,11 @@ class ScriptedTable:
         self._listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
-        """Call `listener` no longer."""
+        """Stop calling `listener`."""
         self._listeners.remove(listener)
 
     def submit(self, command: TableCommand) -> Future[TableSnapshot]:
-        """End the pause, as the director of a hall asks for; everything else is refused."""
+        """Run the command `EndPause`, with which a hall's director starts the clocks; refuse all other commands."""
         future = Future[TableSnapshot]()
         with self._lock:
             if isinstance(command, EndPause) and self._is_paused:
@@ -67,10 +70,10 @@ class ScriptedTable:
         return future
 
     def begin_game(self, skipped: int = 0, players: Sequence[str] = (), *, is_paused: bool = False) -> None:
-        """Begin a random recorded game; its first `skipped` events happen at once.
+        """Begin a random recorded game; its first `skipped` events are played at once.
 
-        `players` are the players that the director of a hall has sent, by default those of this table. If it is paused,
-        the first event or `EndPause` ends the pause.
+        `players` are the players from the director of a hall; if empty, the table's own names are used. If `is_paused`
+        is True, the game begins with a pause, which the first event or `EndPause` ends.
         """
         with self._lock:
             self._begin_game(skipped, tuple(players), is_paused=is_paused)
@@ -129,7 +132,7 @@ class ScriptedTable:
 
 
 def _pick_names(number: int) -> tuple[str, ...]:
-    """Return three names; the tables have different ones as long as there are enough.
+    """Return three names for the table `number`; when all names are used, they are repeated with a numeral.
 
     >>> _pick_names(1), _pick_names(9)
     (('Dario', 'Edda', 'Finn'), ('Ben II', 'Cleo II', 'Dario II'))

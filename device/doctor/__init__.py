@@ -1,8 +1,8 @@
 """Diagnosis of the machine for `tilekeeper doctor`: checks, findings and the remedy for each fault.
 
 `examine` runs all checks. A check is a function that takes a `System` and the table's `Settings`, and yields
-`Finding`s. A finding is a sentence about the state of one part of the machine, and for a fault also the command or
-action that fixes the fault.
+`Finding`s. A finding is a sentence about one part of the machine; that of a fault also gives the command or action that
+fixes it.
 """
 
 from device.doctor.examination import Report, examine

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """Severity of a finding, from good to fault."""
+    """Severity of a finding, from `GOOD` to `FAULT`."""
 
     GOOD = "good"
     NOTE = "note"

@@ -23,7 +23,7 @@ _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk
 
 
 def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that Python is a 64-bit build; onnxruntime has no wheels for 32 bits."""
+    """Check that Python is a 64-bit build, because onnxruntime has no wheels for 32 bits."""
     subject = Subject("machine")
     if sys.maxsize < 2**32:
         yield subject.fault(
@@ -82,7 +82,8 @@ def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
 def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check the SD card for errors.
 
-    The signs are a read-only mount, the error counters of ext4, messages in the kernel log, and the wear of an eMMC.
+    Signs of errors are a read-only mount, the error counters of ext4, messages in the kernel log, and the wear of an
+    eMMC.
     """
     subject = Subject("card")
     mend = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
@@ -112,7 +113,7 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the machine's clock is synchronised; only the dates of games depend on the clock."""
+    """Check that the machine's clock is synchronised; a wrong clock affects only the dates of games."""
     subject = Subject("date")
     answer = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if answer is None or answer.status:

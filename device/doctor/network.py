@@ -43,7 +43,7 @@ def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the table's own hotspot is set up, for places without a known Wi-Fi."""
+    """Check that the table's own hotspot, for places without a known Wi-Fi, is set up."""
     subject = Subject("own wi-fi")
     if not system.glob("/sys/class/net/*/wireless"):
         return
@@ -81,9 +81,9 @@ def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def _find_cloud_name(system: System) -> str:
-    """Return the host name that cloud-init sets at each start; empty if it sets none.
+    """Return the host name that cloud-init sets at each start, or an empty string if it sets none.
 
-    Raspberry Pi Imager 2 writes it to the file `user-data` of cards that it customises.
+    Raspberry Pi Imager 2 writes this name to the file `user-data` of the cards that it customises.
     """
     if any("preserve_hostname: true" in path.read_text() for path in system.glob("/etc/cloud/cloud.cfg.d/*.cfg")):
         return ""
@@ -123,7 +123,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that no other program uses the port of https; without https the table works, too."""
+    """Check that the port of https is free; otherwise give a warning, because the table also works without https."""
     page = settings.page
     try:
         free = system.is_port_free(page.host, page.secure_port)
@@ -137,7 +137,7 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _is_served(system: System, port: int) -> bool:
-    """Return True if the service runs, or if a table that a user started listens on the port."""
+    """Return True if the service runs, or a table that was started by a user listens on the port."""
     return read_service_state(system) == "active" or _find_port_user(system, port) == "tilekeeper"
 
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
 """Limits of the mean brightness (0 to 255) of a good picture."""
 OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
-"""Grey level from which a pixel counts as overexposed, and the largest share of such pixels on a board without
-glare."""
+"""Grey level from which a pixel is overexposed, and the largest share of such pixels on a board without glare."""
 MIN_SQUARE_PX = 24.0
 """Pixels per square below which letters are often confused."""
 SOFT_EDGE_WIDTH = 0.10

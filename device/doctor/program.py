@@ -40,7 +40,7 @@ MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000
 """Free bytes below which a fault or a warning is given; a game with its pictures takes about ten million bytes."""
 SERVICE_USER = "tilekeeper"
 SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", "/usr/lib/systemd/system/tilekeeper.service")
-"""Places of the unit: that of `install.sh`, and that of the Debian package."""
+"""Paths of the systemd unit as installed by `install.sh` and by the Debian package."""
 PRIVATE_FOLDERS = ("/home", "/root", "/run/user")
 """Folders that the service does not see (`ProtectHome=` in the unit)."""
 
@@ -50,7 +50,7 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Settings, Finding]:
     """Return the settings and a finding about the settings file.
 
-    If the file is missing or invalid, the default settings are returned. `named` is a settings file named by the user.
+    If the file is missing or invalid, the default settings are returned. `named` is a file named by the user, or None.
     """
     subject = Subject("settings")
     path = named or system.path(SYSTEM_SETTINGS_FILE)
@@ -65,7 +65,7 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
 
 
 def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that all required libraries can be imported; an installed library may fail to load."""
+    """Check that all required libraries can be imported, because an installed library may fail to load."""
     subject = Subject("libraries")
     broken = False
     for module, distribution in REQUIRED_MODULES.items():
@@ -135,7 +135,7 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_update(system: System, settings: Settings) -> Iterator[Finding]:
-    """Report a newer Debian package that apt knows, and if the settings allow the request, a newer release."""
+    """Report a newer Debian package that apt knows and, if the settings allow the request to PyPI, a newer release."""
     answer = system.run("apt-cache", "policy", "tilekeeper")
     versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\S+)", answer.out if answer else ""))
     installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")
@@ -151,9 +151,10 @@ def is_service_installed(system: System) -> bool:
 
 
 def find_read_problem(system: System, path: Path) -> str:
-    """Return why the service cannot read a file or folder, as the end of a sentence; empty if it can or is not there.
+    """Return why the service cannot read a file or folder, as the end of a sentence; empty if there is no problem.
 
-    The doctor runs as root, which can read everything.
+    A missing file is no problem here. The permissions of the service's user are checked because the doctor runs as
+    root, which can read everything.
     """
     account = system.find_account(SERVICE_USER)
     if account is None or not is_service_installed(system):
@@ -227,9 +228,9 @@ def find_data_folder(system: System, settings: Settings) -> Path:
 
 
 def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
-    """Check the database file; only the header is read if a running table may have the file open.
+    """Check the database file; only its header is read if a running table may have the file open.
 
-    `path` is the file to read, and `shown` its path on the examined machine.
+    `path` is the file to read, and `shown` its path on the examined machine, for messages.
     """
     from device.storage.schema import SCHEMA_VERSION
 
@@ -260,9 +261,10 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
 
 
 def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> Iterator[Finding]:
-    """Run SQLite's `quick_check` on the database; the table must be stopped.
+    """Run SQLite's `quick_check` on the database, which requires that the table is stopped.
 
-    The database is opened as `immutable`, so that SQLite creates no files beside the database file.
+    The database is opened as `immutable`, so that SQLite creates no files beside it. `shown` is its path in messages,
+    and `aside` the remedy if the file is damaged.
     """
     try:
         store = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)

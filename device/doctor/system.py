@@ -32,7 +32,7 @@ class CompletedCommand:
 
 @dataclass(frozen=True, slots=True)
 class GpioLine:
-    """A line of a GPIO chip: the number of the line, and the consumer that has opened it (empty if unused)."""
+    """A line of a GPIO chip: its number, and the name of the program that has opened it (empty if unused)."""
 
     number: int
     user: str
@@ -48,12 +48,12 @@ class UserAccount:
 
 
 class System:
-    """The machine to examine: the present machine, or a folder with the layout of a root file system for tests."""
+    """The machine to examine; in tests, a folder with the layout of a root file system."""
 
     def __init__(
         self, root: Path = Path("/"), commands: str = _COMMAND_PATH, modules: Sequence[str] | None = None
     ) -> None:
-        """Examine the machine with root folder `root`; `commands` replaces PATH, and `modules` replaces `sys.path`."""
+        """Examine the machine with the root folder `root`; `commands` is used as PATH, and `modules` as `sys.path`."""
         self.root = root
         self._commands = commands
         self._modules = modules
@@ -161,9 +161,9 @@ class System:
             camera.close()
 
     def is_port_free(self, host: str, port: int) -> bool:
-        """Return True if a server can listen on the port, False if another program uses the port.
+        """Return True if a server can listen on the port, and False if another program uses the port.
 
-        Raises OSError for any other reason, such as a missing permission.
+        Raises OSError for any other problem, such as a missing permission.
         """
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family) as probe:
@@ -185,7 +185,7 @@ def can_read(path: Path, account: UserAccount, root: Path = Path("/")) -> bool:
 
 
 def can_write(path: Path, account: UserAccount) -> bool:
-    """Return True if the owner, group and mode of a file or folder allow `account` to read and write."""
+    """Return True if `account` may read and write a file or folder, according to its owner, group and mode."""
     return _has_access(path, account, 0o6)
 
 

@@ -1,1 +1,1 @@
-"""What a table publishes over MQTT for the hall: messages, and the thread that sends them to the broker."""
+"""Connection of tables to a hall over MQTT: what a table publishes, and what the hall receives, stores and orders."""

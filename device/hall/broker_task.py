@@ -1,4 +1,4 @@
-"""The thread that keeps a connection to the broker, of a table as of the hall."""
+"""The thread that connects to the broker, for a table and for the hall."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 
 class BrokerTask(ABC):
-    """A thread named `hall` that connects again after each loss; `start` it when the object is complete.
+    """Base class of a thread named `hall` that uses the broker, and connects again when the connection is lost.
 
-    `report` is called once with each reason for which the broker refuses this client; an unreachable broker is only
-    logged, because messages are sent later.
+    Subclasses call `_start` when they are initialised. `report` is called once with each reason for which the broker
+    refuses this client. If the broker cannot be reached, this is only logged, because messages are sent later.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -35,7 +35,7 @@ class BrokerTask(ABC):
         self._bell.setblocking(False)
         self._task: PeriodicTask | None = None
         self._has_delivered = False
-        """True if the broker has acknowledged messages on the present connection."""
+        """True if the broker has acknowledged messages on the current connection."""
 
     def __enter__(self) -> Self:
         return self
@@ -49,10 +49,10 @@ class BrokerTask(ABC):
 
     @abstractmethod
     def _describe_refusal(self, error: Exception) -> str:
-        """Return the sentence for `report`."""
+        """Return the message for `report` about a refusal by the broker."""
 
     def _note_store_error(self, error: StoreError) -> None:
-        """Note that the disk is full, for example; messages wait at the broker or in the store."""
+        """Log an error of the store, such as a full disk; messages wait at the broker or in the store."""
         _log.warning("the messages of the hall wait: %s", error)
 
     def _start(self) -> None:
@@ -68,7 +68,7 @@ class BrokerTask(ABC):
         self._wake_up.close()
 
     def _ring(self) -> None:
-        """End the wait of the thread for the network."""
+        """Wake the thread while it waits for the network."""
         with suppress(OSError):  # the thread has been woken already, or has ended
             self._bell.send(b"\0")
 

@@ -1,6 +1,6 @@
-"""One connection to an MQTT 5 broker, driven by the thread that calls `wait`.
+"""One connection to an MQTT 5 broker; the thread that calls `wait` does all its work.
 
-MQTT 5, because a broker of version 3.1.1 acknowledges messages that its rules discard.
+MQTT 5 is needed because with version 3.1.1 a broker also acknowledges messages that it discards by its rules.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ KEEPALIVE_S = 20
 CONNECT_TIMEOUT_S = 5.0
 MAX_PASSWORD_FILE_BYTES = 10_000
 QOS = 1
-"""Delivered at least once."""
+"""MQTT's quality of service 1: messages are delivered at least once."""
 
 
 class BrokerLostError(TilekeeperError):
-    """The broker cannot be reached, or the connection has ended."""
+    """A broker that cannot be reached, or a connection that has ended."""
 
 
 class BrokerRefusedError(TilekeeperError):
-    """The broker refuses the table, or its certificate is not accepted; a further attempt will hardly succeed."""
+    """A refusal by the broker, or a certificate that is not accepted; trying again will hardly help."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a client receives: `receive` gets topic, payload, and True if the broker had retained the message.
+    """Topics that a client receives; `receive` is called with topic, payload, and True for a message that was retained.
 
     A message is acknowledged after `receive` has returned. The broker keeps messages for an absent client for
-    `session_s` seconds, and sends none that is larger than `max_bytes`. If the subscription is not required, a broker
-    that does not allow it is only logged.
+    `session_s` seconds, and does not send messages larger than `max_bytes`. If the broker does not allow the
+    subscription, this is only logged unless `is_required` is True.
     """
 
     topics: tuple[str, ...]
@@ -59,9 +59,9 @@ class Subscription:
 
 
 class BrokerConnection:
-    """A connection of one client; the broker sends its last will `will` if the connection ends unexpectedly.
+    """A connection of one client to the broker, which sends the message `will` if the connection ends unexpectedly.
 
-    Each attempt to connect makes a new connection, so that no message waits anywhere but in the store.
+    Each attempt to connect makes a new object, so that unsent messages wait only in the store.
     """
 
     def __init__(
@@ -135,13 +135,14 @@ class BrokerConnection:
 
     @property
     def is_acknowledged(self) -> bool:
-        """True if the broker has acknowledged all messages."""
+        """True if the broker has acknowledged all messages that were sent."""
         return not self._unacknowledged
 
     def publish(self, publications: Sequence[Publication], on_refused: Callable[[str], None] | None = None) -> None:
         """Send messages in order. Raises `BrokerLostError`.
 
-        If the broker does not allow one of them, `on_refused` gets the reason; without it, the connection ends.
+        If the broker does not allow a message, `on_refused` is called with the reason; without `on_refused`, `wait`
+        raises `BrokerRefusedError`.
         """
         for one in publications:
             info = self._client.publish(one.topic, one.payload, QOS, one.retain)

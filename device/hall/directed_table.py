@@ -1,6 +1,6 @@
-"""A table that a hall may direct: the key that the admin has accepted, and what the director has sent.
+"""A table that a hall may direct: the accepted key of the hall, and the orders from its director.
 
-The number of the last order is saved before the order is carried out, so that an order counts once, also after a
+The number of an order is saved before the order is carried out, so that no order is carried out twice, even after a
 restart.
 """
 
@@ -38,15 +38,19 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall-director"
 REPORT_INTERVAL_S = 60.0
-"""Least time between two notices and lines of the log about refused messages; all of them are counted."""
+"""Shortest interval, in seconds, between two notices about refused messages; all messages are counted."""
 MAX_ANSWERS = 50
-"""Number of answers that wait for the broker; the newest ones are kept."""
+"""Largest number of answers that wait for the broker; the oldest ones are discarded."""
 
 Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
 
 
 class Direction(msgspec.Struct, frozen=True):
-    """What is kept: the accepted key (empty: none), the last number of each key that was ever accepted, and names."""
+    """The stored data of a directed table: the accepted key of a hall, and what its director has sent.
+
+    `key` is empty if no hall is accepted. `numbers` has the number of the last order for each key (hexadecimal) that
+    was ever accepted. `name` is the name of the table, and `pairing` are the players of the next game.
+    """
 
     key: bytes = b""
     numbers: Mapping[str, int] = {}
@@ -55,9 +59,10 @@ class Direction(msgspec.Struct, frozen=True):
 
 
 class DirectedTable:
-    """Receives the messages of the hall for one table; thread-safe.
+    """Receiver of the director's messages for one table; thread-safe.
 
-    `offered` is the key of the hall at the broker, empty if there is none; `refused` is the number of refused messages.
+    `offered` is the key that a hall offers at the broker, empty if there is none; `refused` counts the refused
+    messages.
     """
 
     def __init__(
@@ -68,7 +73,10 @@ class DirectedTable:
         report: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Read what was accepted before. `clock` returns seconds. Raises `StoreError`."""
+        """Load the accepted key and the last numbers from the store. Raises `StoreError`.
+
+        `submit` runs a command of the session, `report` shows a message to the players, and `clock` returns seconds.
+        """
         self._table = table
         self._store = store
         self._submit = submit
@@ -81,11 +89,11 @@ class DirectedTable:
         self.offered = b""
         self.refused = 0
         self.on_answer: Callable[[], None] = lambda: None
-        """Called, on any thread, when there is an answer to be sent."""
+        """Function that is called, on any thread, when there is an answer to send."""
 
     @property
     def accepted(self) -> bytes:
-        """The key of the hall that may direct this table, empty if there is none."""
+        """The key of the hall that may direct this table, or empty bytes."""
         return self._direction.key
 
     @property
@@ -99,9 +107,9 @@ class DirectedTable:
         return self._direction.pairing
 
     def receive(self, topic: str, payload: bytes, is_retained: bool, store_id: str) -> None:
-        """Carry out an order, or note the key of a hall; `store_id` is the id of this table's store.
+        """Carry out an order, or store the key that a hall offers; `store_id` is the id of this table's store.
 
-        A message that is not accepted is counted and reported, and has no other effect. Raises `StoreError`.
+        An invalid message is counted and reported, and has no other effect. Raises `StoreError`.
         """
         try:
             if topic == KEY_TOPIC:
@@ -116,11 +124,11 @@ class DirectedTable:
                 self._answer(number, error)
 
     def take_answers(self) -> list[OrderAnswer]:
-        """Return the answers that were not taken before, in order."""
+        """Return the waiting answers in order, and remove them from the queue."""
         return [self._answers.popleft() for _ in range(len(self._answers))]
 
     def accept(self, key: bytes) -> bool:
-        """Let the hall with this key direct the table; return False if it is not the one that is offered now.
+        """Allow the hall with this key to direct the table; return False if this is not the key that is offered now.
 
         Raises `StoreError`.
         """
@@ -131,7 +139,7 @@ class DirectedTable:
             return True
 
     def withdraw(self) -> None:
-        """Let no hall direct the table. Numbers are kept, so that old messages stay refused. Raises `StoreError`."""
+        """Allow no hall to direct the table; numbers are kept, so old orders stay refused. Raises `StoreError`."""
         with self._lock:
             self._save(Direction(numbers=self._direction.numbers))
 
@@ -149,7 +157,7 @@ class DirectedTable:
             self._answer(order.number, None)
 
     def _answer(self, number: int, error: BaseException | None) -> None:
-        """Queue the answer to an order, which was refused if there is an error: the clock runs already, for example."""
+        """Queue the answer to the order `number`: accepted, or refused with the message of `error`."""
         reason = str(error or "")
         if error:
             _log.info("the order %d of the director is refused: %s", number, reason)

@@ -1,6 +1,6 @@
-"""Signed messages of the director: what the hall may send to a table, and the checks that a table makes.
+"""Signed orders of the director: the messages that the hall may send to a table, and the checks of the table.
 
-A table does only what a `DirectorCommand` can say. Nothing here depends on the network.
+A table carries out only the commands of `DirectorCommand`. Nothing here depends on the network.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from engine.messages import make_message
 
 KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
 MAX_ORDER_BYTES = 4000
-"""Largest message that a table reads; the longest names need 1000."""
+"""Size of the largest message that a table reads, in bytes; the longest names need 1000."""
 MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
-"""Largest packet that the broker sends to a table. Those above `MAX_ORDER_BYTES` are reported."""
+"""Size of the largest packet that the broker sends to a table; messages above `MAX_ORDER_BYTES` are reported."""
 KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
-"""Keys of the reasons without values for which a table refuses an order."""
+"""Keys of those reasons for refusing an order whose texts have no placeholders."""
 _MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
 
 
 class SetTableName(msgspec.Struct, frozen=True, tag_field="kind", tag="name"):
-    """Show this name on the pages of the table."""
+    """Set the name that the pages of the table show."""
 
     name: str
 
 
 class OfferPairing(msgspec.Struct, frozen=True, tag_field="kind", tag="pairing"):
-    """Offer these players for the next game."""
+    """Offer these players for the next game, in the order of their seats."""
 
     players: tuple[str, ...]
 
@@ -50,7 +50,7 @@ DirectorCommand = SetTableName | OfferPairing | StartClock
 
 
 class DirectorOrder(HallMessage, frozen=True, kw_only=True):
-    """A command for the table `table` with this `store`. `number` grows with each order of a hall."""
+    """A command for the table `table` with the store `store`; `number` increases with each order of a hall."""
 
     store: str
     number: int
@@ -89,7 +89,7 @@ def make_director_topic(table: str) -> str:
 
 
 def format_fingerprint(key: bytes) -> str:
-    """Return the first 80 bits of the key's SHA-256 for people to compare.
+    """Return the first 80 bits of the key's SHA-256 as text that people can compare.
 
     >>> format_fingerprint(bytes(32))
     '6668 7aad f862 bd77 6c8f'
@@ -99,18 +99,18 @@ def format_fingerprint(key: bytes) -> str:
 
 
 def publish_key(key: Ed25519PrivateKey) -> Publication:
-    """Return the message with the public key of the hall."""
+    """Return the message with the public key of the hall, for publication; the broker keeps it for new clients."""
     return Publication(KEY_TOPIC, HallKey(key.public_key().public_bytes_raw()), retain=True)
 
 
 def publish_order(key: Ed25519PrivateKey, order: DirectorOrder) -> Publication:
-    """Return the signed message of an order; the broker does not keep it for later subscribers."""
+    """Return the signed message of an order, for publication; the broker does not keep it for new clients."""
     text = msgspec.json.encode(order)
     return Publication(make_director_topic(order.table), SignedOrder(text.decode(), key.sign(text)), retain=False)
 
 
 def decode_key(payload: bytes) -> bytes:
-    """Return the public key in a message of the hall. Raises `BadOrderError`."""
+    """Return the public key in the message `payload` of a hall. Raises `BadOrderError`."""
     try:
         key = msgspec.json.decode(payload[: MAX_ORDER_BYTES + 1], type=HallKey).key
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -121,7 +121,7 @@ def decode_key(payload: bytes) -> bytes:
 
 
 def read_order_number(payload: bytes) -> int | None:
-    """Return the number of an order, of which nothing is verified; None if it has none."""
+    """Return the number of an order without verifying anything; None if there is no valid number."""
     try:
         text = msgspec.json.decode(payload[: MAX_ORDER_BYTES + 1], type=SignedOrder).order
         number = msgspec.json.decode(text, type=_NumberedOrder).number
@@ -131,9 +131,10 @@ def read_order_number(payload: bytes) -> int | None:
 
 
 def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number: int) -> DirectorOrder:
-    """Return the order in a message if the key has signed it for this table, and its number is above `last_number`.
+    """Return the order in the message `payload`, after the checks of signature, table, store, number and command.
 
-    `key` is the accepted public key, empty if there is none. Raises `BadOrderError`.
+    The order must be signed with `key`, the accepted public key (empty if there is none), and its number must be larger
+    than `last_number`. Raises `BadOrderError`.
     """
     if len(payload) > MAX_ORDER_BYTES:
         raise BadOrderError(make_message("order-large", "it is too large ({0} bytes)", len(payload)))
@@ -157,7 +158,7 @@ def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number
 
 
 def is_sound_command(command: DirectorCommand) -> bool:
-    """Return True if a table can do this."""
+    """Return True if the names in a command are valid, so that a table can carry it out."""
     match command:
         case SetTableName(name=name):
             return bool(TABLE_PATTERN.fullmatch(name))
@@ -169,10 +170,10 @@ def is_sound_command(command: DirectorCommand) -> bool:
 
 
 def make_unreadable_error() -> BadOrderError:
-    """Return the error for a message in no known form."""
+    """Return the error for a message that is not in a known format."""
     return BadOrderError(make_message("order-unreadable", "it cannot be read"))
 
 
 def make_repeated_error() -> BadOrderError:
-    """Return the error for a message that was sent before."""
+    """Return the error for an order that was sent before."""
     return BadOrderError(make_message("order-repeated", "it is not newer than the last one"))

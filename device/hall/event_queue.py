@@ -1,7 +1,7 @@
-"""The store as the queue of events for the hall: the position after the last event that the broker acknowledged.
+"""The store as the queue of events for the hall: only the position after the last acknowledged event is kept.
 
-The position is a note in the store, written after the acknowledgement. After a power cut, events may be sent twice, but
-none is lost, and they are sent in the order of the log.
+The position is a note in the store, written after the broker's acknowledgement. After a power cut, events may be sent
+twice, but none is lost, and they are sent in the order of the log.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall"
 MAX_BATCH = 20
-"""Largest number of events that are sent before an acknowledgement; the memory needed does not depend on an outage."""
+"""Largest number of events that are sent before an acknowledgement, so that an outage does not fill the memory."""
 
 
 class Position(msgspec.Struct, frozen=True):
-    """The next event to send, by game and number, the id of the store, and the broker and table (`target`).
+    """The next event to send: `game`, `number` of the event, id of the `store`, and `target` (broker and table).
 
-    `time` is that of the event before, 0 if there is none.
+    `time` is the time of the event before, 0 if there is none.
     """
 
     store: str
@@ -35,20 +35,23 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class EventQueue:
-    """The events of the store that `target` has not acknowledged yet."""
+    """Queue of the events in the store that the broker has not acknowledged yet."""
 
     def __init__(self, store: GameStore, table: str, target: str) -> None:
-        """Read the position; a new target or a store with other games gets the newest game. Raises `StoreError`."""
+        """Load the position; for a new target, or a store with other games, start with the newest game.
+
+        `table` is the name of the table, and `target` identifies broker and table. Raises `StoreError`.
+        """
         self._store = store
         self._table = table
         self._position = self._read_position(target)
         self._next_game = 0
-        """Number of the next game of the store when the games after the position were listed last."""
+        """Number of the store's next game at the time when the games after the position were last listed."""
         self._save_position()  # the id of the store must not change if the power fails before the first acknowledgement
 
     @property
     def store_id(self) -> str:
-        """The id of the store in the messages of the table."""
+        """The id of the store, which is part of the messages of the table."""
         return self._position.store
 
     def _read_position(self, target: str) -> Position:
@@ -69,7 +72,7 @@ class EventQueue:
         )
 
     def read_batch(self) -> list[Publication]:
-        """Return the next events, up to `MAX_BATCH` and of one game; empty if all are acknowledged.
+        """Return the messages of the next events, up to `MAX_BATCH` and of one game; empty if all are acknowledged.
 
         Raises `StoreError`.
         """
@@ -85,7 +88,7 @@ class EventQueue:
         return []
 
     def read_log(self, game: int | None = None) -> list[Publication]:
-        """Return the whole log of a game, by default of that at the position; empty if there is none.
+        """Return the message with the whole log of a game, by default the game at the position; empty if there is none.
 
         Raises `StoreError`.
         """
@@ -94,14 +97,14 @@ class EventQueue:
         return [publish_log(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
-        """Save that an event, and all events before it, have arrived."""
+        """Move the position behind an event, because the broker has acknowledged it and all events before it."""
         self._position = msgspec.structs.replace(
             self._position, game=event.game, number=event.number + 1, time=event.time
         )
         self._save_position()
 
     def _save_position(self) -> None:
-        """Save the position, if that is possible: a table with a full disk still reports this to the hall."""
+        """Save the position; an error is only logged, so that a table with a full disk can report this to the hall."""
         try:
             self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(self._position).decode())
         except StoreError as error:

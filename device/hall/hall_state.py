@@ -1,7 +1,7 @@
-"""The state of the hall as a value, and the functions that apply messages to it.
+"""The state of the hall as an immutable value, and the functions that apply messages to it.
 
 Nothing here depends on the network or on a file. Games are replayed by the engine from their events, so that totals are
-computed by the same code as at the table; no word list is used, so nothing says whether a word is valid.
+computed by the same code as at the table. No word list is used, so the hall cannot reveal whether a word is valid.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from engine.game import Game
 from engine.messages import Message
 
 MAX_TABLES = 500
-"""Largest number of tables: a client with many names must not fill the memory."""
+"""Largest number of tables, so that a client with many names cannot fill the memory."""
 MAX_PROBLEMS = 50
-"""Number of refused messages that are remembered."""
+"""Largest number of refused messages that are kept."""
 MAX_ORDERS = 2 * MAX_TABLES
-"""Number of orders that are remembered."""
+"""Largest number of orders that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedGame:
-    """The newest game of a table: `game` is None if this version cannot read its events."""
+    """The newest game of a table; `game` is None if this version of the program cannot read its events."""
 
     received: ReceivedGame
     event_count: int
@@ -47,10 +47,11 @@ class PlayedGame:
 
 @dataclass(frozen=True, slots=True)
 class HallTable:
-    """What the hall knows of one table.
+    """One table in the state of the hall.
 
     `is_online` is None before the first message about it. `state` is the last state that the table published, and
-    `arrived` the time of its arrival (`time.monotonic()`). `revision` increases with each change of the hall.
+    `arrived` the time of its arrival (`time.monotonic()`). `revision` is that of the hall at the last change of the
+    table.
     """
 
     name: str
@@ -62,7 +63,7 @@ class HallTable:
 
     @property
     def needs_help(self) -> bool:
-        """True if the table calls the director, reports a fault, or is away in the middle of a game."""
+        """True if the table calls the director, reports a fault, or is offline in the middle of a game."""
         if self.state is None:
             return False
         is_playing = self.state.phase not in (Phase.LOBBY, Phase.ENDED)
@@ -70,14 +71,15 @@ class HallTable:
 
     @property
     def snapshot(self) -> TableSnapshot:
-        """The game as a snapshot of a session, without delay."""
+        """The game as a snapshot, as a session has it, without delay."""
         return self.make_snapshot(0.0)
 
     def make_snapshot(self, delay_s: float) -> TableSnapshot:
-        """Return the game as a snapshot of a session: computed from its events, with phase and clocks of the table.
+        """Return the game as a snapshot, as a session has it: from its events, with the phase and clocks of the table.
 
-        `delay_s` is the time in seconds since when the game was so. If the events are missing, not stored or of a
-        newer version, the snapshot has what the table says.
+        `delay_s` is the delay in seconds with which viewers see the game; the clocks are shifted by it. If the events
+        cannot be used (missing, not stored, or of a newer version), the snapshot contains only what the table has
+        published as its state.
         """
         state, played = self.state, self.played
         is_other = state is not None and played is not None and state.game not in (0, played.received.number)
@@ -111,12 +113,12 @@ class HallTable:
 
 
 def _read_phase(state: TableState) -> Phase:
-    """Return the phase of a table; a phase of a later version is shown as a turn."""
+    """Return the phase of a table; a phase that this version does not know counts as `Phase.TURN`."""
     return Phase(state.phase) if state.phase in list(Phase) else Phase.TURN
 
 
 class OrderStatus(StrEnum):
-    """What became of an order of the director."""
+    """Status of an order of the director: sent, answered, or not sent and why."""
 
     SENT = "sent"
     ACCEPTED = "accepted"
@@ -127,7 +129,7 @@ class OrderStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentOrder:
-    """An order of the director, with the answer of the table; `number` is 0 if it was not sent."""
+    """An order of the director to a table, its status, and the reason of a refusal; `number` is 0 if not sent."""
 
     table: str
     command: DirectorCommand
@@ -140,9 +142,9 @@ class SentOrder:
 class HallState:
     """All tables by name, in the order of their names, and the results of their games, oldest first.
 
-    `pairings` are those of the event. `names_revision` and `results_revision` are the revisions of the last change of
-    the names, and of results or pairings. `problems` are the messages that were refused, and `orders` those of the
-    director, the newest last; `is_connected` is True while the broker is reached.
+    `pairings` are those of the event. `names_revision` is the revision of the last change of the tables' names, and
+    `results_revision` that of results or pairings. `problems` are texts about refused messages, and `orders` the orders
+    of the director, both newest last. `is_connected` is True while the hall is connected to the broker.
     """
 
     revision: int = 0
@@ -156,18 +158,18 @@ class HallState:
     is_connected: bool = False
 
     def find_table(self, name: str) -> HallTable:
-        """Return a table; a new one if nothing is known of it. Raises `TooManyTablesError`."""
+        """Return the table with this name, or a new one. Raises `TooManyTablesError`."""
         if name not in self.tables and len(self.tables) >= MAX_TABLES:
             raise TooManyTablesError(f"more than {MAX_TABLES} tables")
         return self.tables.get(name) or HallTable(name)
 
 
 class TooManyTablesError(RulesError):
-    """More names of tables than a hall has tables."""
+    """More different names of tables than a hall may have."""
 
 
 def sort_key(name: str) -> tuple[object, ...]:
-    """Return the key that sorts names of tables with their numbers as numbers.
+    """Return a key that sorts names of tables, with the numbers in them in numerical order.
 
     >>> sorted(["Table 10", "Table 9", "A"], key=sort_key)
     ['A', 'Table 9', 'Table 10']
@@ -177,32 +179,32 @@ def sort_key(name: str) -> tuple[object, ...]:
 
 
 def apply_status(hall: HallState, name: str, *, is_online: bool) -> HallState:
-    """Return the hall after a table has come or gone."""
+    """Return the hall after the table `name` has come online or gone offline."""
     return _put(hall, replace(hall.find_table(name), is_online=is_online))
 
 
 def apply_table_state(hall: HallState, state: TableState, arrived: float) -> HallState:
-    """Return the hall after a table's state has arrived at time `arrived` (`time.monotonic()`)."""
+    """Return the hall after a state was received from a table at the time `arrived` (`time.monotonic()`)."""
     return _put(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
 
 
 def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
-    """Return the hall after the broker was reached or lost."""
+    """Return the hall after the broker was connected or lost."""
     return replace(hall, revision=hall.revision + 1, is_connected=is_connected)
 
 
 def apply_problem(hall: HallState, text: str) -> HallState:
-    """Return the hall after a message was refused."""
+    """Return the hall with one more text about a refused message."""
     return replace(hall, revision=hall.revision + 1, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
 
 
 def apply_orders(hall: HallState, orders: Sequence[SentOrder]) -> HallState:
-    """Return the hall after the director has sent something to tables."""
+    """Return the hall with further orders of the director."""
     return replace(hall, revision=hall.revision + 1, orders=(*hall.orders, *orders)[-MAX_ORDERS:])
 
 
 def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
-    """Return the hall after a table has answered; a further answer to the same order, of a replay, changes nothing."""
+    """Return the hall after a table has answered an order; only the first answer to an order counts."""
     status = OrderStatus.ACCEPTED if answer.accepted else OrderStatus.REFUSED
     text = answer.reason[:MAX_REASON_CHARS]
     reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
@@ -216,21 +218,21 @@ def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
 
 
 def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
-    """Return the hall with these results."""
+    """Return the hall with `results` as its results, sorted by time."""
     ordered, revision = tuple(sorted(results, key=lambda result: result.ended)), hall.revision + 1
     return replace(hall, revision=revision, results=ordered, results_revision=revision)
 
 
 def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
-    """Return the hall with the pairings of an event."""
+    """Return the hall with `pairings` as its pairings."""
     revision = hall.revision + 1
     return replace(hall, revision=revision, pairings=pairings, results_revision=revision)
 
 
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
-    """Return the hall after events of a game have arrived; `events` are all of the game.
+    """Return the hall after events of a game were received; `events` are all events of the game.
 
-    If it is not the newest game of its table, only its result may change.
+    If this is not the newest game of its table, only its result is updated.
     """
     table, played = hall.find_table(received.table), replay_game(received, events)
     result = make_result(received.table, received.id, played.game, events[-1].time) if played.game else None
@@ -244,7 +246,8 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     """Return True if no other game of the table is newer.
 
-    The table names its newest game, because after its clock was put back a new game seems to have begun before others.
+    The table's state names its newest game, which counts more than the start times: after the clock of a table was set
+    back, a new game has an earlier start time than others.
     """
     shown = table.played.received if table.played else None
     if shown is None:
@@ -255,7 +258,7 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
 
 
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
-    """Replay the events of a game, with the checks for imported games: a table may send anything."""
+    """Replay the events of a game, with the same checks as an import, because the events are not trusted."""
     try:
         game = replay_checked([parse_event(event.body) for event in events])
         snapshot = replace(

@@ -41,7 +41,7 @@ _ENTITIES = {
 
 
 def publish_discovery(table: str) -> Publication:
-    """Return the message from which Home Assistant makes the entities of a table."""
+    """Return the message, for publication, from which Home Assistant creates the entities of a table."""
     device = "tilekeeper_" + re.sub(r"[^A-Za-z0-9]+", "_", table)
     components = {
         key: {

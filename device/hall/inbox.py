@@ -1,4 +1,4 @@
-"""Messages of tables as the hall receives them: nothing in them is trusted before it is checked here."""
+"""Decoding and checks of the messages that the hall receives from tables; the messages are not trusted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
 
 MAX_MESSAGE_BYTES = 1_000_000
-"""Largest message that is read; the log of a long game has 50 kB."""
+"""Size of the largest message that is read, in bytes; the log of a long game has 50 kB."""
 MAX_GAME_EVENTS = 3000
 """Largest number of events of a game, several times that of the longest known games."""
 _MAX_NUMBER = 2**53
@@ -37,11 +37,11 @@ _TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<kind>status|
 
 
 class BadMessageError(TilekeeperError):
-    """A message that no table has sent in this form; the text gives the reason."""
+    """A message that no table can have sent; the text gives the reason."""
 
 
 def decode_message(topic: str, payload: bytes) -> HallMessage:
-    """Return the message of a topic. Raises `BadMessageError`."""
+    """Return the message of a table in `payload`, whose type follows from the topic. Raises `BadMessageError`."""
     match = _TOPIC.fullmatch(topic)
     if match is None or not TABLE_PATTERN.fullmatch(match["table"]):
         raise BadMessageError("no topic of a table")
@@ -59,7 +59,7 @@ def decode_message(topic: str, payload: bytes) -> HallMessage:
 
 
 def _find_problem(message: HallMessage) -> str:
-    """Return what is impossible in a message; empty if nothing is."""
+    """Return a text about impossible values in a message, or an empty string if there are none."""
     match message:
         case TableEvent(game=game, number=number, time=time):
             sound = 0 < game < _MAX_NUMBER and 0 <= number < MAX_GAME_EVENTS and 0 <= time < _MAX_TIME_S

@@ -1,4 +1,4 @@
-"""The key pair with which a hall signs the messages of its director, in a file that only its user can read."""
+"""The key pair with which a hall signs the director's orders, in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _MAX_FILE_BYTES = 10_000
 
 
 class KeyFileError(TilekeeperError):
-    """The file of the key cannot be read or written."""
+    """A file of the key that cannot be read or written."""
 
 
 def open_key(path: Path) -> Ed25519PrivateKey:
-    """Return the key in the file; if there is no file, make a key and write it. Raises `KeyFileError`.
+    """Return the key in the file; if there is no file, create a key and write it. Raises `KeyFileError`.
 
-    A file that cannot be read is kept: with another key, the admin of each table would have to accept the hall again.
+    An unreadable file is not replaced, because with another key, the admin of each table would have to accept the hall
+    again.
     """
     try:
         if not path.exists():

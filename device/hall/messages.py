@@ -1,7 +1,6 @@
-"""The messages of a table, version 1, and the messages that follow from a snapshot or from stored events.
+"""The messages of a table (version 1), and functions that make them from a snapshot or from stored events.
 
-Nothing here depends on the network. No message has a field about the validity of a word. `docs/hall.md` describes the
-topics.
+Nothing here depends on the network. No message contains the validity of a word. `docs/hall.md` describes the topics.
 """
 
 from __future__ import annotations
@@ -16,28 +15,28 @@ from device.storage.store import StoredEvent
 
 SCHEMA_VERSION = 1
 MAX_REASON_CHARS = 200
-"""Largest length of the reason in the answer of a table."""
+"""Largest length of the reason in a table's answer, in characters."""
 TOPIC_ROOT = f"tilekeeper/v{SCHEMA_VERSION}"
 
 
 class HallMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Base class of the messages: the version of the schema and the name of the table."""
+    """Base class of the messages: the version of the schema (`v`) and the name of the table."""
 
     table: str
     v: int = SCHEMA_VERSION
 
 
 class TableStatus(HallMessage, frozen=True, kw_only=True):
-    """The connection of a table; the broker sends `online` False as the last will."""
+    """The status of a table's connection; the broker sends it with `online` false when the connection is lost."""
 
     online: bool
 
 
 class TableEvent(HallMessage, frozen=True, kw_only=True):
-    """An event of a game's log. A receiver applies each triple of `store`, `game` and `number` once, in order.
+    """An event of a game's log. A receiver has to apply each triple of `store`, `game` and `number` once, in order.
 
     `store` identifies the store of the table, `number` counts the events of the game from 0, and `time` is in seconds
-    since 1970. `event` has the format of `engine.events.to_json`; an undo is an event of its own.
+    since 1970. `event` has the format of `engine.events.to_json`; an undo is an event, too.
     """
 
     store: str
@@ -57,7 +56,7 @@ class LoggedEvent(msgspec.Struct, frozen=True):
 class TableLog(HallMessage, frozen=True, kw_only=True):
     """The whole log of the newest game: `events` in order, from number 0.
 
-    With it, a receiver that missed events of the game, or that is new, has them all.
+    A receiver that is new or has missed events of the game gets all of them with this message.
     """
 
     store: str
@@ -73,7 +72,10 @@ class PlayerTotal(msgspec.Struct, frozen=True):
 
 
 class TableClock(msgspec.Struct, frozen=True):
-    """The chess clocks: seconds used by each player when the message was made, and the player whose clock runs."""
+    """The chess clocks: seconds used by each player when the message was made, and the player whose clock runs.
+
+    `limit` is the time of each player in seconds.
+    """
 
     limit: float
     used: tuple[float, ...]
@@ -103,9 +105,10 @@ class TableState(HallMessage, frozen=True, kw_only=True):
 
 
 class OrderAnswer(HallMessage, frozen=True, kw_only=True):
-    """The answer to the order of the director with this `number`.
+    """The answer to the director's order `number`.
 
-    `reason` says in English why the table does not accept it, and `key` is the key of this text in the catalogues.
+    If the table does not accept the order, `reason` is the reason in English, and `key` the key of this text in the
+    catalogues.
     """
 
     number: int
@@ -115,7 +118,7 @@ class OrderAnswer(HallMessage, frozen=True, kw_only=True):
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """A message with its topic; the broker keeps the newest retained message of a topic for new subscribers."""
+    """A message with its topic; with `retain`, the broker keeps it for new subscribers, in place of an older one."""
 
     topic: str
     message: msgspec.Struct | Mapping[str, Any]
@@ -128,7 +131,7 @@ class Publication(msgspec.Struct, frozen=True):
 
 
 def publish_status(table: str, *, online: bool) -> Publication:
-    """Return the status of a table.
+    """Return the message with the status of a table, for publication.
 
     >>> publish_status("7", online=False).payload
     b'{"table":"7","v":1,"online":false}'
@@ -139,7 +142,10 @@ def publish_status(table: str, *, online: bool) -> Publication:
 def publish_state(
     table: str, state: TableSnapshot, now: float, time: float, *, calls_director: bool = False
 ) -> Publication:
-    """Return the state of a table, at time `now` of the clock of the session and `time` in seconds since 1970."""
+    """Return the message with the state of a table, for publication.
+
+    `now` is the current time of the session's clock, and `time` that in seconds since 1970.
+    """
     clock = None
     if state.clock:
         used = tuple(round(state.clock.used_by(player, now), 1) for player in range(len(state.clock.used)))
@@ -162,12 +168,12 @@ def publish_state(
 
 
 def publish_answer(answer: OrderAnswer) -> Publication:
-    """Return the answer to an order."""
+    """Return the message with the answer to an order, for publication."""
     return Publication(f"{TOPIC_ROOT}/{answer.table}/answer", answer, retain=False)
 
 
 def publish_events(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> list[Publication]:
-    """Return the events of a game's log as messages, in the same order."""
+    """Return the messages with the events of a game's log, one for each event, in the same order."""
     topic = f"{TOPIC_ROOT}/{table}/events"
     return [
         Publication(
@@ -180,7 +186,7 @@ def publish_events(table: str, store: str, game: int, events: Iterable[StoredEve
 
 
 def publish_log(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> Publication:
-    """Return the whole log of a game."""
+    """Return the message with the whole log of a game, for publication."""
     logged = tuple(LoggedEvent(one.time, one.body) for one in events)
     message = TableLog(table=table, store=store, game=game, events=logged)
     return Publication(f"{TOPIC_ROOT}/{table}/log", message, retain=True)

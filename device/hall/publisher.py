@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 5.0
-"""Interval, in seconds, of reading the store without a new snapshot."""
+"""Interval, in seconds, at which the store is read even if there is no new snapshot."""
 
 
 def open_hall(
     session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
 ) -> AbstractContextManager[HallPublisher | None]:
-    """Start publishing, and follow the director of an accepted hall; without the library, only report this."""
+    """Return a context manager that publishes the games and carries out the orders of an accepted hall.
+
+    If the MQTT library is not installed, `report` is called with a message, and the context manager yields None.
+    """
     if find_spec("paho") is None:
         text = "nothing is published to the hall: install its library with pip install 'tilekeeper[hall]'"
         report(make_message("hall-missing", text))
@@ -43,7 +46,7 @@ def open_hall(
 
 
 class HallPublisher(BrokerTask):
-    """Publishes the events of the store, the newest log and snapshot, and the status of a table.
+    """Publisher of a table: its events and newest log from the store, its newest snapshot, and its status.
 
     `calls_director` is True while the players call the director. `directed` receives the messages of the director.
     """
@@ -73,7 +76,7 @@ class HallPublisher(BrokerTask):
         super().close()
 
     def call_director(self, is_on: bool) -> None:
-        """Call the director of the hall, or take the call back."""
+        """Call the director of the hall, or cancel the call if `is_on` is False."""
         self.calls_director = is_on
         self._ring()
 
@@ -85,7 +88,7 @@ class HallPublisher(BrokerTask):
         return make_message("hall-refused", text, error)
 
     def _make_subscription(self, queue: EventQueue) -> Subscription | None:
-        """Return what the table receives; the broker keeps nothing of it while the table is away."""
+        """Return the subscription to the director's messages; the broker keeps none while the table is offline."""
         from device.hall.connection import Subscription
 
         directed = self.directed
@@ -100,7 +103,7 @@ class HallPublisher(BrokerTask):
         )
 
     def _publish_answers(self, connection: BrokerConnection) -> None:
-        """Answer the director; a broker whose rules do not allow this keeps nothing else from being published."""
+        """Publish the answers to the director; if the broker does not allow them, this is only logged."""
         answers = self.directed.take_answers() if self.directed else []
         connection.publish(
             [publish_answer(answer) for answer in answers],
@@ -108,7 +111,7 @@ class HallPublisher(BrokerTask):
         )
 
     def _use_broker(self) -> None:
-        """Publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
+        """Connect and publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
         from device.hall.connection import BrokerConnection
 
         settings = self._settings

@@ -1,7 +1,7 @@
-"""The games that the hall has received, in an SQLite file: each event of a table's log once, in order.
+"""Storage of the games that the hall has received, in an SQLite file: each event once, in the order of the table's log.
 
 A table sends an event again after an outage, and its whole log after each connection. A table whose backup was restored
-sends other events with numbers that were used before: what a table sent last is its log.
+sends different events with the same numbers; the events that arrive last replace the earlier ones.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from engine.errors import TilekeeperError
 from engine.messages import make_message
 
 MAX_TABLE_GAMES = 2000
-"""Largest number of games that are kept of one table: five on each evening of a weekly club for almost eight years."""
+"""Largest number of games that are kept of one table: enough for five games a week over almost eight years."""
 MAX_TABLE_BYTES = 50_000_000
-"""Largest size of the events of one table; a game has 5 kB, a long one with many corrections 50 kB."""
+"""Largest size of the events of one table, in bytes; a game has 5 kB, or 50 kB if long and often corrected."""
 MAX_GAME_BYTES = 1_000_000
-"""Largest size of the events of one game, as that of a message, which may have them all."""
+"""Largest size of the events of one game, in bytes; it equals that of a message, which may contain them all."""
 _EVENT_OVERHEAD_BYTES = 40
-"""What SQLite needs for a row beside its text, so that many short events count, too."""
+"""Space that SQLite needs for a row in addition to its text; without it, many short events would not count."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS game (
@@ -69,11 +69,11 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 
 class MissingEventsError(TilekeeperError):
-    """Events before those received are missing; the whole log of the table has them."""
+    """Missing events before the received ones; the whole log of the table contains them."""
 
 
 class TableFullError(TilekeeperError):
-    """A table that has sent more than the hall keeps of one table; what was received before stays."""
+    """A table that has sent more than the hall keeps of one table; what was stored before is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,13 @@ class ReceivedGame:
 
 
 class ReceivedGames:
-    """The file of the hall; thread-safe. Methods raise `StoreError`."""
+    """The file with the received games; thread-safe. All methods may raise `StoreError`."""
 
     def __init__(self, path: Path | str) -> None:
         self._path = str(path)
         self._lock = threading.Lock()
         self._sizes: dict[str, dict[int, int]] = {}
-        """The sizes in bytes of the stored games of each table, by their ids."""
+        """The size in bytes of each stored game, by table and id."""
         try:
             self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -108,10 +108,11 @@ class ReceivedGames:
             self._db.close()
 
     def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
-        """Add consecutive events of a game; return the game if it has changed, None if all events were there.
+        """Add consecutive events of a game; return the game, or None if all events were stored already.
 
-        An event with the number of an earlier one but another content replaces this event and all after it; another
-        event 0 begins another game. Raises `MissingEventsError`, `TableFullError`.
+        An event that differs from the stored event with the same number replaces it and all later ones. A different
+        event 0 begins another game. `store` and `number` are the table's store and the number of the game there. Raises
+        `MissingEventsError`, `TableFullError`.
         """
         with self._transaction() as db:
             sizes = self._read_sizes(db, table)
@@ -132,13 +133,13 @@ class ReceivedGames:
         return [ReceivedGame(*row) for row in rows]
 
     def find_game(self, table: str, number: int) -> ReceivedGame | None:
-        """Return the game with this number at a table that was received last, or None."""
+        """Return the game with this number at a table, or None; if there are several, the one received last."""
         sql = "SELECT id, place, number, started FROM game WHERE place = ? AND number = ? ORDER BY id DESC LIMIT 1"
         rows = self._fetch(sql, table, number)
         return ReceivedGame(*rows[0]) if rows else None
 
     def read_store(self, game: int) -> str:
-        """Return the id of the store from which a game came."""
+        """Return the id of the table's store from which a game was sent."""
         ((store,),) = self._fetch("SELECT store FROM game WHERE id = ?", game)
         return str(store)
 
@@ -148,7 +149,7 @@ class ReceivedGames:
         return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
 
     def save_result(self, game: int, result: Result | None) -> None:
-        """Save the result of a game, or remove it; the game 0 stands for one more result from the director."""
+        """Save the result of a game, or delete it if `result` is None; for game 0, add a result of the director."""
         with self._transaction() as db:
             db.execute("DELETE FROM result WHERE game = ?", (game,))
             if result:
@@ -166,7 +167,7 @@ class ReceivedGames:
         return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
 
     def save_note(self, name: str, text: str) -> None:
-        """Save a text of the hall itself under a name."""
+        """Save a text of the hall itself under a name, in place of an earlier one."""
         with self._transaction() as db:
             db.execute("INSERT OR REPLACE INTO note (name, text) VALUES (?, ?)", (name, text))
 
@@ -176,13 +177,16 @@ class ReceivedGames:
         return rows[0][0] if rows else None
 
     def _read_sizes(self, db: sqlite3.Connection, table: str) -> dict[int, int]:
-        """Return the sizes of the games of a table, which are added up only once."""
+        """Return the sizes of the games of a table, by id; they are computed from the file only the first time."""
         if table not in self._sizes:
             self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
         return self._sizes[table]
 
     def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
-        """Return the id of the game that the event belongs to; a new one for an event 0 that is not there yet."""
+        """Return the id of the game to which the event `first` belongs, or None if its earlier events are missing.
+
+        A new event 0 adds a game.
+        """
         if first.number:
             row = db.execute(_FIND_GAME, (table, store, number)).fetchone()
             return int(row[0]) if row else None
@@ -194,7 +198,7 @@ class ReceivedGames:
         return int(db.execute(sql, (table, store, number, first.time)).fetchone()[0])
 
     def _merge(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
-        """Write the events that are new; return False if all were there."""
+        """Write the events that are new or different; return False if there are none. Raises `MissingEventsError`."""
         known = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
         new = next((i for i, one in enumerate(events) if known.get(one.number) != _encode(one)), None)
         if new is None:
@@ -231,7 +235,10 @@ class ReceivedGames:
 
 
 def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:
-    """Raise `TableFullError` if a game has grown to `size` bytes, and this is more than the hall keeps."""
+    """Raise `TableFullError` if a game has grown to `size` bytes and exceeds a limit of the hall.
+
+    `sizes` are the sizes of the table's games by id, before the change.
+    """
     others = {number: one for number, one in sizes.items() if number != game}
     is_kept = (
         size <= MAX_GAME_BYTES and len(others) < MAX_TABLE_GAMES and size + sum(others.values()) <= MAX_TABLE_BYTES

@@ -1,4 +1,4 @@
-"""The thread that receives the messages of all tables, stores the games and keeps the state of the hall."""
+"""The thread that receives the messages of all tables, stores the games and maintains the state of the hall."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 SESSION_S = 7 * 24 * 3600
-"""Seconds for which the broker keeps events for a hall that is off."""
+"""Seconds for which the broker keeps messages while the hall is offline."""
 CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
-"""Largest packet that the broker sends to the hall. Those above `MAX_MESSAGE_BYTES` are reported."""
+"""Size of the largest packet that the broker sends to the hall; messages above `MAX_MESSAGE_BYTES` are reported."""
 _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
@@ -66,7 +66,7 @@ _ORDER_NOTE = "order"
 
 
 class HallReceiver(BrokerTask):
-    """Receives the tables' messages; `state` is the newest state of the hall, `delay_s` the delay of its viewers."""
+    """Receiver of the tables' messages; `state` is the newest state, `delay_s` the delay in seconds for viewers."""
 
     def __init__(
         self,
@@ -75,7 +75,10 @@ class HallReceiver(BrokerTask):
         report: Callable[[str], None] = _log.warning,
         key: Ed25519PrivateKey | None = None,
     ) -> None:
-        """Read the games that were received before; `key` signs what the director sends. Raises `StoreError`."""
+        """Load the games that were received before, and start the thread; `key` signs the director's orders.
+
+        `path` is the file with the received games. Raises `StoreError`.
+        """
         super().__init__(report)
         self._settings = settings
         self.games = ReceivedGames(path)
@@ -96,7 +99,7 @@ class HallReceiver(BrokerTask):
         self.games.close()
 
     def receive(self, topic: str, payload: bytes, is_retained: bool) -> None:
-        """Apply a message. A message that cannot be read is noted and otherwise ignored. Raises `StoreError`."""
+        """Apply a message to the state; an invalid message is only reported as a problem. Raises `StoreError`."""
         try:
             message = decode_message(topic, payload)
             with self._lock:
@@ -109,7 +112,7 @@ class HallReceiver(BrokerTask):
             _log.info("%s: earlier events are missing; the table's log has them", topic)
 
     def set_pairings(self, text: str) -> None:
-        """Replace the pairings of the event. Raises `PairingsError`, `StoreError`."""
+        """Replace the pairings of the event by those in `text`, in CSV format. Raises `PairingsError`, `StoreError`."""
         pairings = parse_pairings(text)
         with self._lock:
             self.games.save_note(_PAIRINGS_NOTE, text)
@@ -134,14 +137,14 @@ class HallReceiver(BrokerTask):
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the hall's key, which the admin of a table compares."""
+        """The fingerprint of the hall's key; the admin of a table compares it before accepting the hall."""
         return format_fingerprint(self._key.public_key().public_bytes_raw())
 
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
-        """Send commands to tables that are online; return how many were sent. Raises `StoreError`.
+        """Send commands to tables that are online; return the number of commands that were sent. Raises `StoreError`.
 
-        `state.orders` has what the tables answer, and what was not sent.
-        Nothing waits for a connection: a clock that starts late is worse than one that does not start.
+        `state.orders` contains all commands with their status. Commands for tables that are offline are not kept for
+        later, because a clock that starts late is worse than one that does not start.
         """
         with self._lock:
             orders = [self._send_order(name, command) for name, command in commands]
@@ -185,7 +188,7 @@ class HallReceiver(BrokerTask):
         return self.state
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
-        """Return the hall with the game that the table has named, if it was received."""
+        """Return the hall with the game that the state of a table names, if this game was received."""
         played = hall.tables[state.table].played
         if played is None or played.received.number == state.game:
             return hall
@@ -204,7 +207,7 @@ class HallReceiver(BrokerTask):
         return state
 
     def _load_state(self) -> HallState:
-        """Return the state with the newest game of each table."""
+        """Return the state of the hall from the file, with the newest game of each table."""
         newest = {game.table: game for game in self.games.list_games()}
         state = apply_results(HallState(), self.games.list_results())
         state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
@@ -221,7 +224,7 @@ class HallReceiver(BrokerTask):
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 
     def _show_error(self, error: TableFullError | StoreError) -> None:
-        """Say once that something is not stored; there is one such sentence for each table, and a few for the file."""
+        """Add an error about something that cannot be stored to the problems; the same text is added only once."""
         if str(error) not in self._shown_errors:
             self._shown_errors.add(str(error))
             _log.warning("%s", error)
@@ -240,7 +243,7 @@ class HallReceiver(BrokerTask):
         return make_message("hall-broker-refused", text, error)
 
     def _use_broker(self) -> None:
-        """Receive until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
+        """Connect and receive until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
         from device.hall.connection import BrokerConnection, Subscription
 
         subscription = Subscription(TOPICS, self.receive, SESSION_S, MAX_PACKET_BYTES)

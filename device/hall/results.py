@@ -1,4 +1,4 @@
-"""Results of games, as a table's events or the director give them."""
+"""Results of games, computed from a table's events or entered by the director."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | None:
-    """Return the result of a game; None while it goes on, or while unplayed letters are missing."""
+    """Return the result of a game; None if the game has not ended, or unplayed letters are not entered yet.
+
+    `ended` is the time of its end in seconds since 1970.
+    """
     outcome = game.outcome
     if outcome is None or game.racks_wanted:
         return None

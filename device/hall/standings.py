@@ -1,4 +1,4 @@
-"""Pairings of a round robin or Swiss event, and the standings that follow from the results."""
+"""Pairings of a round robin or Swiss event, and the standings computed from the results."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from engine.messages import make_message
 
 MAX_PAIRINGS = 5000
 BYE_SPREAD = 50
-"""Points by which a player without an opponent wins, as in most tournaments."""
+"""Difference in points that is counted for a player without an opponent, as in most tournaments."""
 
 
 class PairingsError(TilekeeperError):
-    """A pairings file that cannot be read; the message names the line."""
+    """A pairings file that cannot be read; the message gives the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two players of a round at a table; `second` is empty for a player who has no opponent."""
+    """Two players who meet in a round at a table; `second` is empty for a player without an opponent."""
 
     round: int
     table: str
@@ -34,7 +34,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A player's games, wins (a draw is half a win) and sum of the differences in points."""
+    """A player's number of games, wins (a draw is half a win) and sum of the differences in points (`spread`)."""
 
     name: str
     games: int = 0
@@ -42,12 +42,12 @@ class Standing:
     spread: int = 0
 
     def add(self, wins: float, spread: int) -> Standing:
-        """Return the standing after one more game."""
+        """Return the standing after one more game, with its `wins` (0, 0.5 or 1) and difference in points."""
         return Standing(self.name, self.games + 1, self.wins + wins, self.spread + spread)
 
 
 def parse_pairings(text: str) -> tuple[Pairing, ...]:
-    """Read lines `round,table,player,player`; a heading is skipped. Raises `PairingsError`.
+    """Return the pairings in lines `round,table,player,player`; a heading is skipped. Raises `PairingsError`.
 
     >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,")
     (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
@@ -68,7 +68,7 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
 
 
 def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield the cells of each line, whatever ends the lines. Raises `PairingsError`."""
+    """Yield the cells of each line; lines may end with CR, LF or both. Raises `PairingsError`."""
     reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
     try:
         yield from reader
@@ -82,7 +82,10 @@ def _make_line_error(number: int) -> PairingsError:
 
 
 def format_pairings(pairings: Sequence[Pairing]) -> str:
-    """Return pairings as the text of `parse_pairings`; the heading keeps a `;` in a name from being the delimiter."""
+    """Return pairings as a text that `parse_pairings` reads.
+
+    The text begins with a heading, so that a `;` in a name is not mistaken for the delimiter.
+    """
     if not pairings:
         return ""
     rows = [(str(one.round), one.table, one.first, one.second) for one in pairings]
@@ -90,7 +93,10 @@ def format_pairings(pairings: Sequence[Pairing]) -> str:
 
 
 def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
-    """Return the result of each pairing: the first one of these two players that belongs to no earlier pairing."""
+    """Return each pairing with its result, or None; pairings are sorted by round.
+
+    The result of a pairing is the first one with these two players that belongs to no earlier pairing.
+    """
     left: defaultdict[frozenset[str], deque[Result]] = defaultdict(deque)
     for result in results:
         left[_make_key(result.players)].append(result)
@@ -106,7 +112,10 @@ def _make_key(players: Iterable[str]) -> frozenset[str]:
 
 
 def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
-    """Return the standings, the leader first: of the paired games, or of all games of two if there are no pairings."""
+    """Return the standings of all players, the leader first.
+
+    The games of the pairings count; without pairings, all games of two players count.
+    """
     standings: dict[str, Standing] = {}
 
     def add(name: str, wins: float, spread: int) -> None:
@@ -148,5 +157,5 @@ def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:
 
 
 def _defuse(cell: int | str) -> int | str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return the cell with a `'` before a text that a spreadsheet would run as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell

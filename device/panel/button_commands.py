@@ -1,4 +1,4 @@
-"""The mapping from gestures on buttons (presses, holds) to commands of the session and to refusals.
+"""Mapping from gestures on buttons (presses, holds) to commands of the session and to refusals.
 
 All functions are pure. `docs/panel.md` lists the responses to all gestures.
 """
@@ -18,14 +18,18 @@ from device.session.messages import PASS_OR_EXCHANGE, get_text
 from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
-"""Seconds after a turn in which a press of the shared button, or of the same player's, is meant for the same turn."""
+"""Time, in seconds, after a turn in which another press of its end-turn button counts as meant for the same turn."""
 OTHER_SIDE_DELAY_S = 0.3
-"""Seconds for which a press on another side waits: if the player to move presses too, that press counts alone."""
+"""Delay, in seconds, of a press by a player who is not to move; a press by the player to move meanwhile replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DelayedPress:
-    """A press on another side than that of the player to move, to be carried out at the time `due` (s)."""
+    """A press by a player who is not to move; its command is submitted at the time `due` (s).
+
+    `seat` is the player who pressed, `seen` the version of the game that the page showed, and `done` the future for the
+    result.
+    """
 
     due: float
     command: TableCommand
@@ -36,20 +40,20 @@ class DelayedPress:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Response to a press that is not allowed now: the reason as a text, and the player whose light blinks, if any."""
+    """Response to a press that is not allowed now: the reason as text, and the player whose light blinks, if any."""
 
     text: str
     player: int | None = None
 
     @classmethod
     def from_key(cls, key: str, *values: str) -> Refusal:
-        """Return the refusal whose text has this key in the catalogue; `values` fill the placeholders of the text."""
+        """Return the refusal with the message `key`; `values` replace its placeholders."""
         return cls(get_text(key, *values))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPairing:
-    """Response to a tap of the power button: one device may be paired without a code."""
+    """Response to a tap of the power button: allow one device to pair without a code."""
 
 
 ButtonResponse = TableCommand | Literal[Button.NEW_GAME, Button.POWER] | OpenPairing | Refusal | None
@@ -61,7 +65,7 @@ means that the gesture has no effect.
 
 
 def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> ButtonResponse:
-    """Return the response to a gesture, given the snapshot of the table.
+    """Return the response to a gesture in the state `state` of the table.
 
     `since_turn` is the time since the last event of the game, in seconds.
     """
@@ -111,9 +115,9 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     """Return the response to the challenge button.
 
-    The button challenges the last play. While a question is open, the button chooses the next answer instead. If the
-    question is \"pass or exchange?\", the button confirms the exchange. If the last play is provisional or cannot be
-    challenged, the button shows the oldest deferred question again; during a pause, too.
+    The button challenges the last play. While a question is open, it chooses the next answer instead; for the question
+    \"pass or exchange?\", it confirms the exchange. If the last play is provisional or cannot be challenged, it shows
+    the oldest deferred question again. Questions can also be answered during a pause.
     """
     is_asked = state.question is not None or bool(state.open_questions)
     refusal = _find_refusal(state)
@@ -140,7 +144,7 @@ def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:
-    """Return the refusal of a press if the game is in a phase without turns; return None during a turn."""
+    """Return the refusal of a press in a phase in which no player has the turn; otherwise return None."""
     match state.phase:
         case Phase.LOOKING:
             return Refusal.from_key("busy")

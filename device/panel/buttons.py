@@ -218,7 +218,10 @@ class GestureDetector:
             self._contacts[button] = _Contact(closed=True, changed_at=now, down=True, down_since=now)
 
     def handle_edge(self, button: Button, down: bool, now: float) -> tuple[Gesture, ...]:
-        """Process an edge (a contact that closed if `down`, or opened) and return the gestures completed by `now`."""
+        """Process an edge of a button, and return the gestures that are complete at the time `now` (s).
+
+        `down` is True if the contact has closed, and False if it has opened.
+        """
         before = self.advance_time(now)
         contact = self._contacts[button]
         if contact.closed == down:
@@ -233,26 +236,26 @@ class GestureDetector:
         return (*before, self._count_press(button, now), *self._cancel_holds(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures of a tap on a button of the page; the page itself ignores double taps."""
+        """Return the gestures of a tap on a button of the page; double taps are detected by the page itself."""
         taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
         return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures for a button of the page that was held, or that was confirmed in a dialog."""
+        """Return the gestures for a button of the page that was held, or whose action was confirmed in a dialog."""
         return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
 
     def advance_time(self, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures that have been completed by `now`: holds, releases and stuck buttons."""
+        """Return the gestures that are complete at the time `now` (s): holds, releases and stuck buttons."""
         return tuple(gesture for button in self._contacts for gesture in self._update_button(button, now))
 
     @property
     def deadline(self) -> float:
-        """Time of the next gesture that needs no further edge, such as a hold; infinity if no gesture is pending."""
+        """Time at which the next gesture is complete without a further edge, such as a hold; infinity if none."""
         return min(self._button_deadline(button) for button in self._contacts)
 
     @property
     def is_holding(self) -> bool:
-        """True while a button is down whose press may still become a hold."""
+        """True while a button is down and its press may still become a hold."""
         return any(contact.down and contact.closed and contact.is_hold_possible for contact in self._contacts.values())
 
     @property
@@ -268,9 +271,9 @@ class GestureDetector:
         return Gesture(button, GestureKind.PRESS, now)
 
     def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
-        """Cancel the holds of all buttons if two or more buttons are down, and return the TOGETHER gestures.
+        """If two or more buttons are down, cancel their holds and return the TOGETHER gestures.
 
-        Stuck buttons are not counted. Otherwise one stuck button would prevent all holds.
+        Stuck buttons are not counted, because one stuck button would prevent all holds.
         """
         down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
         cancelled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []

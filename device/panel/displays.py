@@ -35,8 +35,7 @@ IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
 PairingDetailsSource = Callable[[], PairingDetails]
 """A function that returns the current pairing details."""
 SecondsLeft = Callable[[int], float | None]
-"""A function that returns the seconds left on the clock of a player (by index): negative in overtime, None without a
-running clock."""
+"""A function that returns the seconds left on a player's clock, negative in overtime; None without a running clock."""
 
 
 class DisplayError(TilekeeperError):
@@ -160,7 +159,7 @@ _OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _
 
 
 class DisplayController:
-    """Controller that shows the scores of a session on displays, in its own thread.
+    """Controller of the displays, which shows the scores of a session in its own thread.
 
     Use the controller in a `with` statement, or call `close`.
     """
@@ -237,10 +236,10 @@ class DisplayController:
 def choose_score_pages(
     state: TableSnapshot, count: int, seconds_left: SecondsLeft | None = None
 ) -> tuple[ScorePage, ...]:
-    """Return the score pages of `count` displays.
+    """Return the score pages for `count` displays.
 
     If there are enough displays, each player has one. Otherwise the first display shows the player whose turn it is,
-    and the second display shows the player who played last.
+    and the second display shows the player who played last. `seconds_left` returns the time on a player's clock.
     """
     if len(state.players) <= count:
         shown: list[int | None] = list(range(len(state.players)))
@@ -300,9 +299,10 @@ def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | Non
 
 
 def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
-    """Return a short text for a turn, such as `HOUSE +22`: a word and the score; empty for None.
+    """Return a short text for a turn, with the word and the score, such as `HOUSE +22`; empty for None.
 
-    A turn without a word (pass, exchange) is named in the language of the tile set. A provisional turn ends with `?`.
+    A turn without a word (pass, exchange) is named in the language of the tile set `tiles`. A provisional turn ends
+    with `?`.
     """
     if turn is None:
         return ""

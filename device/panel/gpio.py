@@ -1,7 +1,7 @@
 """The panel on GPIO pins, as a thin layer over gpiozero.
 
-The GPIO chip of the 40-pin header is found by its label. Its number differs between kernels (0, 4, 10 and more on a
-Raspberry Pi 5), and gpiozero itself only tries 4 and 0.
+The GPIO chip of the 40-pin header is found by its label, because its number differs between kernels (0, 4, 10 and more
+on a Raspberry Pi 5), and gpiozero itself only tries 4 and 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
 """Labels of the GPIO chip of the 40-pin header: on a Raspberry Pi 5, on a Raspberry Pi 4, on all earlier models."""
 GLITCH_FILTER_S = 0.002
-"""Pulses shorter than this (seconds) are interference and dropped by the kernel; debouncing is done in `buttons`."""
+"""Pulses shorter than this, in seconds, are interference, which the kernel drops; `buttons` debounces longer ones."""
 
 
 class GpioUnavailableError(TilekeeperError):
@@ -104,7 +104,10 @@ class GpioHardware:
 
 
 def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:
-    """Return a function for `Panel` that opens the pins of this machine. Raises `GpioUnavailableError`."""
+    """Return a function that opens the pins of this machine for `Panel`. Raises `GpioUnavailableError`.
+
+    The argument of the returned function is the handler of the edges.
+    """
     return partial(GpioHardware, pins, _make_pin_factory())
 
 
@@ -143,7 +146,10 @@ def _describe_open_error(what: object, error: Exception) -> str:
 
 
 def read_chip_labels(lgpio: Any) -> dict[int, str]:
-    """Return the labels of all GPIO chips of the machine, by chip number. Raises `GpioUnavailableError`."""
+    """Return the labels of all GPIO chips of the machine by chip number; `lgpio` is the module of this name.
+
+    Raises `GpioUnavailableError`.
+    """
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
         raise GpioUnavailableError(

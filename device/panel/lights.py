@@ -32,7 +32,7 @@ class Colour(Enum):
 
 
 class Rhythm(Enum):
-    """Blinking pattern of a light: seconds on, seconds off."""
+    """Blinking pattern of a light: seconds on and seconds off."""
 
     STEADY = (1.0, 0.0)
     SLOW = (0.6, 0.6)
@@ -53,7 +53,7 @@ class Light:
         return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
-        """Return the time of the next change, in seconds since the light was switched on; infinity without blinking."""
+        """Return when a blinking light changes next, in seconds since it was switched on; infinity otherwise."""
         _, change = self._phase(elapsed)
         return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
 
@@ -118,7 +118,7 @@ OUTPUTS_OFF = OutputLevels()
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A short signal that is shown in place of the usual lights.
+    """A short signal that replaces the usual lights for `seconds` seconds.
 
     `status` is the status light during the signal, and `player` the index of a player whose light blinks. `beeps` are
     durations in seconds: sound, silence, sound and so on.
@@ -152,13 +152,13 @@ class Signal:
 
 
 PRESSED_SIGNAL = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
-"""Signal for a button press; starts before the press is processed."""
+"""Signal for a button press, which starts before the press is processed."""
 HOLDING_SIGNAL = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
-"""Signal while a button is down whose press may become a hold."""
+"""Signal while a button is down and its press may become a hold."""
 HELD_SIGNAL = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
 """Signal that a button was held long enough and may be released."""
 REFUSED_SIGNAL = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
-"""Signal that a press was refused and changes nothing."""
+"""Signal that a press was refused and has no effect."""
 STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
     PanelStatus.SCORED: (0.1,),
     PanelStatus.INVALID: (0.3, 0.1, 0.1),
@@ -169,7 +169,7 @@ STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
 
 
 def signal_for(status: PanelStatus) -> Signal | None:
-    """Return the signal (light and beeps) that announces this status after a reading of the board, or None."""
+    """Return the signal (light and beeps) for the status after a reading of the board; None if it has no signal."""
     beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 
@@ -212,7 +212,7 @@ def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> Output
 
 
 def next_change(lights: Lights, elapsed: float) -> float:
-    """Return the time of the next change, in seconds since these lights were switched on; infinity if none blinks."""
+    """Return when one of the lights changes next, in seconds since they were switched on; infinity if none blinks."""
     return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
 
 

@@ -32,7 +32,8 @@ def open_panel(
 ) -> Iterator[Panel]:
     """Open the panel and the displays; close both when the `with` block ends.
 
-    If the pins or a display are not available, `report` is called with a message of one line.
+    If the pins or a display are not available, `report` is called with a message of one line. `seconds_left` returns
+    the time on a player's clock, and `pairing_details` the details for pairing, both for the displays.
     """
     with ExitStack() as opened:
         panel = opened.enter_context(_make_panel(session, actions, settings, report))

@@ -16,9 +16,9 @@ from device.system.hotspot import Hotspot
 
 DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
-"""Width of the white border of a QR code, in modules (QR squares), left and right together.
+"""Width of the white border of a QR code, left and right together, in modules (QR squares).
 
-A display of 64 pixels has no room for a wider border. Phones can read codes with this one.
+A display of 64 pixels has no room for the wider border of the standard, and phones can read codes with this one.
 """
 _MIN_MODULE_PX = 2
 """Smallest size of a module (QR square) in pixels; phones cannot read a smaller code from a display."""
@@ -28,7 +28,10 @@ _MIN_TEXT_HEIGHT_PX = 8
 
 @dataclass(frozen=True, slots=True)
 class PairingDetails:
-    """Details for pairing a phone: address to type, link to scan, pairing code, and the hotspot if it is active."""
+    """Details for pairing a phone: address to type, link for the QR code, pairing code, and the hotspot.
+
+    `wifi` is None while the hotspot is not active.
+    """
 
     address: str
     link: str
@@ -39,8 +42,7 @@ class PairingDetails:
 def make_pairing_details(code: str, secret: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
     """Return the pairing details for the last of `addresses`, which is the best address for phones.
 
-    The link contains the `secret` instead of the code. While the hotspot is active, its address replaces the host of
-    the last address.
+    The link contains the `secret` instead of the code. While the hotspot is active, its address is used as the host.
 
     >>> make_pairing_details("123456", "Hq3", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
     '192.168.1.7:8080'
@@ -79,7 +81,10 @@ def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
 
 
 def _draw_qr_page(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
-    """Draw the largest QR code that fits, with the lines `beside` next to it; return None if the code is too small."""
+    """Draw the largest QR code of `text` that fits, with the lines `beside` next to it.
+
+    Return None if its modules would be smaller than `_MIN_MODULE_PX`. `size` is (width, height) in pixels.
+    """
     width, height = size
     modules = segno.make(text, micro=False, error="l").matrix
     module = height // (len(modules) + _QUIET_ZONE_MODULES)

@@ -1,7 +1,7 @@
 """The panel: runs commands of the session when buttons are pressed, and sets the lights for each snapshot.
 
-One thread, named `panel`, handles all events. It never waits for the session, so a press is shown on the lights even
-while the board is being read. Edges of buttons and presses on the page may come from any thread.
+One thread, named `panel`, handles all events. It never waits for the session, so the lights confirm a press even while
+the board is being read. Edges of buttons and presses on the page may come from any thread.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 MESSAGE_DURATION_S = 6.0
 """Seconds for which the page shows a refusal."""
 REHEARSAL_TIMEOUT_S = 600.0
-"""Seconds after which a rehearsal (a test of the buttons) ends automatically."""
+"""Seconds after which a rehearsal (a test of the buttons without effect on the game) ends automatically."""
 
 
 class Hardware(Protocol):
@@ -73,9 +73,9 @@ EdgeHandler = Callable[[Button, bool], None]
 class PanelActions:
     """Actions of the new-game button and the power button; for an action that is None, the panel shows a refusal.
 
-    `new_game` is the command for holding the new-game button. `power_off`, for holding the power button, starts the
-    shutdown of the machine and must return at once. `open_pairing`, for a tap of the power button, lets one device be
-    paired without a code.
+    Holding the new-game button submits the command `new_game`. Holding the power button calls `power_off`, which starts
+    the shutdown of the machine and must return at once. A tap of the power button calls `open_pairing`, which allows
+    one device to pair without a code.
     """
 
     new_game: TableCommand | None = None
@@ -87,7 +87,7 @@ class PanelActions:
 class PanelView:
     """State of the panel for the page: status, lights, the text of the last refusal, and stuck buttons.
 
-    `felt` are the buttons pressed in the current rehearsal (a test of the buttons); None if no rehearsal is active.
+    `felt` are the buttons pressed in the current rehearsal (a test of the buttons), or None without a rehearsal.
     """
 
     status: PanelStatus
@@ -182,10 +182,10 @@ class Panel:
         self._events.put(lambda: self._handle_gestures(self._gestures.handle_edge(button, down, now)))
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """Press a button on the page; the press is handled like a press of the button on the pins.
+        """Process a press of a button on the page like a press of the button on the pins; `held` means a hold.
 
-        `seen` is the moment (version of the game) that the page showed. The future returned holds the snapshot after
-        the command, or `CommandRefusedError`. The future is cancelled if the panel is closed first.
+        `seen` is the version of the game that the page showed. The returned future holds the snapshot after the
+        command, or `CommandRefusedError`; it is cancelled if the panel is closed first.
         """
         done: Future[TableSnapshot] = Future()
         self._pending_presses.add(done)
@@ -225,7 +225,7 @@ class Panel:
             self._run_command(press.command, press.seat, press.seen, press.done)
 
     def _next_timeout(self) -> float | None:
-        """Return the seconds until the next timed change (gesture, message, light); None if no change is due."""
+        """Return the seconds until the next timed change (gesture, message, light), or None if there is none."""
         now = self._clock()
         ends = [self._gestures.deadline]
         if self._delayed_press:
@@ -268,7 +268,10 @@ class Panel:
         self._handle_gesture(last, seen, done)
 
     def _handle_gesture(self, gesture: Gesture, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        """Signal a gesture on the lights, then execute its command; the result is set on the future `done`."""
+        """Signal a gesture on the lights and run its command; the future `done` gets the result.
+
+        `seen` is the version of the game that the page showed; None for a button on the pins.
+        """
         if gesture.kind in (GestureKind.PRESS, GestureKind.HOLD):
             self._start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
             self._update_outputs()
@@ -301,7 +304,7 @@ class Panel:
         return None
 
     def _refuse_delayed_press(self) -> None:
-        """Refuse a press on another side than that of the player to move, because this player presses too."""
+        """Refuse the delayed press of a player who is not to move, because the player to move has pressed as well."""
         press, self._delayed_press = self._delayed_press, None
         state = self._session.state
         if press and state.turn_of is not None:

@@ -1,7 +1,7 @@
 """The contents of a problem report, and its ZIP file.
 
-A report never contains Wi-Fi passwords, pairing secrets or cookies: its texts are made of known parts, and everything
-that is or looks like a secret is removed from them (`device.report.redaction`).
+A report never contains Wi-Fi passwords, pairing secrets or cookies: all secrets of the table, and everything that looks
+like a secret, are removed from its texts (`device.report.redaction`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FORMAT_NAME, FORMAT_VERSION = "tilekeeper-report", 1
 
 @dataclass(frozen=True, slots=True)
 class ReportSources:
-    """The sources of a report's texts, each a function without arguments.
+    """Functions without arguments that return the texts for a report.
 
     `examine` returns the output of `tilekeeper doctor`, `read_log` the log, `find_version` the version of the program,
     and `list_secrets` all texts that must not be in a report.
@@ -43,8 +43,8 @@ class ReportSources:
 class ReportChoice:
     """The contents that a user selected for a report: a game, and the events whose pictures are included.
 
-    With `has_names`, the players' names stay; otherwise they become `Player 1`, `Player 2` ... With `has_photos`, the
-    whole photographs are included, otherwise only the pictures of the board.
+    If `has_names` is True, the players' names are kept; otherwise they become `Player 1`, `Player 2` and so on. If
+    `has_photos` is True, the whole photographs are included, otherwise only the pictures of the board.
     """
 
     game: int
@@ -67,10 +67,10 @@ class ReportHeader(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Report:
-    """A problem report of the time `made` (Unix time). `write` writes exactly the contents that were shown to the user.
+    """A problem report, made at the time `made` (Unix time); `write` writes exactly what the user has seen.
 
     `texts` are the members with text by name, without secrets and, unless chosen, without names. `pictures` are the
-    event number, kind and size (bytes) of each picture. `pseudonyms` maps the names that were replaced.
+    event number, kind and size (bytes) of each picture. `pseudonyms` maps replaced names to pseudonyms.
     """
 
     choice: ReportChoice
@@ -83,7 +83,7 @@ class Report:
 
     @property
     def file_name(self) -> str:
-        """A file name with the date and the game's number."""
+        """Name for the ZIP file, with the date and the game's number."""
         return f"tilekeeper-report-{time.strftime('%Y-%m-%d', to_local_time(self.made))}-game-{self.choice.game}.zip"
 
     def list_members(self) -> tuple[tuple[str, int], ...]:
@@ -94,7 +94,7 @@ class Report:
         return (*texts, (GAME_MEMBER, len(game)), *pictures)
 
     def write(self, store: GameStore) -> Iterator[bytes]:
-        """Return an iterator over the data of the ZIP file. The pictures come from the store."""
+        """Return an iterator over the data of the ZIP file; the pictures are read from the store."""
         return generate_zip(self._read_members(store), self.made)
 
     def _read_members(self, store: GameStore) -> Iterator[tuple[str, bytes]]:
@@ -109,7 +109,7 @@ class Report:
 def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, now: float) -> Report:
     """Collect the contents of a report at the time `now` (Unix time). Raises `ArchiveError`, `StoreError`.
 
-    All events of the game are included: a turn can be replayed only with the turns before it.
+    All events of the game are included, because a turn can only be replayed with the turns before it.
     """
     stored = next((game for game in store.games() if game.id == choice.game), None)
     if stored is None:
@@ -139,7 +139,7 @@ def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, 
 
 
 def _find_pictures(store: GameStore, choice: ReportChoice) -> tuple[tuple[int, str, int], ...]:
-    """Return event number, kind and size of the chosen pictures that are in the store."""
+    """Return event number, kind and size (bytes) of the chosen pictures that are in the store."""
     wanted: Sequence[str] = ("board", "photo") if choice.has_photos else ("board",)
     found = []
     for number, kind in store.pictures(choice.game):

@@ -1,4 +1,4 @@
-"""The log file in the data folder: the warnings of the last weeks, for problem reports."""
+"""The log file in the data folder, with the warnings of the last weeks for problem reports."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from device.storage.files import read_small_file
 
 LOG_FILE_NAME = "tilekeeper.log"
 _MAX_READ_BYTES = 16_000_000
-"""Maximum size of a log file that is read; the last message may be long."""
+"""Largest size, in bytes, of a log file that is read; the last message may be long."""
 MAX_LOG_BYTES = 200_000
-"""Size at which the log file is renamed to `tilekeeper.log.1`, which replaces the file before."""
+"""Size, in bytes, at which the log file is renamed to `tilekeeper.log.1`, in place of the previous file."""
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class _LogFileHandler(RotatingFileHandler):
-    """Handler that writes to the log file, and gives up without a message if the disk is full or read-only.
+    """Handler that writes to the log file, and does nothing if this fails because the disk is full or read-only.
 
-    The same message is on the console, and a traceback for each message would hide it there.
+    An error report for each message would hide the messages, which are on the console as well.
     """
 
     def _open(self) -> TextIOWrapper:
-        """Open the log file. Raises `OSError`, also for a FIFO, where opening would wait for a reader."""
+        """Open the log file. Raises `OSError`, also for a FIFO, because opening it would wait for a reader."""
         path = Path(self.baseFilename)
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "no file", str(path))
@@ -40,7 +40,7 @@ class _LogFileHandler(RotatingFileHandler):
 
 @contextmanager
 def keep_log(folder: Path) -> Iterator[None]:
-    """Write warnings to the log file in `folder`, and still to the console, until the `with` block ends."""
+    """Write warnings to the log file in `folder`, in addition to the console, until the `with` block ends."""
     file = _LogFileHandler(folder / LOG_FILE_NAME, maxBytes=MAX_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
     file.setFormatter(logging.Formatter(_FORMAT))
     console = logging.StreamHandler(sys.stderr)  # without any handler, logging itself would write to the console
@@ -58,7 +58,7 @@ def keep_log(folder: Path) -> Iterator[None]:
 
 
 def read_log(folder: Path) -> str:
-    """Return the log file and the file before it as text; empty if there is none."""
+    """Return the text of the previous and the current log file, or an empty string if there is none."""
     parts = []
     for name in (f"{LOG_FILE_NAME}.1", LOG_FILE_NAME):
         try:

@@ -11,7 +11,7 @@ from engine.events import GameStarted, PlayerRenamed, RecordImported
 
 REMOVED = "[removed]"
 MIN_SECRET_LENGTH = 4
-"""Length below which a text is no secret; removing it everywhere would make a report unreadable."""
+"""Smallest length of a secret that is removed; removing shorter texts everywhere would make a report unreadable."""
 
 _SECRET_PATTERNS = (
     re.compile(r"(?<=/pair/)[\w-]+"),
@@ -20,7 +20,7 @@ _SECRET_PATTERNS = (
     re.compile(r"(?i)(?<=bearer )\S+"),
     re.compile(r"""(?i)(?:(?<=password=)|(?<=password = )|(?<=psk=)|(?<=session=)|(?<=csrf=)|(?<=token=))[^\s;&]+"""),
 )
-"""Texts that look like a secret: links for pairing, cookies, tokens and passwords."""
+"""Patterns of texts that look like a secret: links for pairing, cookies, tokens and passwords."""
 
 
 def remove_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -38,9 +38,10 @@ def remove_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 class Pseudonyms:
-    """Pseudonyms of players: `Player 1` is the first player of the game. Other players get the numbers after them.
+    """Pseudonyms for players' names: `Player 1` for the first player of the game, and so on.
 
-    `bodies` are the events of the game, and `others` are further names, for example of earlier games.
+    `bodies` are the events of the game. `others` are further names, for example of earlier games; they get the next
+    numbers.
     """
 
     def __init__(self, bodies: Sequence[EventBody], others: Iterable[str] = ()) -> None:
@@ -59,13 +60,13 @@ class Pseudonyms:
         self._by_lower_name = {name.lower(): pseudonym for name, pseudonym in self.by_name.items()}
 
     def replace_in_text(self, text: str) -> str:
-        """Replace the names in a text, in capital and small letters, where they are words of their own."""
+        """Replace the names in a text, in upper or lower case, where they are whole words."""
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda match: self._by_lower_name.get(match[0].lower(), REMOVED), text)
 
     def replace_in_event(self, body: EventBody) -> dict[str, Any]:
-        """Replace the names in an event. The lines of an imported GCG file are removed: they also contain notes."""
+        """Replace the names in an event; lines of an imported GCG file are removed, as they may contain notes."""
         changed = dict(body)
         if body.get("kind") == GameStarted.kind:
             changed["players"] = [_make_pseudonym(seat) for seat in range(len(body["players"]))]

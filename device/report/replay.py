@@ -38,7 +38,7 @@ _TEXT_MEMBERS = (GAME_MEMBER, REPORT_MEMBER, DOCTOR_MEMBER, LOG_MEMBER)
 
 @dataclass(frozen=True, slots=True)
 class SquareDifference:
-    """A square that is read differently now: name, symbol before, symbol now with its probability."""
+    """A square with a different reading: its name, the symbol before, and the symbol now with its probability."""
 
     square: str
     before: str
@@ -129,7 +129,10 @@ def _replay_picture(
 
 
 def _replay_press(events: Sequence[StoredEvent], number: int) -> tuple[Game, Game]:
-    """Return the game before and after the press (one command of a player) whose last event is `number`."""
+    """Return the game before and after the press (one command of a player) to which the event `number` belongs.
+
+    Later events of the press are not applied.
+    """
     press = events[number].body.get("press", number)
     history = EventHistory(from_json(events[0].body))
     before = history.game
@@ -156,6 +159,6 @@ def _compare(before: Sequence[str], now: BoardReading) -> Iterator[SquareDiffere
 
 
 def load_report(path: Path, reader: PhotoReader) -> tuple[ReportHeader, list[TurnReplay]]:
-    """Replay the report in a file; see `replay_report`. Raises `ArchiveError`, `OSError`."""
+    """Open the report at `path` and replay it; see `replay_report`. Raises `ArchiveError`, `OSError`."""
     with path.open("rb") as file:
         return replay_report(file, reader)

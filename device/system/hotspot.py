@@ -51,7 +51,7 @@ class Hotspot:
             return False
 
     def has_client(self, address: str) -> bool:
-        """Return True if the hotspot is active and the IP address of a client is in its network (/24)."""
+        """Return True if the hotspot is active and `address`, the IP address of a client, is in its network (/24)."""
         try:
             client = ip_address(address)
         except ValueError:

@@ -4,7 +4,7 @@ This command prints the Markdown table for `docs/parts.md`:
 
     python -m device.system.mounting
 
-A camera that points straight down from height h covers 2 h tan(view / 2) of the table in each direction
+A camera at height h that points straight down covers 2 h tan(view / 2) of the table in each direction
 (https://en.wikipedia.org/wiki/Angle_of_view). The distortion of wide lenses is ignored.
 """
 
@@ -17,7 +17,7 @@ from math import atan, degrees, hypot, radians, tan
 STILL_WIDTH_PX = 2304
 """Width in pixels of the stills that `device.cameras.pi` takes."""
 BOARD_MARGIN_RATIO = 1.1
-"""Shorter side of the picture divided by the side of the board; the margin allows for a camera arm that moves."""
+"""Shorter side of the picture divided by the side of the board; the margin is for camera arms that move a little."""
 GOOD_SQUARE_PX = 32.0
 """Pixels per square above which readings do not improve: letters are read at 28 pixels (docs/reading.md)."""
 
@@ -63,7 +63,7 @@ class BoardSize:
 
 
 def view_from_diagonal(diagonal: float, width: int, height: int) -> tuple[float, float]:
-    """Return the horizontal and vertical angles of view for a given diagonal angle of view, in degrees.
+    """Return the horizontal and vertical angles of view for a diagonal angle of view; all are in degrees.
 
     Use this for cameras whose data sheet gives only the diagonal angle. `width` and `height` give the aspect ratio.
     """
@@ -72,7 +72,10 @@ def view_from_diagonal(diagonal: float, width: int, height: int) -> tuple[float,
 
 
 def view_from_lens(sensor: tuple[float, float], focal: float) -> tuple[float, float]:
-    """Return the horizontal and vertical angles of view in degrees for a sensor size and a focal length in one unit."""
+    """Return the horizontal and vertical angles of view in degrees.
+
+    `sensor` (width, height) and `focal`, the focal length, are in the same unit.
+    """
     return 2 * degrees(atan(sensor[0] / 2 / focal)), 2 * degrees(atan(sensor[1] / 2 / focal))
 
 

@@ -1,4 +1,4 @@
-"""Asks once a day whether a newer version of the program was released; only for a table whose admin wants that."""
+"""Check, once a day, whether a newer version of the program was released; only if the settings allow it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import msgspec
 from device.storage.files import read_small_file, write_file
 
 RELEASES_URL = "https://pypi.org/pypi/tilekeeper/json"
-"""Description of the newest release (https://docs.pypi.org/api/json/)."""
+"""Address of the description of the newest release on PyPI (https://docs.pypi.org/api/json/)."""
 CHECK_INTERVAL_S = 24 * 3600.0
 TIMEOUT_S = 3.0
-"""Seconds for each step of the request: whoever opens the settings waits for it."""
+"""Longest time for each step of the request, in seconds; the page of the settings waits for it."""
 MAX_ANSWER_BYTES = 4_000_000
 CACHE_FILE_NAME = "new-version.json"
 MAX_CACHE_BYTES = 10_000
@@ -28,7 +28,7 @@ _VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,3}")
 
 
 class _Check(msgspec.Struct, frozen=True):
-    """The answer of the last request, and when it was made (Unix time, s); `newest` is empty if it failed."""
+    """Result of the last request, and its time (seconds since 1970); `newest` is empty if the request failed."""
 
     time: float
     newest: str
@@ -45,8 +45,8 @@ class _Release(msgspec.Struct, frozen=True):
 def find_newer_version(cache_folder: Path, installed: str | None = None, now: float | None = None) -> str:
     """Return the newest version if it is newer than `installed`, or an empty string.
 
-    If `installed` is None, it is the version of this program; a checkout that is not installed asks for nothing. The
-    answer is kept in `cache_folder` for a day, also that there was none.
+    If `installed` is None, the version of this program is used; a checkout that is not installed makes no request. The
+    result, even of a failed request, is kept in `cache_folder` for a day. `now` is in seconds since 1970.
     """
     installed = find_installed_version("tilekeeper") if installed is None else installed
     if not installed:
@@ -91,7 +91,7 @@ def _fetch_newest_version() -> str:
 
 
 def _make_key(version: str) -> tuple[int, ...]:
-    """Return a key by which versions are ordered; what follows the numbers, as in `1.2rc1`, is left out.
+    """Return a key by which versions can be compared; only the numbers count, so `1.2rc1` is equal to `1.2`.
 
     >>> _make_key("0.10.1") > _make_key("0.9"), _make_key("")
     (True, ())

@@ -1,8 +1,8 @@
-"""A record of the parts of the program, such as the camera or the panel, that failed at start-up.
+"""Record of the parts of the program, such as the camera or the panel, that failed at start-up.
 
-If a part fails in several starts in a row, the next start skips this part. Otherwise one defective part would prevent
-every start of the service. A crash in the first minute of the service counts as a failed start, too: the crash report
-of `faulthandler` gives the part, and if there is no report, all `HARDWARE_PARTS` are skipped.
+A part that failed in several starts in a row is skipped in the next start, because one defective part would otherwise
+prevent every start of the service. A crash in the first minute of the service counts as a failed start, too: the crash
+report of `faulthandler` names the part, and if there is no report, all `HARDWARE_PARTS` are skipped.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _log = logging.getLogger(__name__)
 Built = TypeVar("Built")
 
 MAX_FAILURES = 3
-"""Failed starts in a row after which the program starts without the part."""
+"""Number of failed starts in a row after which the program starts without the part."""
 STABLE_S = 60.0
-"""Time, in seconds, after which a service that runs has started successfully."""
+"""Running time, in seconds, after which a start of the service counts as successful."""
 HARDWARE_PARTS = ("camera", "panel", "voice")
 _PART_BY_MODULE = {
     "device/cameras": "camera", "device/capture": "camera", "vision": "camera", "device/panel": "panel",
@@ -43,9 +43,9 @@ _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 class StartRecord:
     """File with the number of failed starts in a row of each part of the program.
 
-    The count of a part is increased before the part is built, and reset afterwards; so a crash counts as a failure. The
-    file is not synced, because only crashes of the program need to be recorded, not power cuts. Crashes after the start
-    are counted apart, because then all parts have been built.
+    The count of a part is increased before the part is built and reset afterwards, so a crash in between counts as a
+    failure. Crashes after the start, when all parts have been built, have counts of their own. The file is not synced
+    to disk, because only crashes of the program have to be recorded, not power cuts.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -71,7 +71,7 @@ class StartRecord:
     def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
         """Return `build()`, or `build_without()` if the part failed in each of the last `MAX_FAILURES` starts.
 
-        After a start that is completed, the next start tries the skipped parts again (see `complete`).
+        After a completed start, the next start tries the skipped parts again (see `complete`).
         """
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
@@ -85,7 +85,7 @@ class StartRecord:
         return built
 
     def complete(self) -> None:
-        """Record that the program has started, so that the next start tries the skipped parts again."""
+        """Record that the program has started, and that the next start may try the skipped parts again."""
         for part in self._left_out:
             self._save(part, MAX_FAILURES - 1 if self._failures.get(part) else 0)
         if self._path:
@@ -109,7 +109,10 @@ class StartRecord:
             self._crash_report.close()
 
     def _count_crash(self, report: Path) -> None:
-        """Count a crash of the last service, unless the machine was started since: then it was a power cut."""
+        """Count a crash of the last run of the service; a run that ended with a power cut is not counted.
+
+        `report` is the crash report. It was a power cut if the machine was booted since.
+        """
         text = ""
         with suppress(OSError):
             text = report.read_text(encoding="utf-8", errors="replace")
@@ -132,9 +135,9 @@ class StartRecord:
 
 
 def find_crashed_part(report: str) -> str:
-    """Return the part of the program that a crash report of `faulthandler` names, or an empty string.
+    """Return the part of the program that crashed, according to a crash report of `faulthandler`, or an empty string.
 
-    The innermost module of a part in the thread that crashed counts.
+    This is the part of the innermost module, in the thread that crashed, that belongs to a part.
 
     >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
     'camera'

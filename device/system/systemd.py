@@ -1,8 +1,8 @@
 """Notifications to systemd about the state of the service, and pings of its watchdog (sd_notify(3)).
 
 The worker thread that runs the commands of the table sends the pings, after health checks of the other parts. A
-separate thread would continue to send pings while the worker thread hangs. If the program was not started by systemd,
-no notification is sent and no health check is run.
+separate thread would send pings even if the worker thread hangs. If the program was not started by systemd, no
+notification is sent and no health check is run.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _log = logging.getLogger(__name__)
 HealthCheck = Callable[[float], object]
 """A function that raises if a part of the program does not work or does not answer within the given seconds."""
 WATCHDOG_PINGS = 3
-"""Pings in each watchdog interval; one ping may be missed without a restart."""
+"""Number of pings in each watchdog interval, so that one ping may be missed without a restart."""
 
 STACK_DEPTH = 5
 """Number of stack frames of each thread that are logged when a health check fails."""
 
 
 def is_service(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return True if systemd started the program as a service; it starts the program again when it has ended."""
+    """Return True if systemd started the program as a service and will start it again after its end."""
     return bool(environment.get("NOTIFY_SOCKET"))
 
 
@@ -58,7 +58,7 @@ def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> flo
 def wait_with_watchdog(
     ended: threading.Event, checks: Mapping[str, HealthCheck], *, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Wait until `ended` is set, and meanwhile run the health checks `WATCHDOG_PINGS` times per watchdog interval.
+    """Wait until `ended` is set; meanwhile, run the health checks `WATCHDOG_PINGS` times in each watchdog interval.
 
     `checks` maps names to health checks, which are run in order. The last check sends the ping to the watchdog
     (`make_worker_feed`), so a failed check prevents the ping. If there is no watchdog, no check is run.
@@ -86,8 +86,7 @@ def make_worker_feed(
 ) -> HealthCheck:
     """Return a health check that makes a worker thread send the ping to the watchdog.
 
-    `run` submits a function to the worker thread. While a ping is waiting for the worker thread, no further ping is
-    submitted.
+    `run` submits a function to the worker thread. No further ping is submitted while one is waiting for the thread.
     """
     waiting: list[Future[object]] = []
 
@@ -130,7 +129,10 @@ def format_thread_stacks() -> str:
 
 
 def _find_failed_check(proofs: Mapping[str, HealthCheck], patience: float) -> str:
-    """Return the name and the error of the first health check that fails, or an empty string if all pass."""
+    """Return the name and the error of the first health check that fails, or an empty string if all pass.
+
+    `patience` is the time for each check, in seconds.
+    """
     for name, proof in proofs.items():
         try:
             proof(patience)

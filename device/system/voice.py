@@ -25,7 +25,7 @@ SPEECH_TIMEOUT_S = 30.0
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
-"""A function that speaks a text in a language (`en`, `de`) and returns afterwards. Raises `VoiceError`."""
+"""A function that speaks a text in a language (`en`, `de`), and returns at the end. Raises `VoiceError`."""
 
 _SPOKEN_KINDS = ("play", "position", "pass", "exchange", "withdrawn", "challenge")
 
@@ -49,7 +49,7 @@ class VoiceSession(Protocol):
 
 
 class Voice:
-    """Speech output of the changes in a session.
+    """Speech output that announces the changes in a session.
 
     Use `Voice` in a `with` statement, or call `close`. If speaking fails, `report` is called once with a message of one
     line, and nothing more is spoken.
@@ -80,7 +80,7 @@ class Voice:
         self._thread.join(timeout=SPEECH_TIMEOUT_S)
 
     def _on_state(self, state: TableSnapshot) -> None:
-        """Queue a text about the change for the thread that speaks; called on the session's thread."""
+        """Queue a text about the changes since the last snapshot; called on the session's thread."""
         catalogue = load_catalogue(language_of(state.tile_set))
         if state.phase is Phase.LOOKING:
             return
@@ -130,7 +130,7 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
 
 
 def format_turn_kind(kind: str, tiles: str) -> str:
-    """Return one word for a kind of turn (pass, exchange, ...), in the language of the tile set `tiles`.
+    """Return the word for a kind of turn (pass, exchange, ...) in the language of the tile set `tiles`.
 
     Small displays show this word for turns without a play.
     """
@@ -143,7 +143,10 @@ def language_of(tiles: str) -> str:
 
 
 def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunction:
-    """Return a function that speaks a text with espeak-ng; `options` are further options, such as `-w file.wav`."""
+    """Return a function that speaks a text with espeak-ng.
+
+    `program` is the command, and `options` are further options, such as `-w file.wav`.
+    """
 
     def speak(text: str, language: str) -> None:
         command = [program, "-v", language, *options, "--stdin"]  # no argument: a text may begin with a dash

@@ -1,7 +1,7 @@
-"""Wi-Fi of the machine through NetworkManager's D-Bus interface: find networks, join one, close the table's own Wi-Fi.
+"""Wi-Fi of the machine through NetworkManager's D-Bus interface: find and join networks, close and open the hotspot.
 
-Reference: https://networkmanager.dev/docs/api/latest/spec.html. `systemd/tilekeeper.polkit` allows these calls to the
-user of the service.
+The hotspot is the table's own Wi-Fi. Reference: https://networkmanager.dev/docs/api/latest/spec.html.
+`systemd/tilekeeper.polkit` allows the user of the service to make these calls.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from engine.errors import TilekeeperError
 from engine.messages import make_message
 
 HOTSPOT_CONNECTION = "tilekeeper-hotspot"
-"""Name (`connection.id`) of the table's own Wi-Fi, as the installer makes it."""
+"""Name (`connection.id`) of the connection that the installer creates for the table's own Wi-Fi."""
 CALL_TIMEOUT_S = 5.0
 JOIN_TIMEOUT_S = 45.0
-"""Time in seconds after which joining a network has failed: authentication and DHCP take up to half a minute."""
+"""Time, in seconds, after which joining a network counts as failed; authentication and DHCP may take half a minute."""
 SCAN_S = 12.0
-"""Time in seconds for a scan, and for NetworkManager to join a known network that it has found."""
+"""Time, in seconds, for a scan and for NetworkManager to join a known network that was found."""
 UNUSED_S = 300.0
-"""Time in seconds without a phone, after which the table's own Wi-Fi is closed to look for a known network."""
+"""Time without a phone, in seconds, after which the table's own Wi-Fi is closed to search for a known network."""
 CHECK_INTERVAL_S = 60.0
 
 _NAME = "org.freedesktop.NetworkManager"
@@ -43,7 +43,7 @@ _ACTIVATED, _DEACTIVATED = 2, 4
 
 
 class WifiError(TilekeeperError):
-    """NetworkManager is missing, has no Wi-Fi device, or refuses a call; the message is one line."""
+    """A failed call: NetworkManager is missing, has no Wi-Fi device, or refuses it; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,9 +56,9 @@ class WifiNetwork:
 
 
 class NetworkManager:
-    """NetworkManager of this machine; each method opens a connection of its own to the system bus.
+    """NetworkManager of this machine; each call of a method uses a new connection to the system bus.
 
-    `wait` sleeps for some seconds. All methods raise `WifiError`.
+    `wait` sleeps for a number of seconds. All methods raise `WifiError`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class NetworkManager:
         self._clock = clock
 
     def find_networks(self) -> tuple[WifiNetwork, ...]:
-        """Return the networks in range that NetworkManager knows, the strongest first; each name once."""
+        """Return the networks in range that NetworkManager has found, the strongest first, and each name once."""
         with _open_bus() as bus:
             strongest: dict[str, WifiNetwork] = {}
             for point in bus.list_access_points(bus.find_wifi_device()):
@@ -78,12 +78,12 @@ class NetworkManager:
         return tuple(sorted(strongest.values(), key=lambda network: -network.strength))
 
     def scan(self) -> None:
-        """Let NetworkManager look for networks; this takes some seconds, and is refused while a scan is running."""
+        """Start a search for networks, which takes some seconds; NetworkManager refuses it during another search."""
         with _open_bus() as bus:
             bus.call(bus.find_wifi_device(), f"{_NAME}.Device.Wireless", "RequestScan", "a{sv}", {})
 
     def join(self, name: str, password: str = "") -> None:
-        """Join a network and remember it. A network that cannot be joined is forgotten again. Raises `WifiError`."""
+        """Join a network and save it for later; a network that cannot be joined is not saved. Raises `WifiError`."""
         with _open_bus() as bus:
             device = bus.find_wifi_device()
             arguments = (make_connection(name, password), device, bus.find_access_point(device, name))
@@ -97,7 +97,7 @@ class NetworkManager:
                 raise WifiError(make_message("wifi-not-joined", text, name))
 
     def close_hotspot(self) -> None:
-        """Close the table's own Wi-Fi, so that NetworkManager looks for known networks."""
+        """Close the table's own Wi-Fi, so that NetworkManager can join a known network."""
         with _open_bus() as bus:
             for active in bus.read(_ROOT, _NAME, "ActiveConnections"):
                 if bus.read(active, f"{_NAME}.Connection.Active", "Id") == HOTSPOT_CONNECTION:
@@ -119,10 +119,10 @@ class NetworkManager:
 
 
 class HotspotWatch:
-    """Closes the table's own Wi-Fi for a moment while no phone uses it, so that the table finds home again.
+    """Periodic search for a known network: closes the table's own Wi-Fi for some seconds while no phone uses it.
 
-    After a power failure a Raspberry Pi is up before the router. `count_phones` returns the number of phones in the own
-    Wi-Fi, or None if it is unknown; then the own Wi-Fi stays open.
+    This is needed after a power failure, when a Raspberry Pi starts faster than the router. `count_phones` returns the
+    number of phones in the table's own Wi-Fi; None means that it is unknown, and the Wi-Fi then remains open.
     """
 
     def __init__(
@@ -141,7 +141,10 @@ class HotspotWatch:
         self._unused_since: float | None = None
 
     def check(self) -> float:
-        """Check the own Wi-Fi once; return the seconds until the next check. Raises `WifiError`."""
+        """Search for known networks if the hotspot is unused for long enough; return the seconds until the next check.
+
+        Raises `WifiError`.
+        """
         now = self._clock()
         if not self._hotspot.is_active() or self._count_phones() != 0:
             self._unused_since = None
@@ -177,7 +180,10 @@ def count_phones_in_hotspot() -> int | None:
 
 
 def make_connection(name: str, password: str) -> dict[str, dict[str, tuple[str, object]]]:
-    """Return a new connection profile; NetworkManager completes it. Values are pairs of D-Bus signature and value."""
+    """Return a new connection profile for a network, with pairs of D-Bus signature and value.
+
+    NetworkManager adds the other values.
+    """
     profile: dict[str, dict[str, tuple[str, object]]] = {
         "connection": {"id": ("s", name), "type": ("s", "802-11-wireless")},
         "802-11-wireless": {"ssid": ("ay", name.encode())},
@@ -188,7 +194,7 @@ def make_connection(name: str, password: str) -> dict[str, dict[str, tuple[str, 
 
 
 class _Bus:
-    """Calls to NetworkManager over one connection to the system bus. All methods raise `WifiError`."""
+    """One connection to the system bus, for calls to NetworkManager; all methods raise `WifiError`."""
 
     def __init__(self, connection: DBusConnection) -> None:
         self._connection = connection
@@ -196,21 +202,21 @@ class _Bus:
     def call_many(
         self, path: str, interface: str, method: str, signature: str = "", *arguments: object
     ) -> Sequence[Any]:
-        """Call a method and return all its results."""
+        """Call a method of the object `path` and return all its results."""
         address = DBusAddress(path, bus_name=_NAME, interface=interface)
         return self._send(new_method_call(address, method, signature or None, arguments))
 
     def call(self, path: str, interface: str, method: str, signature: str = "", *arguments: object) -> Any:
-        """Call a method and return its first result, or None if it has none."""
+        """Call a method of the object `path` and return its first result, or None if it has none."""
         return next(iter(self.call_many(path, interface, method, signature, *arguments)), None)
 
     def read(self, path: str, interface: str, name: str) -> Any:
-        """Return a property."""
+        """Return the property `name` of the object `path`."""
         address = DBusAddress(path, bus_name=_NAME, interface=interface)
         return self._send(Properties(address).get(name))[0][1]
 
     def read_state(self, active: str) -> int:
-        """Return the state of an active connection; an object that is gone is deactivated."""
+        """Return the state of an active connection; if the object is gone, the connection counts as deactivated."""
         try:
             return int(self.read(active, f"{_NAME}.Connection.Active", "State"))
         except WifiError:
@@ -229,12 +235,12 @@ class _Bus:
         return points
 
     def find_access_point(self, device: str, name: str) -> str:
-        """Return the path of an access point of a network; `/` if none is in range, as for a hidden network."""
+        """Return the path of an access point of the network `name`, or `/` if none is found (hidden network)."""
         found = (point for point in self.list_access_points(device) if self.read_access_point(point).name == name)
         return next(found, _NO_OBJECT)
 
     def read_access_point(self, point: str) -> WifiNetwork:
-        """Return the network of an access point."""
+        """Return the network to which an access point belongs."""
         interface = f"{_NAME}.AccessPoint"
         name = bytes(self.read(point, interface, "Ssid")).decode(errors="replace")
         flags = self.read(point, interface, "WpaFlags") | self.read(point, interface, "RsnFlags")

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class EngineSpeed:
-    """Speed of the engine on one core: plays per second, and milliseconds for a rebuild and an explanation."""
+    """Speed of the engine on one core: plays per second, and milliseconds to rebuild a game and to explain a play."""
 
     plays_a_second: float
     rebuild_ms: float

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
-"""Share of turns with a question above which a level of disturbance is reported as one at which the table asks."""
+"""Share of turns with a question above which a level of disturbance is reported as one with many questions."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,9 @@ def run_sweep(
 ) -> int:
     """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`; return 1 if a total was wrong.
 
-    `compare` is the `sweeps.json` of an earlier measurement, which is drawn and listed beside this one.
+    `photos` is a folder of photographs, of which every `step`-th is used, and `count` the number of rendered pictures.
+    `only` are names of disturbances, separated by commas. `compare` is the `sweeps.json` of an earlier measurement,
+    which is drawn and listed as well.
     """
     from calibration.evaluation.disturbances import DISTURBANCES
 

@@ -98,8 +98,8 @@ def _format_spread(values: list[float]) -> str:
 class Case:
     """A situation in which the button is pressed.
 
-    The board has been at rest for `rest_s` seconds; 0 means that the tiles appear at the press, and a hand leaves the
-    board. A still of the camera takes `still_s` seconds. `aim_ms` is the wanted 95th percentile of the latency.
+    The board has been at rest for `rest_s` seconds; 0 means that the tiles appear at the press, while a hand leaves the
+    board. A still takes `still_s` seconds. `aim_ms` is the target for the 95th percentile of the latency.
     """
 
     name: str
@@ -114,16 +114,16 @@ CASES = (
     Case("a hand is leaving", 0.0),
 )
 HAND_POINTS = ((7.0, 9.0), (8.0, 13.5))
-"""Points, in squares, at which the fingers of the hand that leaves the board point, one after the other."""
+"""Positions of the fingertips, in squares, in the two pictures of a hand that leaves the board."""
 HAND_FRAME_S = 0.15
 """Seconds for which each picture with the hand is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpeed:
-    """Times of each turn in milliseconds, from the edge of the button to the event on the page.
+    """Times of each turn in milliseconds, from the press of the button to the event on the page.
 
-    `total_ms` is the whole time and `work_ms` the processor time in it.
+    `total_ms` is the whole time, and `work_ms` the processor time within it.
     """
 
     total_ms: list[float]
@@ -142,7 +142,7 @@ class VideoCamera:
         self._scenes: tuple[tuple[float, bytes], ...] = ((0.0, jpeg),)
 
     def show(self, *jpegs: bytes) -> None:
-        """Show each picture for `HAND_FRAME_S` seconds, and the last one until the next call."""
+        """Show each picture (JPEG data) for `HAND_FRAME_S` seconds, and the last one until the next call."""
         now = time.monotonic()
         self._scenes = tuple((now + HAND_FRAME_S * number, jpeg) for number, jpeg in enumerate(jpegs))
 
@@ -200,7 +200,7 @@ class FakeTable:
 
 
 def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed:
-    """Play `turns` plays of a recorded game, from the beginning again if it ends; measure the time of each turn."""
+    """Play `turns` plays of a recorded game, which begins again at its end; measure the time of each turn."""
     game = _load_longest_game()
     plays = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands][:turns]
     hands = [] if case.rest_s else list(HAND_POINTS)
@@ -231,7 +231,7 @@ def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed
 
 
 def _press_button(session: TableSession, panel: Panel, page: _PageClient) -> tuple[float, float]:
-    """Press the button of the player to move; return the ms until the score is on the page, and those of processor."""
+    """Press the button of the player to move; return the ms until the score is on the page, and the CPU time in ms."""
     player, before = session.state.turn_of or 0, session.state.events
     page.forget_events()
     used, pressed = time.process_time(), time.monotonic()
@@ -285,7 +285,7 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
 
 
 class _PageClient:
-    """Client of the page's event stream, as on a phone; records when each event was shown first."""
+    """Client of the page's event stream, like a phone; it records when the page first showed each number of events."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
@@ -295,20 +295,20 @@ class _PageClient:
         if self._response.status != 200:
             raise RuntimeError(f"the page's stream answers {self._response.status}")
         self._first_shown: dict[int, float] = {}
-        """Number of events of the game -> time at which the page showed this number first."""
+        """Number of events of the game -> time at which the page first showed a game with this number."""
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="phone", daemon=True)
         self._thread.start()
 
     def wait_for_events(self, events: int) -> float:
-        """Wait until the page shows a game with `events` events; return the time of this (`time.monotonic()`)."""
+        """Wait until the page shows a game with `events` events; return when it did so first (`time.monotonic()`)."""
         with self._changed:
             if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
                 raise RuntimeError(f"{events} events did not come to the page")
             return min(at for shown, at in self._first_shown.items() if shown >= events)
 
     def forget_events(self) -> None:
-        """Forget what the page has shown: in a new game, the numbers of events begin again."""
+        """Forget the recorded times, because the numbers of events begin again in a new game."""
         with self._changed:
             self._first_shown.clear()
 
@@ -377,7 +377,7 @@ def _load_longest_game() -> Game:
 
 
 def _render_jpegs(board: Board, hands: Sequence[tuple[float, float]]) -> list[bytes]:
-    """Return pictures of the board on a simulated table as JPEG data: one with each of the hands, the last without."""
+    """Return pictures of the board on a simulated table as JPEG data: one with each hand, the last without."""
     from engine.tiles import load_tile_set
     from vision.rendering.simulated_table import Hands, SimulatedTable
 

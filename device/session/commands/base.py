@@ -76,10 +76,10 @@ class TableCommand(msgspec.Struct, frozen=True):
 
 
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):
-    """Base class of commands about the open question; `question_id` is the `id` of the question that the user saw.
+    """A command about the open question; `question_id` is the `id` of the question that the user saw.
 
-    The command is refused if another question is open. The `id` is 0 if the user saw no question; if `question_id` is
-    None, this is not checked.
+    The command is refused if another question is open. The `id` is 0 if the user saw no question. Without
+    `question_id`, this is not checked.
     """
 
     schema_name = "QuestionOrder"
