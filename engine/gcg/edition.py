@@ -1,4 +1,4 @@
-"""Find the tile set, the board layout and the kind of game of a GCG file."""
+"""Find the tile set, the board layout, the kind of game and its variants in a GCG file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.board import Layout, layout_names, load_layout
 from engine.errors import NotationError
 from engine.gcg.record import Pragma, Record
+from engine.rules import PRESETS, STANDARD_RULES, FinishLineLevel, Rules
 from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 
@@ -117,6 +118,41 @@ def find_unknown_game(record: Record) -> Pragma | None:
     """Return the `#game-type` pragma if the kind of game is not one of `STANDARD_GAMES`, otherwise None."""
     pragma = record.find_pragma("game-type")
     return pragma if pragma and _normalise_text(pragma.text) not in STANDARD_GAMES else None
+
+
+def describe_variants(rules: Rules) -> str:
+    """Return a description of rule variations that another program would report as errors.
+
+    For the standard game, return an empty string. `find_variants` reads the description.
+    """
+    variants = [f"{rules.rack_size} tiles on a rack"] if rules.rack_size != STANDARD_RULES.rack_size else []
+    if rules.finish_line:
+        variants.append(f"Finish Line game ({', '.join(rules.finish_line)})")
+    if rules.finish_line and rules.finish_round:
+        variants.append(_FINISHED_ROUND)
+    return "; ".join(variants)
+
+
+_FINISHED_ROUND = "all players finish the round"
+_RACK_SIZES = {f"{rules.rack_size} tiles on a rack": rules.rack_size for rules in PRESETS.values()}
+_FINISH_LINE = re.compile(r"Finish Line game \(([a-z, ]+)\)\Z")
+
+
+def find_variants(record: Record) -> Rules:
+    """Return the standard rules with the variations in the `#description` pragma, as `describe_variants` writes it.
+
+    >>> find_variants(Record((), (), (Pragma("description", "9 tiles on a rack"),))).rack_size
+    9
+    """
+    rules, levels = STANDARD_RULES, set(FinishLineLevel)
+    for variant in (record.pragma_text("description") or "").split("; "):
+        rules = replace(rules, rack_size=_RACK_SIZES.get(variant, rules.rack_size))
+        names = found[1].split(", ") if (found := _FINISH_LINE.match(variant)) else []
+        if names and levels.issuperset(names) and len(names) in (1, len(record.players)):
+            rules = replace(rules, finish_line=tuple(map(FinishLineLevel, names)))
+        elif variant == _FINISHED_ROUND:
+            rules = replace(rules, finish_round=True)
+    return rules
 
 
 def find_unknown_board(record: Record) -> Pragma | None:

@@ -12,13 +12,13 @@ from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, RecordImported
 from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged
-from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION
+from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
 from engine.gcg.reader import parse_gcg
 from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.messages import make_message
-from engine.rules import STANDARD_RULES, ChallengeRule, Rules
+from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet
 
@@ -85,13 +85,13 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
     If a player deleted or corrected an event after the import, the rack and the notes of this event are left out.
     """
     entries: list[Entry] = []
-    at = 0
+    at, spelled = 0, bracket_tiles(imported, tiles)
     for entry in record.entries:
         for place in range(at, len(imported.entries)):
             other = imported.entries[place]
             same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
             if same and (other.player, other.kind) == (entry.player, entry.kind):
-                rack = _normalise_rack(other.rack, tiles) or entry.rack
+                rack = _normalise_rack(spelled.entries[place].rack, tiles) or entry.rack
                 own = "" if entry.note in other.note else entry.note
                 entry, at = replace(entry, rack=rack, note=f"{other.note}\n{own}".strip()), place + 1
                 break
@@ -124,7 +124,7 @@ def _build_players(names: Sequence[str]) -> tuple[Player, ...]:
 
 def _build_pragmas(game: Game, title: str) -> list[Pragma]:
     pragmas = [Pragma("title", title)] if title else []
-    if variants := _describe_variants(game.rules):
+    if variants := describe_variants(game.rules):
         pragmas.append(Pragma("description", variants))
     lexicon = game.start_event.lexicon
     if lexicon and lexicon != game.tiles.name:  # other programs do not know the packaged word lists
@@ -135,17 +135,6 @@ def _build_pragmas(game: Game, title: str) -> list[Pragma]:
     if game.layout.name != "standard":
         pragmas.append(Pragma("board-layout", game.layout.name))
     return pragmas
-
-
-def _describe_variants(rules: Rules) -> str:
-    """Return a description of rule variations that another program would report as errors.
-
-    For the standard game, return an empty string.
-    """
-    variants = [f"{rules.rack_size} tiles on a rack"] if rules.rack_size != STANDARD_RULES.rack_size else []
-    if rules.finish_line:
-        variants.append(f"Finish Line game ({', '.join(rules.finish_line)})")
-    return "; ".join(variants)
 
 
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:

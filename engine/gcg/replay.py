@@ -15,12 +15,13 @@ from engine.gcg.edition import (
     find_possible_tile_sets,
     find_unknown_board,
     find_unknown_game,
+    find_variants,
 )
 from engine.gcg.record import Entry, Pragma, Problem, Record
 from engine.gcg.validate import check_entry, check_order, check_racks
 from engine.messages import make_message
 from engine.plays import Play
-from engine.rules import STANDARD_RULES, Rules
+from engine.rules import Rules
 from engine.scoring import check_placement, describe_status, score_play
 from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set
@@ -72,7 +73,7 @@ class Replay:
 
 
 def replay(
-    record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules = STANDARD_RULES
+    record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules | None = None
 ) -> Replay:
     """Replay a recorded game. Never raises an exception: errors in the record are in the `problems` of the result.
 
@@ -80,7 +81,9 @@ def replay(
     such pragma, the defaults are the English tile set and the standard layout. If many recorded scores then differ from
     the computed scores, all known layouts and all tile sets with the letters of the file are tried. A tile set or
     layout for which nearly all recorded scores are correct replaces the default, and a note describes this assumption.
+    If `rules` is None, the rules are those that the file describes (`find_variants`).
     """
+    rules = rules or find_variants(record)
     if not board_layout and (unknown := find_unknown_board(record)):
         return _replay_as_recorded(_add_unknown_problem(record, unknown, "no score can be computed"))
     if unknown := find_unknown_game(record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd
 
 from engine.board import Layout
@@ -25,7 +25,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.gcg.changes import parse_changes, parse_rearranged
-from engine.gcg.edition import bracket_tiles
+from engine.gcg.edition import bracket_tiles, find_variants
 from engine.gcg.export import build_record
 from engine.gcg.record import Entry, Record
 from engine.gcg.replay import ReplayedEvent, replay
@@ -59,7 +59,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
     names = [player.name for player in record.players]
     game = Game.start(
         names if len(set(names)) == len(names) else record.labels(),
-        _infer_rules(record.entries, tiles),
+        _infer_rules(record, tiles),
         tiles.name,
         record.pragma_text("lexicon"),
         played.layout.name,
@@ -80,7 +80,8 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
             raise RulesError(make_message("gcg-line", "line {0}: {1}", entry.line, why)) from None
     for end_event in _build_end_events(record, game.rules, tiles):
         game = game.push(end_event)
-    if any(entry.kind in CLOSING_KINDS for entry in record.entries):
+    is_closed = any(entry.kind in CLOSING_KINDS for entry in record.entries)
+    if is_closed or game.end_due is EndReason.FINISH_LINE:
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
     return _attach_file(game, file)
 
@@ -94,20 +95,24 @@ def _attach_file(game: Game, file: Record) -> Game:
     return game.push(RecordImported(tuple(lines)))
 
 
-def _infer_rules(entries: Sequence[Entry], tiles: TileSet) -> Rules:
-    """Return rules that allow the recorded challenges, end racks, overtime and changes of tiles."""
+def _infer_rules(record: Record, tiles: TileSet) -> Rules:
+    """Return the described rules, which allow the recorded challenges, end racks, overtime and changes of tiles."""
+    entries = record.entries
     changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}
     costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
     lost = any(entry.is_penalty for entry in end_racks)
     overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME]
-    return Rules(
+    described = find_variants(record)
+    return replace(
+        described,
         rearrange=any(parse_rearranged(entry.note, tiles) for entry in entries),
         recycle=TurnKind.RECYCLED in changes,
         retake_blanks=TurnKind.BLANK_TAKEN in changes,
         challenge=ChallengeRule.POINTS if costs else ChallengeRule.SINGLE,  # files record a lost turn as a pass
         challenge_points=abs(costs[0]) if costs else 0,
         challenger_pays=bool(costs) and costs[0] < 0,
+        finish_unplayed=bool(described.finish_line and end_racks),
         unplayed=UnplayedRule.NONE if not end_racks else UnplayedRule.BOTH if lost else UnplayedRule.TWICE,
         clock_seconds=_DEFAULT_CLOCK_S if overtime else 0,
         overtime_points=gcd(*overtime) or 10,

@@ -11,11 +11,23 @@ from hypothesis import strategies as st
 
 from engine.board import parse_square
 from engine.errors import RulesError
-from engine.events import BlankTaken, PlayMade, SquareCorrected, TileRecycled, TurnCorrected, dumps, loads
+from engine.events import (
+    BlankTaken,
+    EndReason,
+    GameEnded,
+    PlayMade,
+    RackRevealed,
+    ScoreCorrected,
+    SquareCorrected,
+    TileRecycled,
+    TurnCorrected,
+    dumps,
+    loads,
+)
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.plays import Play
-from engine.rules import Rules
+from engine.rules import FinishLineLevel, Rules, UnplayedRule
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.tiles import Tile
@@ -178,6 +190,52 @@ def test_export_of_an_import_is_imported_without_its_lines() -> None:
     game = Game.start(("Anna", "Ben")).push(PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T")})))
     again = build_game(parse_gcg(format_gcg(build_record(game))))
     assert again.events[1:] == game.events[1:]
+
+
+def write_and_read(played: Game) -> Game:
+    """Return the game that the exported game is read back as."""
+    return build_game(parse_gcg(format_gcg(build_record(played))))
+
+
+@pytest.mark.parametrize("players", [("Ann", "Bob"), ("Ann", "Bob", "Cem")])
+def test_end_of_a_game_with_nine_tiles_survives_export_and_import(players: tuple[str, ...]) -> None:
+    start = Game.start(players, Rules(rack_size=9, unplayed=UnplayedRule.TWICE))
+    played = random_game(random.Random(2), 200, start).push(GameEnded(EndReason.PLAYED_OUT))
+    assert played.turns[-1].kind is TurnKind.ENDRACK
+    again = write_and_read(played)
+    assert (again.totals, again.state.rack_counts) == (played.totals, played.state.rack_counts)
+    assert not replay(parse_gcg(format_gcg(build_record(played)))).problems
+
+
+BEGINNERS = (FinishLineLevel.BEGINNER,)
+EXPERT_AND_BEGINNER = (FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)
+
+
+@pytest.mark.parametrize(
+    ("rules", "scores", "winner"),
+    [
+        (Rules(finish_line=EXPERT_AND_BEGINNER), (120, 72), 1),
+        (Rules(finish_line=BEGINNERS, finish_round=True), (72, 90), 1),
+        (Rules(finish_line=BEGINNERS, finish_unplayed=True), (20, 72), 1),
+    ],
+    ids=["levels", "round", "unplayed"],
+)
+def test_winner_of_a_finish_line_game_survives_export_and_import(
+    rules: Rules, scores: tuple[int, int], winner: int
+) -> None:
+    played = Game.start(("Ann", "Bob"), rules)
+    for number, at, word in ((0, "8F", "HORN"), (1, "H6", "FA.M")):
+        played = played.push(PlayMade(number, Play.from_gcg(played.board, at, word, played.tiles)))
+        played = played.push(ScoreCorrected(number, scores[number]))
+    played = played.push(RackRevealed(0, ("Q",))).push(GameEnded(EndReason.FINISH_LINE))
+    assert played.outcome is not None and played.outcome.winners == (winner,)
+    again = write_and_read(played)
+    assert again.outcome == played.outcome
+
+
+def test_letters_of_a_rack_stay_single_tiles_after_import_and_export() -> None:
+    text = "#player1 A A\n#player2 B B\n#tile-distribution spanish\n#tile [RR] [rr]\n>A: ELNORRS - +0 0\n"
+    assert ">A: ELNORRS - +0 0\n" in format_gcg(build_record(build_game(parse_gcg(text))))
 
 
 def test_rearranged_and_recycled_tiles_survive_export_and_import() -> None:
