@@ -12,13 +12,13 @@ import numpy as np
 
 from calibration.enrolment import check_enrolment
 from calibration.profile import ProfileError, TableProfile
-from device.cameras import Image
+from device.cameras import CameraError, Image, NoMorePicturesError
 from device.capture.board_camera import BoardCamera
 from device.session.messages import make_refusal
 from device.storage.files import write_file
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
-from engine.messages import join_messages
+from engine.messages import join_messages, make_message
 from engine.reading import BOARD_SIZE
 from vision.recognition.reader import PhotoReading
 from vision.tracking import BoardTracker
@@ -58,6 +58,7 @@ class TableSetup:
         self._board_camera = board_camera
         self._store = store
         self._profile = profile
+        self._last_image: Image | None = None
         self._image_shape: tuple[int, ...] = ()
         self._scale = 1.0
         self._last_mismatch: object = None
@@ -66,10 +67,10 @@ class TableSetup:
     def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
         """Take a picture and return it with the corners of the board; `tiles` are the letters of the tile set.
 
+        If a folder has no new picture, the last one is used again, because the page asks for a view again and again.
         Raises `CameraError`.
         """
-        frame = self._board_camera.still()
-        image = frame.image
+        image = self._take_picture()
         self._image_shape = image.shape
         self._scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
         reading = self._board_camera.read_board(image, tiles)
@@ -124,6 +125,18 @@ class TableSetup:
         except ProfileError as error:
             _log.warning("the lesson is not kept: %s", error)
         return ()
+
+    def _take_picture(self) -> Image:
+        try:
+            image = self._board_camera.still().image
+        except NoMorePicturesError:
+            if self._last_image is None:
+                text = "there is no new picture: add a picture of the board to the folder"
+                raise CameraError(make_message("camera-none-to-set-up", text)) from None
+            return self._last_image
+        if not self._board_camera.live:
+            self._last_image = image
+        return image
 
     def _make_view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetupView:
         small = image

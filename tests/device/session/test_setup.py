@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 
 from calibration.profile import TableProfile
+from device.cameras import CameraError
+from device.cameras.folder import FolderCamera
 from device.capture.board_camera import BoardCamera
 from device.session.messages import CommandRefusedError
 from device.session.profile_updater import ProfileUpdater
@@ -179,3 +183,43 @@ def test_turn_is_learnt_as_people_put_it_right(knowledge: TableProfile) -> None:
     learner.set_pending(read, read_of(read), OwnTable().picture(dict(zip((110, 111, 112), "CAB", strict=True))))
     learner.learn_pending("1", right.push(Passed(1)))
     assert {one.symbol for one in knowledge.examples} == {"A", "B", "C"}
+
+
+# A folder as the camera
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def folder_set_up(store: GameStore, board: Board, pictures: Path) -> TableSetup:
+    return TableSetup(BoardCamera(FolderCamera.from_folder(pictures), Letters(board)), store, None)
+
+
+def add_picture(folder: Path, name: str, shade: int) -> None:
+    """Add a grey picture, (300, 300, 3) uint8, to a folder."""
+    assert cv2.imwrite(str(folder / name), np.full((300, 300, 3), shade, np.uint8))
+
+
+def test_board_stays_found_in_the_last_picture_of_a_folder(folder_set_up: TableSetup, pictures: Path) -> None:
+    add_picture(pictures, "1.png", 90)
+    first = folder_set_up.capture_setup_view(TILES)
+    assert first.corners is not None and folder_set_up.capture_setup_view(TILES) == first
+    assert folder_set_up.place_corners(None, TILES) == first
+
+
+def test_new_picture_of_a_folder_replaces_the_one_before(folder_set_up: TableSetup, pictures: Path) -> None:
+    add_picture(pictures, "1.png", 90)
+    first = folder_set_up.capture_setup_view(TILES)
+    add_picture(pictures, "2.png", 160)
+    assert folder_set_up.capture_setup_view(TILES).jpeg != first.jpeg
+
+
+def test_folder_without_a_picture_asks_for_one_and_for_no_turn(folder_set_up: TableSetup) -> None:
+    with pytest.raises(CameraError) as caught:
+        folder_set_up.capture_setup_view(TILES)
+    assert "add a picture of the board" in str(caught.value) and "End turn" not in str(caught.value)
