@@ -14,11 +14,14 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.session.threads import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
+from device.session.threads import MAX_TURN_S as DEFAULT_TURN_S
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from vision.recognition.reader import PhotoReading
 
 MAX_TURN_S = 10.0
+SLOW_READING_S = 150.0
+"""Seconds of a turn that were seen on a slow machine."""
 WAIT, BY_HAND = 0, 1
 
 
@@ -93,6 +96,21 @@ def test_turn_is_recorded_once_it_is_read_if_the_players_wait(playing: TableSess
     state = answered.result(5)
     assert [turn.word for turn in state.turns] == ["HORN"] and state.question is None
     assert slow_table.pictures == 1, "the picture of the press is used"
+
+
+def test_slow_machine_asks_after_its_time_for_a_turn_and_not_after_its_reading(clock: Clock) -> None:
+    table = SlowTable(clock)
+    table.seconds = SLOW_READING_S
+    with (
+        GameStore(":memory:") as store,
+        TableSession(table, table, store, WORDS, clock=clock) as session,
+    ):
+        session.submit(StartGame(STARTED)).result(5)
+        state = end_turn(session, table)  # the reading goes on until `released`
+        assert state.question is not None and state.question.key == "not-read-in-time"
+        assert f"{DEFAULT_TURN_S:.0f} seconds" in state.question.text and state.turns == ()
+        table.released.set()
+        assert [turn.word for turn in session.submit(AnswerQuestion(WAIT)).result(5).turns] == ["HORN"]
 
 
 def test_players_may_wait_more_than_once(playing: TableSession, slow_table: SlowTable, clock: Clock) -> None:
