@@ -61,9 +61,9 @@ def create_app(
 ) -> Flask:
     """Create the Flask application for a table. All clients may view the pages, paired devices may control the table.
 
-    `app.extensions["pairing"].code` is the pairing code that the table must show. `store` holds the stored games (None:
-    no games), `own_lexicon` is the word list of the table's owner, `host_info` describes the machine. Call
-    `app.extensions["live"].close()` before stopping the server, to end the open streams.
+    `store` has the stored games; without it, the pages show no games. `own_lexicon` is the word list of the table's
+    owner, and `host_info` describes the machine. `app.extensions["pairing"].code` is the pairing code that the table
+    must show. Call `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
     app = Flask(__name__)
     if pairing is None:
@@ -113,7 +113,7 @@ def create_app(
 
 
 def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo) -> None:
-    """Set what the templates know of the machine."""
+    """Set the values about the machine that all templates can use."""
     app.jinja_env.globals.update(
         is_hall=False,
         hall_of_table=host_info.hall,
@@ -132,7 +132,7 @@ def _find_table_name(host_info: HostInfo) -> str:
 
 
 def handle_store_error(error: StoreError) -> ResponseReturnValue:
-    """Return the response to a request that could not be stored, for example because the disk is full."""
+    """Return the response to a request that failed because the store could not be written or read."""
     _log.warning("a request fails: %s", error)
     return refuse(texts().translate(error), 503)
 

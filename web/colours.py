@@ -1,6 +1,6 @@
-"""Colours of the drawn board: those of an edition, or those of the table's own board, as a style sheet.
+"""Colours of the drawn board, those of an edition or of the table's own board, as a style sheet.
 
-The element around drawn squares has the name of the colours as `data-edition`.
+The element around drawn squares has the name of the colours in its attribute `data-edition`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from device.session.snapshot import TableSnapshot
 from engine.rules import EDITION_COLOURS, STANDARD_RULES, PremiumColours
 
 OWN_BOARD = "own"
-"""Name of the colours that were seen on the table's own board."""
+"""Name of the colours that the camera has seen on the table's own board."""
 CLASSIC_COLOURS = "crossword-game"
 """The edition whose colours most boards at home have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
 
@@ -25,9 +25,9 @@ _MIN_CONTRAST = 4.5
 def choose_board_colours(named: str, state: TableSnapshot) -> str:
     """Return the name of the colours for the board of a state.
 
-    First come the colours `named` in the settings, then those of the edition whose rules the players chose, then those
-    of the table's own board. As long as these were not seen, it is the classic ones. The standard rules say nothing
-    about the board.
+    The first of these that is known is used: the colours `named` in the settings, the colours of the edition whose
+    rules the players chose, the colours of the table's own board, and the classic colours. The edition of the standard
+    rules does not count, because these rules are used with all boards.
     """
     if named:
         return named
@@ -37,7 +37,7 @@ def choose_board_colours(named: str, state: TableSnapshot) -> str:
 
 
 def make_colours_path(state: TableSnapshot) -> str:
-    """Return the path of the style sheet, which has a name of its own for each set of colours of the own board."""
+    """Return the path of the style sheet; its query has the colours of the own board, for caches of browsers."""
     return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
 
 
@@ -69,7 +69,7 @@ def _list_premium_colours(colours: PremiumColours) -> dict[str, str]:
 
 
 def mix_colours(colour: str, ground: str, share: float) -> str:
-    """Mix `colour` with a `share` (0 to 1) of `ground`. All colours are `#rrggbb`."""
+    """Return `colour` mixed with a `share` (0 to 1) of `ground`. All colours are `#rrggbb`."""
     pairs = zip(_parse_channels(colour), _parse_channels(ground), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 

@@ -1,6 +1,6 @@
-"""Decoder of commands in HTTP requests, from JSON bodies and from HTML forms.
+"""Decoding of commands in HTTP requests, from JSON bodies and from HTML forms.
 
-The result is an `Order`: the moment of the game that the user saw, and the validated arguments of the command
+The result is an `Order`: the version of the game that the user saw, and the validated arguments of the command
 (`device.session.commands`).
 """
 
@@ -34,17 +34,17 @@ MomentText = Annotated[
 
 
 class RequestError(TilekeeperError):
-    """An invalid body or form. The message has the reason and the path of the field, in English."""
+    """An invalid body or form. The message gives the reason and the path of the field, in English."""
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Request for a command without arguments. `seen` is the moment of the game that the user saw."""
+    """Request for a command without arguments. `seen` is the version of the game that the user saw (`12-34`)."""
 
     seen: MomentText
 
     @property
     def moment(self) -> Moment:
-        """Version of the game that the client displayed when the user sent the command."""
+        """The version of the game that the client displayed when the user gave the command."""
         game, events = self.seen.split("-")
         return Moment(int(game), int(events))
 
@@ -62,7 +62,10 @@ def make_order_type(command: type[TableCommand]) -> type[Order]:
 
 
 def make_command(command: type[TableCommand], order: Order, own_lexicon: Path | None) -> TableCommand:
-    """Create a command with the arguments in an order. Raises `NewGameError`."""
+    """Return the command with the arguments in an order; `own_lexicon` is the table's word list.
+
+    Raises `NewGameError`.
+    """
     arguments = {name: getattr(order, name) for name in order.__struct_fields__ if name != "seen"}
     if command is StartGame:
         return make_game(NewGameRequest(**arguments), own_lexicon)
@@ -98,7 +101,7 @@ def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
 
 
 def _is_list(kind: object) -> bool:
-    """Return True for a tuple type. A form sends the items of a tuple as several fields with the same name."""
+    """Return True for a tuple type, whose items a form sends as several fields with the same name."""
     info = msgspec.inspect.type_info(kind)
     while isinstance(info, msgspec.inspect.Metadata):
         info = info.type

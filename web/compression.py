@@ -8,7 +8,7 @@ from functools import lru_cache
 from flask import Response, request
 
 MIN_COMPRESSED_BYTES = 700
-"""Smallest response to compress, in bytes. A smaller response fits in one packet without compression."""
+"""Size, in bytes, below which a response is not compressed, because it fits in one packet."""
 _GZIP_LEVEL = 6
 _COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
 

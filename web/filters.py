@@ -1,7 +1,7 @@
 """Jinja filters: texts and values that templates derive from a snapshot of the game.
 
-They format numbers, times and names, list the squares of the board and the rules of the game, and compute the score
-chart in SVG coordinates.
+The filters format numbers, times and names, list the squares of the board and the rules of the game, and compute the
+score chart in SVG coordinates.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from web.game_summary import summaries
 from web.i18n import Texts
 
 _MAX_CACHED_SQUARES = 4096
-"""Number of cached squares: enough for some hundred positions, because most squares do not change in a turn."""
+"""Largest number of cached squares; they suffice for hundreds of positions, because a turn changes only a few."""
 
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
-"""Keys of the notices about a folder of pictures that works, but has no new picture."""
+"""Keys of the notices that a folder of pictures has no new picture, which is not a fault."""
 
 _SHORT_ANSWER_KEYS = ("answer-blank", "answer-exchange")
 
 WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
-"""Width and height of the two drawings of the score chart, in SVG units; the style sheet shows the one that fits."""
+"""Width and height of the two versions of the score chart, in SVG units; the style sheet shows the one that fits."""
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
@@ -100,7 +100,7 @@ def tenths(value: float, language: str) -> str:
 
 
 def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
-    """Return (symbol, number of unseen tiles) for all symbols of the tile set, also for those of which none is left."""
+    """Return (symbol, number of unseen tiles) for all symbols of the tile set, with 0 if none is left."""
     left = dict(state.unseen)
     return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
 
@@ -126,12 +126,12 @@ def standing(state: TableSnapshot) -> str:
 
 
 def ranked(state: TableSnapshot) -> list[int]:
-    """Return the players in the order of their totals, the highest first; equal totals in the order of seats."""
+    """Return the player indices in the order of totals, the highest first; equal totals are in seat order."""
     return sorted(range(len(state.players)), key=lambda player: -state.players[player].total)
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:
-    """Return a player's colour: the stored colour, else the default colour of the seat, else any unused colour."""
+    """Return a player's colour: the stored one or, if it is missing or taken, that of the seat or an unused one."""
     taken: list[str] = []
     for seat, seen in enumerate(state.players):
         wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
@@ -163,8 +163,8 @@ def has_camera_fault(state: TableSnapshot) -> bool:
 class SquareView:
     """A square of the board: name, drawn column and row (from 0), premium, text of the premium, tile, and label.
 
-    If words are read from right to left, the drawn column is counted from the right.
-    The label describes the square and its tile for screen readers.
+    If words are read from right to left, the drawn column is counted from the right. The label describes the square and
+    its tile for screen readers.
     """
 
     name: str
@@ -177,20 +177,21 @@ class SquareView:
 
 
 def short_answer(answer: str) -> str:
-    """Return the letter of a blank or the number of exchanged tiles if an answer says nothing else, or an empty text.
+    """Return the letter of a blank, or the number of exchanged tiles, if the answer contains nothing else.
 
-    There are many such answers: they fit a phone only as a grid of short buttons.
+    For other answers, return an empty text. A question may have many short answers, which fit a phone only as a grid of
+    short buttons.
     """
     return values_of(answer)[-1] if key_of(answer) in _SHORT_ANSWER_KEYS else ""
 
 
 def needs_picture(answer: str) -> bool:
-    """Return True for the answers that read the board again."""
+    """Return True if the board is read again after this answer."""
     return key_of(answer) in ("answer-look-again", "answer-read-again")
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:
-    """Return True for the answer to start from the position on the board: its form asks for the points so far."""
+    """Return True if the answer starts the game from the position on the board; its form then asks for points."""
     question = state.question
     return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
 
@@ -257,7 +258,10 @@ def build_score_charts(state: TableSnapshot) -> tuple[ScoreChart, ...]:
 
 
 def build_score_chart(state: TableSnapshot, width: float, height: float) -> ScoreChart:
-    """Return the score chart of a game with turns, with each player's total after each turn, in SVG units."""
+    """Return the score chart of a game, with each player's total after each turn; sizes are in SVG units.
+
+    The game must have a turn.
+    """
     totals = [[0] for _ in state.players]
     for turn in state.turns:
         for player, line in enumerate(totals):
@@ -289,7 +293,7 @@ def build_score_chart(state: TableSnapshot, width: float, height: float) -> Scor
 
 
 def _space_labels(heights: list[float], chart_height: float) -> list[float]:
-    """Return label positions (y) that are at least `MIN_LABEL_GAP` apart and inside the chart."""
+    """Return the y positions of labels: `heights`, moved to be at least `MIN_LABEL_GAP` apart and inside the chart."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):

@@ -38,7 +38,7 @@ COMMENT_NOTE = "comment"
 
 
 class GameNotFoundError(TilekeeperError):
-    """A missing game, or a game that this version cannot read. The message explains the error in one line."""
+    """A game that is missing or that this version cannot read; the message gives the reason on one line."""
 
 
 class ImportFileError(TilekeeperError):
@@ -46,21 +46,21 @@ class ImportFileError(TilekeeperError):
 
 
 class GameInProgressError(TilekeeperError):
-    """An attempt to delete the game in progress. The game can be deleted after a new game has started."""
+    """An attempt to delete the game in progress, which can be deleted only after another game has started."""
 
 
 class PlayersMetError(TilekeeperError):
-    """An attempt to make one player of two who played against each other."""
+    """An attempt to merge two players who have played against each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
     """A row in the list of stored games.
 
-    `started` is Unix time, `players` is in seat order. `totals` and `winners` (player indices) are set if the game can
-    be read; `racks_wanted` are the players whose unplayed letters are not counted, and there are no winners before;
-    `ended` means that it was played to its end, `running` that it is in progress at the table, and
-    `damage` is a sentence for the user about a game with lost events.
+    `started` is Unix time, and `players` is in seat order. `totals` and `winners` (player indices) are empty if the
+    game cannot be read. `racks_wanted` are the players whose unplayed letters are not counted yet; until then there are
+    no winners. `ended` is True if the game was played to its end, and `running` if it is in progress at the table.
+    `damage` is a sentence for the user about a game with lost events, or empty.
     """
 
     number: int
@@ -77,14 +77,14 @@ class GameLine:
 
 @dataclass(frozen=True)
 class Replay:
-    """A stored game for viewing turn by turn, with the pictures of the board."""
+    """A stored game to be viewed turn by turn, with the pictures of the board."""
 
     line: GameLine
     game: Game
     picture_events: tuple[int | None, ...]
-    """For each turn the number of the event with the picture, or None if the picture was deleted to save space."""
+    """Number of the event with the picture, for each turn; None if there is no picture (it may have been deleted)."""
     notices: tuple[str, ...] = ()
-    """The notices of the import about turns that the rules do not allow."""
+    """Notices from the import about turns that the rules do not allow."""
 
     @property
     def turn_count(self) -> int:
@@ -122,7 +122,7 @@ class Replay:
         )
 
     def picture_name(self, turn: int) -> str:
-        """Return the name of the picture of a turn, or an empty string if the turn has no picture."""
+        """Return the name of a turn's picture, or an empty string if the turn has none."""
         event = self.picture_events[turn - 1] if turn else None
         return "" if event is None else f"{self.line.number}-{event}"
 
@@ -279,10 +279,10 @@ class GameArchive:
         self._summary_cache.discard(number)
 
     def rename_player(self, before: str, after: str) -> None:
-        """Rename a player in all stored games but the game at the table, and in the list of players.
+        """Rename a player in the list of players and in all stored games except the game at the table.
 
-        A player with the name `after` becomes the same player. Games that cannot be read keep the name. Raises
-        `StoreError`, and `PlayersMetError` without renaming if both names are in one game.
+        If there is a player with the name `after`, the two become one player. Games that cannot be read keep the name.
+        Raises `StoreError`, and `PlayersMetError` without renaming if both names are in one game.
         """
         games = self.find_games(before)
         if any(after in self._summary_cache.list_players(stored) for stored in games):
@@ -297,11 +297,11 @@ class GameArchive:
         self._store.rename_player(before, after)
 
     def read_comment(self, number: int) -> str:
-        """Return what the players wrote about a game, or an empty string. Raises `StoreError`."""
+        """Return the players' comment on a game, or an empty string. Raises `StoreError`."""
         return self._store.read_note(number, COMMENT_NOTE) or ""
 
     def save_comment(self, number: int, text: str) -> None:
-        """Save what the players write about a game, without control characters; an empty text removes it.
+        """Save the players' comment on a game, without control characters; an empty text deletes the comment.
 
         Raises `GameNotFoundError`, `StoreError`.
         """
@@ -316,7 +316,7 @@ class GameArchive:
 
 @contextmanager
 def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
-    """Convert errors in game files to the exceptions of this module, with a message for the user."""
+    """Convert errors of archives in the `with` block to the exception `kind`, with a sentence for the user."""
     try:
         yield
     except ArchiveError as error:
@@ -326,7 +326,7 @@ def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
 def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
     """Replay an event log; return the game, and for each turn the number of the event that created the turn.
 
-    For a turn that was corrected, or undone and redone, this is the number of the first event.
+    A turn that was corrected, or undone and redone, keeps the number of the event that first created it.
     """
     history = EventHistory(from_json(bodies[0]))
     made: list[tuple[int, ...]] = [()]  # index: number of events in effect; value: creating event of each ledger entry
@@ -346,7 +346,7 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
     """Return, for each entry of the ledger `after`, the number of the event that created it.
 
-    `known` are these numbers for the ledger `before`; event `number` turned `before` into `after`.
+    `known` are these numbers for the ledger `before`, which the event `number` has changed into `after`.
     """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)

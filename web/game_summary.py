@@ -12,7 +12,7 @@ _TURN_KINDS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
 
 @dataclass(frozen=True, slots=True)
 class PlayerSummary:
-    """Summary of one player: best valid play (None without a valid play), bingos, points per turn, unplayed letters."""
+    """Summary of one player: best valid play (None if there is none), bingos, points per turn, unplayed letters."""
 
     player: int
     best: TurnView | None

@@ -25,22 +25,25 @@ class PanelControl(Protocol):
         """The current lights and buttons of the panel."""
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """Simulate a press or a long press of a button, with the same effect as the physical button."""
+        """Press a button, or hold it if `held` is True, with the same effect as on the real button.
+
+        `seen` is the version of the game that the page showed.
+        """
 
     def rehearse(self, on: bool) -> None:
         """Start or end the button test, in which a press has no effect except a confirmation."""
 
     def give(self, signal: Signal) -> None:
-        """Show a signal: switch lights on or sound the buzzer for some seconds."""
+        """Show a signal: lights or the buzzer for some seconds."""
 
 
 class DirectorCall(Protocol):
-    """The connection to a hall (`device.hall.publisher.HallPublisher`) by which players call the director."""
+    """The connection to a hall (`device.hall.publisher.HallPublisher`), with which players call the director."""
 
     calls_director: bool
 
     def call_director(self, is_on: bool) -> None:
-        """Call the director, or take the call back."""
+        """Call the director, or cancel the call if `is_on` is False."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,8 @@ class HostInfo:
     `panel` is None at a table without a panel, for example in the demo. `setup_problems` are sentences about missing or
     wrong configuration. `addresses` returns the page's URLs, with the best URL for phones last. `hotspot` is the Wi-Fi
     that the table opens if no known Wi-Fi is in range, `wifi` the name and password of the Wi-Fi that phones join
-    otherwise.
-    `names` are additional host names of the page (`web.security.hosts`). `find_secure_port` returns the port of https,
-    or None if the page is served over http alone.
+    otherwise. `names` are additional host names of the page (`web.security.hosts`). `find_secure_port` returns the port
+    of https, or None if the page is served over http alone.
 
     `wifi_manager` lets the table join a Wi-Fi; it is None if the program does not manage the machine's network.
 
@@ -60,9 +62,11 @@ class HostInfo:
 
     `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
     for problem reports. `data_folder` is the folder of the games. `board_colours` is the edition in whose colours the
-    board is always drawn, or empty. `language` is the language of the page for all devices that chose no other, or
-    empty; `table_name` is the name of the table, or empty. `hall` and `directed`, what its director has
-    sent, are None for a table that belongs to no hall.
+    board is always drawn, or empty. `language` is the language of the page for devices on which no other was chosen, or
+    empty. `table_name` is the name of the table, or empty.
+
+    `hall` is the connection to a hall, and `directed` has the data from its director; both are None for a table that
+    belongs to no hall.
     """
 
     panel: PanelControl | None = None

@@ -14,10 +14,10 @@ from engine.messages import Message
 
 LANGUAGE_COOKIE = "language"
 LANGUAGE_KEY = "TILEKEEPER_LANGUAGE"
-"""Key of the application's configuration: the language for devices that chose none, empty for that of the browser."""
+"""Key in the application's configuration of the language for devices on which none was chosen; empty: the browser's."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
-"""Number of cached formatted texts: a page has some hundred texts, and most of these texts do not change in a turn."""
+"""Largest number of cached formatted texts; a page has some hundred, and a turn changes only a few of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Texts:
 
     @property
     def language(self) -> str:
-        """Code of the language: `en`, `de`."""
+        """Code of the language, such as `en` or `de`."""
         return self.catalogue.language
 
     def __call__(self, key: str, /, **values: object) -> str:
@@ -36,7 +36,7 @@ class Texts:
         return _format_text(self.catalogue, key, **{name: self._translate(value) for name, value in values.items()})
 
     def translate(self, message: Notice | Question | Exception | str) -> str:
-        """Translate a message of the table to this language. A plain string is returned unchanged."""
+        """Return a message of the table in this language; a plain string is returned unchanged."""
         text = message.text if isinstance(message, Notice | Question) else str(message)
         return format_sentence(str(self._translate(text))) if isinstance(text, Message) else text
 
@@ -72,7 +72,7 @@ def texts() -> Texts:
 
 
 def remember_language(response: Response) -> Response:
-    """Store the language from `?lang=` in a cookie."""
+    """Store the language from `?lang=`, if there is one, in a cookie of the response."""
     wish = request.args.get("lang")
     if wish in languages() and request.cookies.get(LANGUAGE_COOKIE) != wish:
         response.set_cookie(LANGUAGE_COOKIE, str(wish), max_age=_COOKIE_MAX_AGE_S, httponly=True, samesite="Lax")

@@ -1,7 +1,7 @@
-"""Live updates of the web page: the changing parts are rendered once per state and sent to all clients.
+"""Live updates of the web page: the changing parts are rendered once for each state and sent to all clients.
 
-Three ways give the same HTML. Server-Sent Events deliver each state with an id. After an interruption, a client sends
-the id of its last state and receives the changes since that state. If all streams are in use, clients poll
+There are three ways to get the same HTML. Server-Sent Events deliver each state with an id; after an interruption, a
+client sends the id of its last state and receives the changes since then. If all streams are in use, clients poll
 `/live/state`. Without JavaScript, users can reload the page, which contains all parts.
 """
 
@@ -28,9 +28,12 @@ from web.streams import NO_STREAM_TEXT, EventStreams, NoStreamError, open_stream
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page. Each name is a template name and the id of an HTML element."""
 BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set", "board_colours")
-"""The fields of a snapshot that the template of the board uses; its 225 squares take longer than all other parts."""
+"""The fields of a snapshot that the board's template uses; the board is rendered only if one of them has changed.
+
+Its 225 squares take longer than all other parts.
+"""
 MAX_CACHE_ENTRIES = 16
-"""Number of cached states and of cached messages. Earlier states are needed to send only the changed parts."""
+"""Largest number of cached states and of cached messages; earlier states are needed to send only the changed parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,10 @@ def add_server_time(message: str) -> str:
 
 
 class LiveUpdates:
-    """Cache of rendered states, which streams deliver to clients. In a hall, `name` is the name of the table."""
+    """Updates of the page for the clients of one session: a cache of rendered states, which streams deliver.
+
+    In a hall, `name` is the name of the table.
+    """
 
     def __init__(self, templates: Environment, session: SnapshotSource, streams: EventStreams, name: str = "") -> None:
         self._templates = templates
@@ -100,14 +106,14 @@ class LiveUpdates:
             return self._rendered_states[key]
 
     def refresh_parts(self, drawing: RenderedState) -> dict[str, str]:
-        """Return the parts for a page load, with the current time of a running clock."""
+        """Return the parts of a rendered state for a page load, with the current time of a running clock."""
         clock = drawing.state.clock
         if clock is None or clock.running is None or clock.paused:
             return drawing.parts
         return {**drawing.parts, "scores": self._render_part("scores", drawing.state, drawing.t)}
 
     def build_message(self, drawing: RenderedState, since: str) -> str:
-        """Return the cached or new JSON message for phones that show the state with the id `since`."""
+        """Return the JSON message, possibly cached, that updates a client from the state with the id `since`."""
         with self._cache_lock:
             before = self._rendered_states.get((since, drawing.t.language))
             key = drawing.id, drawing.t.language, before.id if before else ""
@@ -118,7 +124,7 @@ class LiveUpdates:
             return self._messages[key]
 
     def open_message_stream(self, since: str, t: Texts) -> Response:
-        """Open a stream of updates for a page that shows the state with the id `since`, and return the response.
+        """Return a response with a stream of updates for a page that shows the state with the id `since`.
 
         Raises `NoStreamError`.
         """
@@ -130,7 +136,7 @@ class LiveUpdates:
         return self._open_stream(f"page {t.language} {self._name}", since, make_event)
 
     def open_state_stream(self, since: str, encode: Callable[[TableSnapshot], str]) -> Response:
-        """Open a stream of states for a program, and return the response. `encode` formats a state as one line.
+        """Return a response with a stream of states for a program; `encode` formats a state as one line.
 
         Raises `NoStreamError`.
         """
@@ -154,7 +160,7 @@ class LiveUpdates:
         return f"{self._run_id}-{state.revision}"
 
     def _render_parts(self, state: TableSnapshot, t: Texts) -> dict[str, str]:
-        """Render the parts; the board is that of the last state in the same language if it has not changed."""
+        """Return the parts of a state as HTML; an unchanged board is taken from the last state in the same language."""
         earlier = (drawn for drawn in reversed(self._rendered_states.values()) if drawn.t.language == t.language)
         last = next(earlier, None)
         is_same_board = last is not None and all(getattr(state, x) == getattr(last.state, x) for x in BOARD_FIELDS)
@@ -177,7 +183,7 @@ def create_blueprint(page: LiveUpdates) -> Blueprint:
 
 
 def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturnValue:
-    """Return a stream of the states that follow the one that the client names."""
+    """Return a stream of the states after the one that the request names, or status 503 if all are in use."""
     since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
     try:
         return open_stream(since, texts())
@@ -186,13 +192,16 @@ def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturn
 
 
 def send_newest_state(page: LiveUpdates) -> ResponseReturnValue:
-    """Return the newest state of a game, or nothing if the client shows it already."""
+    """Return the response with the newest state of a game; it is empty (204) if the client already shows this state."""
     drawing = page.render_newest(texts())
     return send_message(drawing.id, lambda since: page.build_message(drawing, since))
 
 
 def send_message(newest_id: str, build_message: Callable[[str], str]) -> ResponseReturnValue:
-    """Return the message for a client that polls, or nothing if the client shows the state `newest_id` already."""
+    """Return the response with a message for a client that polls; it is empty (204) if the client shows `newest_id`.
+
+    `build_message` returns the message for a client that shows the state with the given id.
+    """
     since, headers = request.args.get("since", ""), {"Cache-Control": "no-store"}
     if newest_id == since:
         return Response(status=204, headers=headers)

@@ -1,4 +1,4 @@
-"""Problem reports that were prepared for a client: first shown, then saved with the same contents."""
+"""Problem reports that were prepared for clients: a report is first shown, then saved with the same contents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from web.host_info import HostInfo
 from web.security.pairing import Pairing
 
 MAX_PREPARED = 4
-"""Number of prepared reports that are kept. Only their texts and events are in memory, not their pictures."""
+"""Largest number of prepared reports; only their texts and events are in memory, not their pictures."""
 
 
 class ProblemReports:
-    """Prepares problem reports about stored games, and keeps the last ones by a random id."""
+    """Prepared problem reports about stored games; the newest ones are kept, each with a random id."""
 
     def __init__(self, archive: GameArchive, pairing: Pairing, host: HostInfo) -> None:
         self._archive = archive
@@ -34,7 +34,7 @@ class ProblemReports:
         return number, report
 
     def find(self, number: str) -> Report | None:
-        """Return a prepared report by its id, or None if it is not kept any more."""
+        """Return the prepared report with the id `number`, or None if it is not kept any more."""
         with self._lock:
             return self._prepared.get(number)
 
@@ -44,6 +44,6 @@ class ProblemReports:
 
 
 def _list_secrets(pairing: Pairing, host: HostInfo) -> Iterable[str]:
-    """Return everything that lets a device into the Wi-Fi or the table."""
+    """Return all texts that give access to the Wi-Fi or the table, such as passwords and pairing codes."""
     passwords = (host.wifi[1] if host.wifi else "", host.hotspot.password if host.hotspot else "")
     return (*pairing.secrets, *passwords)

@@ -12,7 +12,7 @@ _QUIET_ZONE_MODULES = 4
 
 
 def render_qr_svg(text: str, label: str) -> Markup:
-    """Render a QR code as inline SVG, dark on light. `label` is the description for screen readers.
+    """Return a QR code as inline SVG, dark on light; `label` is the description for screen readers.
 
     The style sheet sets the size of the image (`svg.qr`). Raises `ValueError` if the text is too long for a QR code
     (more than about two thousand letters).
@@ -28,7 +28,7 @@ def render_qr_svg(text: str, label: str) -> Markup:
 
 
 def render_qr_blocks(text: str) -> str:
-    """Render a QR code as Unicode block characters for a terminal."""
+    """Return a QR code as Unicode block characters for a terminal."""
     drawn = io.StringIO()
     segno.make(text, micro=False, error="l").terminal(out=drawn, border=2, compact=True)
     return drawn.getvalue()

@@ -13,18 +13,18 @@ from web.security.pairing import Pairing, current_client
 
 A_DAY = "private, max-age=86400"
 FOR_EVER = "private, max-age=31536000, immutable"
-"""Cache-Control for pictures with a unique name. `A_DAY` is for pictures of stored games, which may be deleted."""
+"""Cache-Control for pictures whose name is unique; `A_DAY` is for pictures of stored games, which may be deleted."""
 
 
 def render_page(template: str, **values: object) -> Response:
-    """Render a page in the language of the request, with `Cache-Control: no-store`."""
+    """Return the response with a page in the language of the request, with `Cache-Control: no-store`."""
     t = texts()
     headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
     return Response(render_template(template, t=t, **values), headers=headers)
 
 
 def render_dialog(name: str, **values: object) -> Response:
-    """Render a form: only the content of a `<dialog>` if a script requests the form, otherwise a complete page."""
+    """Return a form: for a script only the content of its `<dialog>`, otherwise a complete page."""
     frame = "form.html" if request.headers.get("X-Dialog") is None else "dialog.html"
     return Response(
         render_template(f"dialogs/{name}.html", t=texts(), frame=frame, **values),
@@ -33,7 +33,7 @@ def render_dialog(name: str, **values: object) -> Response:
 
 
 def require_pairing(routes: Blueprint, pairing: Pairing) -> None:
-    """Return the pairing form to unpaired phones for every route of a blueprint."""
+    """Answer requests of unpaired phones with the pairing form, on every route of a blueprint."""
     routes.before_request(lambda: None if current_client(pairing) else render_dialog("pair"))
 
 
@@ -46,7 +46,7 @@ def require_admin(pairing: Pairing) -> Response | None:
 
 
 def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
-    """Return the response to a successful form: a redirect, or an empty response for a script."""
+    """Return the response to a form that was carried out: a redirect to `location`, or nothing for a script."""
     return redirect(location, code=303) if is_document_request() else Response(status=status)
 
 

@@ -1,4 +1,4 @@
-"""Event streams (Server-Sent Events) that stay open without a thread of their own.
+"""Event streams (Server-Sent Events) that remain open without a thread for each.
 
 A view registers a stream with `open_stream` and returns the first bytes of the response. After these bytes,
 `deliver_events` keeps the connection open and sends new events in the event loop of the server. Clients that need the
@@ -26,9 +26,9 @@ from web.security.addresses import is_this_machine, make_client_key
 HEARTBEAT_INTERVAL_S = 5.0
 """Seconds between heartbeats on a stream without events, so that both ends detect a broken connection."""
 MAX_EVENTS_PER_STEP = 8
-"""Number of events that are sent before the event loop serves other requests."""
+"""Number of events that are sent before the event loop handles other requests."""
 MAX_SHARED_EVENTS = 16
-"""Number of cached events for clients that need the same event."""
+"""Largest number of cached events, each for all clients that need the same event."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -49,9 +49,9 @@ class NoStreamError(TilekeeperError):
 class EventStream:
     """The stream of a client. `kind` is the kind of events, `since` the id of the last event that the client received.
 
-    `current_id` returns the id of the newest event of this kind. `make_event` returns id and data of the newest event
-    for a client that last received the event of the given id. It runs in a thread, once for all clients of the same
-    kind that last received the same event.
+    `current_id` returns the id of the newest event of this kind. `make_event` gets the id of the event that the client
+    received last, and returns id and data of the newest event. It runs in a thread, once for all clients of the same
+    kind that received the same event last.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class EventStreams:
         return self._counts.total()
 
     def open(self, stream: EventStream, environ: MutableMapping[str, Any]) -> None:
-        """Count a new stream and attach the stream to the ASGI scope of its request. Raises `NoStreamError`."""
+        """Count a new stream and attach it to the ASGI scope of its request. Raises `NoStreamError`."""
         scope = environ.get("asgi.scope")
         with self._lock:
             full = self.count >= self._limit or (
@@ -119,7 +119,7 @@ class EventStreams:
     async def deliver(
         self, stream: EventStream, gone: asyncio.Future[Any], send: Callable[[str], Awaitable[None]]
     ) -> None:
-        """Send events until the client disconnects or the streams are closed."""
+        """Send events to the client until it disconnects (`gone`) or the streams are closed; `send` sends a text."""
         known, spoke = stream.since, time.monotonic()
         wake_up = asyncio.Event()
         gone.add_done_callback(lambda _: wake_up.set())
@@ -141,9 +141,9 @@ class EventStreams:
             self._wake_ups.discard(wake_up)
 
     async def _limit_pace(self) -> None:
-        """Wait while `MAX_EVENTS_PER_STEP` events were sent in this step of the event loop.
+        """Wait for the next step of the event loop if `MAX_EVENTS_PER_STEP` events were already sent in this one.
 
-        Otherwise a turn on 128 streams keeps the loop busy for 70 ms, in which no request is answered.
+        Without this, a turn on 128 streams would keep the loop busy for 70 ms, in which no request is answered.
         """
         while self._sent_in_step >= MAX_EVENTS_PER_STEP:
             await asyncio.sleep(0)
@@ -160,7 +160,10 @@ class EventStreams:
             wake_up.set()
 
     async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
-        """Return the newest event, from the cache if another client of the same kind has the same `known` event."""
+        """Return id and data of the newest event for a client that received the event `known` last.
+
+        The event is taken from the cache if it was made for another client of the same kind with the same last event.
+        """
         key = stream.current_id(), stream.kind, known
         event = self._events.get(key)
         if event is None:
@@ -173,7 +176,7 @@ class EventStreams:
 
 
 def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
-    """Wrap an ASGI application so that responses with an event stream stay open and receive events."""
+    """Return the ASGI application wrapped so that responses with an event stream remain open and receive events."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_open(message: Message) -> None:

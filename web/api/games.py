@@ -50,7 +50,7 @@ class GamePage(msgspec.Struct, frozen=True):
 
 
 class PastTurn(msgspec.Struct, frozen=True):
-    """A turn of a game, the rows of the board after the turn, and the name of the turn's picture (may be deleted)."""
+    """A turn of a game, the rows of the board after it, and the name of its picture, which may have been deleted."""
 
     turn: TurnView
     rows: tuple[tuple[str, ...], ...]
@@ -58,7 +58,7 @@ class PastTurn(msgspec.Struct, frozen=True):
 
 
 class WholeGame(msgspec.Struct, frozen=True):
-    """A stored game with all its turns. `notices` are sentences of the import about turns against the rules."""
+    """A stored game with all its turns. `notices` are sentences from its import about turns that break the rules."""
 
     game: GameLine
     tile_set: str

@@ -29,7 +29,7 @@ from web.responses import FOR_EVER, send_picture
 from web.streams import NO_STREAM_TEXT, NoStreamError
 
 COMMAND_TIMEOUT_S = 5.0
-"""Seconds to wait for a command. After a timeout the response has the state without the result."""
+"""Longest wait for the result of a command, in seconds; then the response has the state without the result."""
 EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to resume from.")
 JPEG = Media("image/jpeg", "The rectified picture of the board.")
 
@@ -42,7 +42,7 @@ class WordQuery(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class LiveGameOperations:
-    """The API operations that return the current game, and the API operations that send commands to the table."""
+    """The API operations that return the current game or send commands to the table."""
 
     session: TableSession
     page: LiveUpdates

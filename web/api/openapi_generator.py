@@ -134,7 +134,7 @@ def _describe_content(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dedent_descriptions(value: Any) -> Any:
-    """Return the document without the docstring indentation in the descriptions."""
+    """Return the document with the descriptions freed from the indentation of docstrings."""
     if isinstance(value, dict):
         return {
             key: inspect.cleandoc(inner)

@@ -21,12 +21,12 @@ from web.command_requests import RequestError, decode_json
 from web.security.pairing_file import PairedClient
 
 PREFIX = "/api/v1"
-"""Path of all operations."""
+"""Common prefix of the paths of all operations."""
 JSON = "application/json"
 
 
 class ApiError(TilekeeperError):
-    """An error response: HTTP status, reason (one line for the user), what has changed meanwhile, and headers."""
+    """An error response: HTTP status, reason (one line for the user), current moment or question, and headers."""
 
     def __init__(
         self,
@@ -63,12 +63,12 @@ class Media:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation of the API. `name` is the `operationId`, `text` the summary and description.
+    """An operation of the API. `name` is the `operationId`, and `text` its summary and description.
 
     `rule` is a Flask rule below the API's prefix. `view` is called with the variables of the rule, with `query` and
-    `body` if these have a type, and with the paired device as `client` if `needs_client`; it returns a value of the
-    type `response`, or a `Response`. With `needs_pairing` the client must be paired. `error_statuses` are the error
-    statuses in addition to those that follow from the other fields.
+    `body` if these have a type, and with the paired device as `client` if `needs_client` is True; it returns a value of
+    the type `response`, or a `Response`. If `needs_pairing` is True, the client must be paired. `error_statuses` are
+    error statuses in addition to those that follow from the other fields.
     """
 
     method: str

@@ -38,7 +38,7 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """A message to the players, and the device part with a problem: `none`, `board`, `camera` or `store`.
+    """A message to the players, and the part of the table with a problem: `none`, `board`, `camera` or `store`.
 
     `text` is in English. For translations, `key` identifies the message (empty: none), and `values` are the values of
     the placeholders in the message.

@@ -1,1 +1,1 @@
-"""The pages of a hall: all tables live, each table, foyer, results, and what broadcasts read."""
+"""The pages of a hall: all tables live, single tables, a screen for the foyer, results, and data for broadcasts."""

@@ -31,7 +31,7 @@ from web.streams import EventStreams
 
 @dataclass(frozen=True)
 class HallLive:
-    """What the hall's pages hear from: the open event streams, and the feed that fills them. `close` ends both."""
+    """The live updates of the hall's pages: the open event streams, and the feed of states. `close` ends both."""
 
     streams: EventStreams
     feed: HallFeed
@@ -49,10 +49,10 @@ def create_hall_app(
     names: tuple[str, ...] = (),
     max_streams: int = MAX_STREAMS,
 ) -> Flask:
-    """Create the application. `names` are further host names.
+    """Create the Flask application of a hall. `names` are additional host names.
 
-    All clients may view the pages, `hall.delay_s` seconds late; paired devices see them at once. Call
-    `app.extensions["live"].feed.start()` to follow the hall, and `app.extensions["live"].close()` at the end.
+    All clients may view the pages with a delay of `hall.delay_s` seconds; paired devices see them without delay. Call
+    `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
     app = Flask("web")
     app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)

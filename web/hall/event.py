@@ -1,4 +1,4 @@
-"""The event of a hall: pairings, standings, results by hand, and the games of a round as files."""
+"""The event of a hall: pairings, standings, results entered by hand, and the games of a round as files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAX_POINTS = 1999
 
 
 class Hall(Protocol):
-    """Interface of the hall for its pages; `device.hall.receiver.HallReceiver` implements it."""
+    """Interface of the hall as its pages use it; `device.hall.receiver.HallReceiver` implements it."""
 
     state: HallState
     games: ReceivedGames
@@ -43,7 +43,7 @@ class Hall(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the hall's key."""
+        """The fingerprint of the hall's key, for comparison at the tables."""
 
     def set_pairings(self, text: str) -> None:
         """Replace the pairings of the event."""
@@ -62,7 +62,10 @@ class Hall(Protocol):
 
 
 def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pairing) -> Blueprint:
-    """Return the routes `/event` and below; only paired devices may change something."""
+    """Return the routes `/event` and below; only paired devices may send forms.
+
+    `live` is the view for paired devices, and `delayed` that for all others.
+    """
     routes = Blueprint("event", __name__, url_prefix=EVENT_PATH)
     pages = EventPages(live, delayed, hall, pairing)
     routes.get("")(pages.event)
@@ -91,23 +94,23 @@ class EventPages:
 
     @property
     def state(self) -> HallState:
-        """The hall as this client may see it."""
+        """The state of the hall for the client of the request, delayed unless the client is paired."""
         return self._choose_view().state
 
     def _choose_view(self) -> EventView:
         return EventView(self.live if current_client(self.pairing) else self.delayed)
 
     def stream(self) -> ResponseReturnValue:
-        """Return a stream of the changes of the event."""
+        """Return the response with a stream of the changes of the event."""
         return send_stream(self._choose_view().open_stream)
 
     def newest(self) -> ResponseReturnValue:
-        """Return the changes of the event since a state."""
+        """Return the changes of the event since the state that the client shows."""
         event = self._choose_view()
         return send_message(event.view.newest_id, lambda since: event.build_message(texts(), since))
 
     def event(self) -> Response:
-        """Return standings and rounds, and for the director the forms."""
+        """Return the page with standings and rounds; for the director also with the forms."""
         event = self._choose_view()
         live_id, state = event.view.newest_id, event.state
         return render_page(
@@ -130,7 +133,7 @@ class EventPages:
         return send_file(format_csv(self._find_round(number)), "text/csv; charset=utf-8", f"round-{number}.csv")
 
     def send_games(self, number: int) -> Response:
-        """Return the games of a round that have ended, each as a GCG file, in a ZIP file."""
+        """Return a ZIP file with the finished games of a round, each as a GCG file."""
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
             for i, (_, result) in enumerate(self._find_round(number), 1):
@@ -141,7 +144,7 @@ class EventPages:
         return send_file(iter([file.getvalue()]), "application/zip", f"round-{number}.zip")
 
     def set_pairings(self) -> ResponseReturnValue:
-        """Replace the pairings."""
+        """Replace the pairings by those in the form."""
         try:
             self.hall.set_pairings(request.form.get("pairings", ""))
         except PairingsError as error:
@@ -149,7 +152,7 @@ class EventPages:
         return accept(EVENT_PATH)
 
     def add_result(self) -> ResponseReturnValue:
-        """Add a result of two players."""
+        """Add the result of two players from the form."""
         players = tuple(name.strip() for name in request.form.getlist("player"))
         points = request.form.getlist("points")
         is_sound = len(players) == 2 == len(points) and players[0].casefold() != players[1].casefold()
@@ -161,14 +164,14 @@ class EventPages:
         return accept(EVENT_PATH)
 
     def remove_result(self) -> ResponseReturnValue:
-        """Remove a result that was entered, by the time of its entry."""
+        """Remove a result that was entered by hand; the form identifies it by the time of its entry."""
         for result in self.hall.state.results:
             if not result.game and str(result.ended) == request.form.get("ended"):
                 self.hall.remove_result(result)
         return accept(EVENT_PATH)
 
     def set_delay(self) -> ResponseReturnValue:
-        """Set the delay of all viewers but the director."""
+        """Set the delay for all viewers except the director."""
         seconds = request.form.get("seconds", "")
         if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 6 and int(seconds) <= MAX_DELAY_S):
             return refuse(texts()("hall.wrong_delay", most=round(MAX_DELAY_S)))
@@ -176,19 +179,19 @@ class EventPages:
         return accept(EVENT_PATH)
 
     def name_table(self) -> ResponseReturnValue:
-        """Send a table the name that its pages show."""
+        """Send the order to set a table's name."""
         command = SetTableName(request.form.get("name", "").strip())
         if not is_sound_command(command):
             return refuse(texts()("hall.wrong_name"))
         return self._send([(request.form.get("table", ""), command)])
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
-        """Send the pairings of a round to their tables."""
+        """Send each pairing of a round to its table."""
         pairs = [one for one, _ in self._find_round(number) if one.table and one.second]
         return self._send([(one.table, OfferPairing((one.first, one.second))) for one in pairs])
 
     def start_clocks(self) -> ResponseReturnValue:
-        """Let all paused tables go on."""
+        """Send all tables the order to start the clock."""
         return self._send([(name, StartClock()) for name in self.state.tables])
 
     def _send(self, commands: Sequence[tuple[str, DirectorCommand]]) -> ResponseReturnValue:

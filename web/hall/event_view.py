@@ -1,4 +1,4 @@
-"""The live parts of the page of an event: standings, the games of each round, and the messages of the director."""
+"""The live parts of the page of an event: standings, the games of each round, and the director's orders."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from web.hall.view import HallView, is_playing
 from web.i18n import Texts
 
 MAX_ORDERS_SHOWN = 100
-"""Number of messages to tables on the page of the director, which has their answers."""
+"""Largest number of orders, with the tables' answers, on the page of the director."""
 
 Round = Sequence[tuple[Pairing, Result | None]]
 
 
 @dataclass(frozen=True)
 class EventView:
-    """What one kind of viewers sees of the event."""
+    """The event in one view of the hall, which is live or delayed."""
 
     view: HallView
 
     @property
     def state(self) -> HallState:
-        """The state of the hall that is shown."""
+        """The state of the hall in this view."""
         return self.view.state
 
     def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
-        """Return the parts of the page by the ids of their elements. Running games show their present totals."""
+        """Return the parts of the page as HTML by element id; running games have their current totals."""
         state, running = self.state, find_running_games(self.state)
         standings = compute_standings(state.pairings, state.results)
         parts = {"standings": self.view.render("standings", t, standings=standings)}
@@ -45,26 +45,26 @@ class EventView:
         return parts
 
     def build_message(self, t: Texts, since: str) -> str:
-        """Return a JSON message for `page.js`."""
+        """Return a JSON message for `page.js` with all parts of the page."""
         return self.view.build_message(t, since, self.render_parts)
 
     def open_stream(self, since: str, t: Texts) -> Response:
-        """Open a stream of updates, and return the response. Raises `NoStreamError`."""
+        """Return a response with a stream of updates. Raises `NoStreamError`."""
         return self.view.open_stream(since, t, "event", self.render_parts)
 
 
 def match_rounds(state: HallState) -> dict[int, Round]:
-    """Return the pairings of each round with their results, by the number of the round, in rising order."""
+    """Return, for each round in ascending order, its pairings with their results."""
     matched = match_results(state.pairings, state.results)
     return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
 
 
 def find_running_games(state: HallState) -> dict[frozenset[str], tuple[PlayerView, ...]]:
-    """Return the players of each game that goes on, with their totals, by their names."""
+    """Return the players of each running game, with their totals; the key is the set of their names in lower case."""
     games = (table.snapshot.players for table in state.tables.values() if is_playing(table))
     return {frozenset(player.name.casefold() for player in players): players for players in games}
 
 
 def make_pair_key(pairing: Pairing) -> frozenset[str]:
-    """Return the key of a pairing's game in `find_running_games`."""
+    """Return the key of the game of a pairing in the result of `find_running_games`."""
     return frozenset((pairing.first.casefold(), pairing.second.casefold()))

@@ -1,4 +1,4 @@
-"""What viewers see of the hall: the director at once, everybody else after the delay that the director sets."""
+"""Feed of the hall's states to its two views: without delay to the director, with a delay to all others."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from device.hall.hall_state import HallState
 from device.system.periodic import PeriodicTask
 
 TICK_S = 0.05
-"""Seconds between two looks at the hall; changes within this time reach viewers together."""
+"""Seconds between two checks for a new state; changes within this time are shown together."""
 DELAYED_STEP_S = 1.0
-"""Least time between two states that are kept for a later time."""
+"""Shortest interval, in seconds, between two states that are kept for the delayed view."""
 MAX_DELAY_S = 1800.0
 
 Show = Callable[[HallState, float], None]
 
 
 class HallFeed:
-    """Passes the newest state to `show_live`, and that of `read_delay_s()` seconds ago to `show_delayed`.
+    """Feed of states: passes the newest state to `show_live`, and a delayed one to `show_delayed`.
 
-    One thread named `hall-feed`. `show` functions also get the delay of the state in seconds.
+    `read_delay_s` returns the delay in seconds. Both functions get the state and its age in seconds. A thread named
+    `hall-feed` calls them.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class HallFeed:
             self._task.close()
 
     def tick(self, now: float) -> None:
-        """Pass on what is due at time `now`, in seconds of a clock that only rises."""
+        """Pass on the states that are due at the time `now`, in seconds of a monotonic clock."""
         state, delay_s = self._read_state(), self._read_delay_s()
         if state is not self._seen:
             self._seen = state

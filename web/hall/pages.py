@@ -1,4 +1,4 @@
-"""View functions of the hall: all tables, foyer, one table, and what broadcasts read."""
+"""View functions of the hall: all tables, a screen for the foyer, single tables, and data for broadcasts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 
 def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blueprint:
-    """Return the routes of the hall. Paired devices see `live`, all others `delayed`; so do broadcasts."""
+    """Return the routes of the hall. Paired devices see the view `live`; all others, and broadcasts, see `delayed`."""
     routes = Blueprint("hall", __name__)
     pages = HallPages(live, delayed, pairing)
     routes.get("/")(pages.hall)
@@ -41,7 +41,7 @@ def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blu
 
 @dataclass(frozen=True)
 class HallPages:
-    """The view functions; none of them changes anything."""
+    """The view functions, which only show the hall."""
 
     live: HallView
     delayed: HallView
@@ -52,15 +52,15 @@ class HallPages:
         return self._render_hall("hall/hall.html", self._choose_view())
 
     def foyer(self) -> Response:
-        """Return the page for a screen in the foyer, which shows the tables in turn."""
+        """Return the page for a screen in the foyer, which shows the tables one after the other."""
         return self._render_hall("hall/foyer.html", self.delayed)
 
     def stream(self) -> ResponseReturnValue:
-        """Return a stream of the changes of the hall."""
+        """Return the response with a stream of the changes of the hall."""
         return send_stream(self._choose_view().open_stream)
 
     def newest(self) -> ResponseReturnValue:
-        """Return the changes of the hall since a state."""
+        """Return the changes of the hall since the state that the client shows."""
         view = self._choose_view()
         return send_message(view.newest_id, lambda since: view.build_message(texts(), since))
 
@@ -69,7 +69,7 @@ class HallPages:
         return self._render_table("hall/table.html", name, self._choose_view())
 
     def table_stream(self, name: str) -> ResponseReturnValue:
-        """Return a stream of the states of a table."""
+        """Return the response with a stream of the states of a table."""
         return send_stream(self._find_updates(self._choose_view(), name).open_message_stream)
 
     def table_newest(self, name: str) -> ResponseReturnValue:
@@ -77,16 +77,16 @@ class HallPages:
         return send_newest_state(self._find_updates(self._choose_view(), name))
 
     def overlay(self, name: str) -> Response:
-        """Return scores and last play on a transparent background, for OBS."""
+        """Return a page for OBS with scores and last play on a transparent background."""
         return self._render_table("hall/overlay.html", name, self.delayed, overlay=True)
 
     def state(self, name: str) -> Response:
-        """Return the game of a table, in the format of the API of a table."""
+        """Return the game of a table as JSON, in the format of `State` in a table's API."""
         snapshot = self._find_table(name).make_snapshot(self.delayed.delay_s)
         return Response(encode_json(State.of(snapshot)), mimetype="application/json", headers=_NO_STORE)
 
     def position(self, name: str) -> ResponseReturnValue:
-        """Return the position of a table in CGP, for analysis engines."""
+        """Return the position of a table in the CGP format, which analysis engines read."""
         table = self._find_table(name)
         if table.played is None or table.played.game is None:
             abort(404)

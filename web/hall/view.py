@@ -1,6 +1,6 @@
 """One view of the hall: cards of all tables, rendered once for each change, and live updates for pages of one table.
 
-A card is sent to all clients when its table changes; the whole list is sent when a table is new.
+The card of a table is sent to all clients when it changes; all cards are sent when there is a new table.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from web.streams import EventStreams, open_stream
 COLOURS_PATH = "/editions.css"
 """Path of the style sheet with the colours of the boards."""
 MAX_REVISION_DIGITS = 18
-"""Largest length of the revision in an id; Python refuses to convert thousands of digits."""
+"""Largest number of digits of the revision in an id; Python refuses to convert texts with thousands of digits."""
 MAX_RESULTS = 12
-"""Number of results on the page of the hall."""
+"""Number of the newest results on the page of the hall."""
 
 RenderParts = Callable[[Texts, str], dict[str, str]]
-"""Returns the parts of a page that changed since a state, by the ids of elements."""
+"""A function that returns the parts of a page that changed since the state with an id, by the ids of elements."""
 
 
 class TableFeed:
-    """The newest snapshot of one table, for `LiveUpdates`."""
+    """Source of the snapshots of one table, for `LiveUpdates`."""
 
     def __init__(self, state: TableSnapshot) -> None:
         self.state = state
@@ -44,17 +44,20 @@ class TableFeed:
         self._listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
-        """Call `listener` no longer."""
+        """Stop calling `listener`."""
         self._listeners.remove(listener)
 
     def show(self, state: TableSnapshot) -> None:
-        """Pass on a new snapshot."""
+        """Set the newest snapshot, and call the listeners with it."""
         self.state = state
         self._listeners.notify(state)
 
 
 class HallView:
-    """What one kind of viewers sees; `name` tells the views apart, `is_director` shows refused messages, too."""
+    """The hall as one group of viewers sees it, rendered for the pages.
+
+    `name` identifies the view; if `is_director` is True, the view includes the refused messages.
+    """
 
     def __init__(self, templates: Environment, streams: EventStreams, name: str, *, is_director: bool) -> None:
         self.state = HallState()
@@ -70,11 +73,11 @@ class HallView:
 
     @property
     def newest_id(self) -> str:
-        """The id of the newest state of the hall."""
+        """The id of the newest state in this view."""
         return f"{self._run_id}-{self.state.revision}"
 
     def show(self, state: HallState, delay_s: float) -> None:
-        """Show a state that is `delay_s` seconds old."""
+        """Make `state`, which is `delay_s` seconds old, the newest state of the view."""
         before, self.state, self.delay_s = self.state, state, delay_s
         for name, (feed, _) in list(self._feeds.items()):
             if (table := state.tables.get(name)) is not before.tables.get(name) and table:
@@ -82,7 +85,7 @@ class HallView:
         self._streams.notify()
 
     def find_updates(self, name: str) -> LiveUpdates | None:
-        """Return the live updates of a table; None if there is no such table."""
+        """Return the live updates of the table with this name, or None if there is no such table."""
         table = self.state.tables.get(name)
         if table is None:
             return None
@@ -111,7 +114,7 @@ class HallView:
         return parts
 
     def build_message(self, t: Texts, since: str, render_parts: RenderParts | None = None) -> str:
-        """Return a JSON message for `page.js` with the parts of a page, by default of that of the hall."""
+        """Return a JSON message for `page.js` with the changed parts of a page, by default of the page of the hall."""
         newest = self.newest_id
         message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": "", "colours": COLOURS_PATH}
         parts = (render_parts or self.render_parts)(t, since)
@@ -120,7 +123,7 @@ class HallView:
     def open_stream(
         self, since: str, t: Texts, page: str = "hall", render_parts: RenderParts | None = None
     ) -> Response:
-        """Open a stream of updates of a page, and return the response. Raises `NoStreamError`."""
+        """Return a response with a stream of updates of the page named `page`. Raises `NoStreamError`."""
 
         def make_event(known: str) -> tuple[str, str]:
             newest = self.newest_id
@@ -131,7 +134,7 @@ class HallView:
         )
 
     def count(self, is_so: Callable[[HallTable], bool]) -> int:
-        """Return the number of tables of a kind."""
+        """Return the number of tables for which `is_so` returns True."""
         return sum(map(is_so, self.state.tables.values()))
 
     def _render_card(self, table: HallTable, t: Texts) -> str:
@@ -146,17 +149,17 @@ class HallView:
         return card[1]
 
     def render(self, name: str, t: Texts, **values: object) -> str:
-        """Return a part of a page from its template."""
+        """Return the part `name` of a page as HTML."""
         return self._templates.get_template(f"hall/{name}.html").render(
             t=t, hall=self.state, view=self, now=time.monotonic(), **values
         )
 
 
 def is_playing(table: HallTable) -> bool:
-    """Return True if a game goes on at the table."""
+    """Return True if a game is in progress at the table."""
     return table.snapshot.phase not in (Phase.LOBBY, Phase.ENDED)
 
 
 def needs_help(table: HallTable) -> bool:
-    """Return True if the director should look after the table."""
+    """Return True if the table needs the director, as `HallTable.needs_help` decides."""
     return table.needs_help

@@ -1,7 +1,7 @@
 """Routes for commands from paired phones, one route for each command of the table.
 
-Each request contains the moment of the game that the page showed (`seen`). A command for an earlier moment is refused,
-and the response describes the changes since that moment.
+Each request contains the version of the game that the page showed (`seen`). A command for an earlier version is
+refused, and the response describes the changes since then.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ REFUSAL_TIMEOUT_S = 0.25
 
 Form = MultiDict[str, str]
 FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str, object]]]
-"""Function that returns the command for a form, and the arguments computed from several form fields."""
+"""A function that returns the command for a form, and those arguments that are computed from several form fields."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
     """Return the routes `POST /actions/NAME`, one for each command, and `POST /actions/racks` for several racks.
 
     The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
-    are the arguments of the command. `_FORM_READERS` has the commands with other form fields.
+    are the arguments of the command, except for the commands in `_FORM_READERS`.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
     actions = Actions(session, pairing, own_lexicon)
@@ -97,10 +97,10 @@ class Actions:
         return accept()
 
     def reveal_racks(self) -> ResponseReturnValue:
-        """Enter the unplayed letters of several players; the form has a field `player` and `letters` for each.
+        """Enter the unplayed letters of several players; the form has a field `player` and a field `letters` for each.
 
-        An empty field is skipped if another has letters, because the last rack follows from the others. The first rack
-        that is refused ends the list; the page then shows the racks that are still missing.
+        Empty fields are skipped if another field has letters, because the last rack follows from the others. After a
+        refused rack, the others are not entered; the page then shows which racks are still missing.
         """
         racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
         if len(racks) > 1:
@@ -151,11 +151,11 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
 def _read_turn(
     command: type[TableCommand], form: Form, state: TableSnapshot
 ) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return the command and its argument `word`: capitals, but small letters for the letters in the field `blanks`.
+    """Return the command and its argument `word`: in capitals, with small letters for those in the field `blanks`.
 
-    The keyboards of phones write small letters, so the case of the letters in the form has no meaning. Only the field
-    `notation`, which the page's script fills in, is a word in GCG notation. Raises `RequestError` if the word does not
-    contain a letter of `blanks`.
+    The case of the letters in the form is ignored, because the keyboards of phones write small letters. Only the field
+    `notation`, which the page's script fills in, contains a word in GCG notation. Raises `RequestError` if the word
+    does not contain a letter of `blanks`.
     """
     if "notation" in form:
         return command, {"word": form["notation"]}

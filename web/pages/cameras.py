@@ -1,4 +1,4 @@
-"""Page that lists the cameras of the machine with a live picture, for the choice of the table's camera."""
+"""Page for the choice of the table's camera: lists the cameras of the machine, with a live picture of each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from web.i18n import texts
 from web.responses import refuse, render_page, send_picture
 
 CAMERAS_PATH = "/cameras"
-"""Path of the page, below that of the settings."""
+"""Path of the page below `/settings`."""
 SOURCE: SettingPath = ("camera", "source")
 WITHOUT_PICTURE = ("phone", "phone-stream", "folder:DIR")
-"""Sources in the list that have no picture before they are used."""
+"""Sources in the list of cameras that have no picture before they are used."""
 MAX_SIDE_PX = 960
 """Longer side of the live picture, in pixels."""
 
 
 @dataclass(frozen=True)
 class CameraChoice:
-    """The cameras that can be chosen, and the pictures of those that the table does not use."""
+    """The cameras that can be chosen, and previews of those that the table does not use."""
 
     list_cameras: Callable[[], Sequence[AvailableCamera]] = list_cameras
     preview: CameraPreview = field(default_factory=CameraPreview)
@@ -52,7 +52,7 @@ class CameraPages:
     session: TableSession
 
     def show_cameras(self) -> Response:
-        """Return the list of the cameras, without folders, whose name has to be typed on the page of the settings."""
+        """Return the page with the cameras, but without folders, because their path must be typed in the settings."""
         form = self.editor.read()
         return render_page(
             "cameras.html",
@@ -64,7 +64,7 @@ class CameraPages:
         )
 
     def choose_camera(self) -> ResponseReturnValue:
-        """Save the camera in the settings; it is used after a restart, which the page of the settings offers."""
+        """Save the camera in the settings; it is used after a restart, which the settings page offers."""
         source = request.form.get("source", "")
         if not self._is_listed(source):
             return refuse(texts()("cameras.gone"))
@@ -74,7 +74,7 @@ class CameraPages:
         return redirect("/settings?saved", code=303)
 
     def send_camera_picture(self) -> ResponseReturnValue:
-        """Return a picture of a listed camera as it is now, or the reason why there is none."""
+        """Return a new picture of a listed camera, or the reason why there is none."""
         source = request.args.get("source", "")
         if source in WITHOUT_PICTURE or not self._is_listed(source):
             return refuse(texts()("cameras.gone"), 404)

@@ -65,11 +65,11 @@ class Dialogs:
     own_lexicon: Path | None
 
     def show(self, name: str, **values: object) -> Response:
-        """Render the form with the template `name`."""
+        """Return the form with the template `name`."""
         return render_dialog(name, state=self.session.state, **values)
 
     def more(self) -> Response:
-        """Return the list of rarer actions."""
+        """Return the list of actions that are rarely needed."""
         return self.show("more", rules=self.session.state.rules)
 
     def square(self) -> Response:
@@ -93,7 +93,7 @@ class Dialogs:
         return self.show("question", square=request.args.get("square", "")[:3])
 
     def turn(self) -> Response:
-        """Return the form to correct a turn, or with `insert` in the query the form to enter a missing turn."""
+        """Return the form to correct a turn or, if the query has `insert`, the form to enter a missing turn."""
         state, number = self.session.state, request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
@@ -111,7 +111,7 @@ class Dialogs:
         )
 
     def position(self) -> Response:
-        """Return the form to start from a position: the one that an open question is about, or an empty board."""
+        """Return the form to start from a position: the position of the open question, or an empty board."""
         state = self.session.state
         tiles = load_tile_set(state.tile_set or "en")
         symbols, question = [EMPTY] * len(SQUARES), state.question
@@ -154,7 +154,7 @@ class Dialogs:
         return self.show("word", word=word, listed=listed, why=why, longest=MAX_WORD_LETTERS)
 
     def draw(self) -> Response:
-        """Return the form to enter the tiles drawn for first play. `deal` in the query draws random tiles."""
+        """Return the form to enter the tiles drawn for first play; `deal` in the query fills in random tiles."""
         state = self.session.state
         drawn = draw_tiles(state) if "deal" in request.args else {}
         return self.show("draw", drawn=drawn, letters=list_letters(state))
@@ -185,7 +185,7 @@ class Dialogs:
 
 
 def _find_next_first_player(state: TableSnapshot) -> int:
-    """Return the player who begins the next game: after a game, the one after the player who began it."""
+    """Return the index of the player who begins the next game: after a game, the one after its first player, else 0."""
     if state.phase is not Phase.ENDED or not state.turns:
         return 0
     return (state.turns[0].player + 1) % len(state.players)
@@ -204,7 +204,7 @@ def list_letters(state: TableSnapshot) -> tuple[str, ...]:
 
 
 def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
-    """Return the keys of the entry form: each letter, and its GCG notation as a tile and as a blank."""
+    """Return the keys of the entry form: each letter, with its GCG notation for a tile and for a blank."""
     if not state.tile_set:
         return []
     tiles = load_tile_set(state.tile_set)
@@ -234,7 +234,7 @@ def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...
 
 
 def _list_neighbours(square: Square, right_to_left: bool) -> list[tuple[str, str]]:
-    """Return the adjacent squares as (arrow, name), for a user who tapped the wrong square."""
+    """Return the adjacent squares as (arrow, name), to correct a tap on the wrong square."""
     column, row = column_of(square), row_of(square)
     before, after = "→←" if right_to_left else "←→"
     beside = (

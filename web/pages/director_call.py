@@ -1,4 +1,4 @@
-"""The call of the director from a table that belongs to a hall."""
+"""Route with which the players of a table that belongs to a hall call the director."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from web.security.pairing import Pairing
 
 
 def create_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
-    """Return the route `POST /hall/call`; the form field `on` is empty to take the call back."""
+    """Return the route `POST /hall/call`; an empty form field `on` cancels the call."""
     routes = Blueprint("director_call", __name__, url_prefix="/hall")
     require_pairing(routes, pairing)
 

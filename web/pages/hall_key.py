@@ -1,4 +1,4 @@
-"""The page on which the admin lets a hall direct this table."""
+"""Page on which the admin allows a hall to direct this table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def create_blueprint(directed: DirectedTable, pairing: Pairing) -> Blueprint:
 
     @routes.post("/accept")
     def accept_key() -> ResponseReturnValue:
-        """Accept the key that the page has shown, not one that came meanwhile."""
+        """Accept the hall's key if it is still the one that the page has shown."""
         try:
             key = bytes.fromhex(request.form.get("key", ""))
         except ValueError:

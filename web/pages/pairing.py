@@ -35,11 +35,11 @@ _DEVICE_NAMES = (
     ("CrOS", "Chromebook"),
     ("Linux", "Linux"),
 )
-"""Part of a User-Agent header, and the name of the device; the first match counts."""
+"""Pairs of a part of the User-Agent header and the name of the device; the first match counts."""
 _HIDDEN_MODELS = ("", "K", "Mobile", "Tablet")
-"""What browsers write instead of the model of an Android device: Chrome `K`, Firefox `Mobile` or `Tablet`."""
+"""Texts that browsers send in place of the model of an Android device: Chrome `K`, Firefox `Mobile` or `Tablet`."""
 RELOAD = 205
-"""HTTP status Reset Content: the script of the page reloads the page after this status."""
+"""HTTP status Reset Content, after which the script of the page reloads the page."""
 
 
 def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
@@ -135,7 +135,10 @@ def find_seat(pairing: Pairing, state: TableSnapshot) -> int | None:
 
 
 def make_rename_listener(pairing: Pairing, first: TableSnapshot) -> Callable[[TableSnapshot], None]:
-    """Return a listener of the session that lets phones follow their player to a new name."""
+    """Return a listener of the session that assigns phones to the new name when their player is renamed.
+
+    `first` is the snapshot with which the next one is compared.
+    """
     last = first
 
     def compare_names(state: TableSnapshot) -> None:
@@ -150,7 +153,7 @@ def make_rename_listener(pairing: Pairing, first: TableSnapshot) -> Callable[[Ta
 
 
 def _read_device_name() -> str:
-    """Return the device in the User-Agent header as its owner calls it, for example `iPhone` or `Pixel 8`."""
+    """Return the everyday name of the device in the User-Agent header, for example `iPhone` or `Pixel 8`."""
     return name_device(request.headers.get("User-Agent", ""))
 
 

@@ -16,14 +16,14 @@ from web.security.csrf import CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH
 from web.security.pairing import Pairing, current_client
 
 REPLACED_STATUS = 410
-"""Status of the response to a picture of a phone from which another one has taken over."""
+"""HTTP status of the response to a phone's picture after another phone has become the camera."""
 
 
 def register_phone_camera(app: Flask, camera: PhoneStreamCamera | None, pairing: Pairing, host: HostInfo) -> None:
-    """Add the routes `/camera` and below, which require a paired phone, if the camera is a phone on a stand.
+    """Add the routes `/camera` and below, which require a paired phone; do nothing if `camera` is None.
 
-    `start` returns the id of a stream, which is in the address of the following requests: `preview` and `still` have a
-    JPEG picture as their body, and `stop` ends the stream.
+    `start` returns the id of a stream, which the following requests contain in their address: `preview` and `still`
+    have a JPEG picture as their body, and `stop` ends the stream.
     """
     app.jinja_env.globals["has_phone_stream"] = camera is not None
     if camera is None:
@@ -42,18 +42,18 @@ def register_phone_camera(app: Flask, camera: PhoneStreamCamera | None, pairing:
 
 @dataclass(frozen=True)
 class PhoneCameraPages:
-    """The view functions of a phone that is the camera."""
+    """The view functions for the phone that is the camera."""
 
     camera: PhoneStreamCamera
     pairing: Pairing
     host: HostInfo
 
     def show(self) -> Response:
-        """Return the page whose script sends pictures of the phone's camera."""
+        """Return the page whose script sends the pictures of the phone's camera."""
         return render_page("camera.html", link=find_secure_link(self.pairing, self.host, CAMERA_PATH))
 
     def start(self) -> ResponseReturnValue:
-        """Make this phone the camera; if another phone is the camera, the form must say that this one takes over."""
+        """Make this phone the camera; refuse this if another phone is the camera, unless the form has `takes_over`."""
         client = current_client(self.pairing)
         assert client is not None  # of a paired phone
         try:
@@ -63,16 +63,16 @@ class PhoneCameraPages:
         return jsonify({"stream": stream})
 
     def receive_preview(self) -> ResponseReturnValue:
-        """Receive a small picture, and return the number of the full picture that is wanted, or null."""
+        """Keep a small picture, and return the number of the full picture to send, or null."""
         return jsonify({"still": self.camera.receive_preview(_read_stream(), request.get_data())})
 
     def receive_still(self) -> ResponseReturnValue:
-        """Receive the full picture with a number."""
+        """Keep the full picture with the number in the query."""
         self.camera.receive_still(_read_stream(), request.args.get("number", 0, type=int), request.get_data())
         return Response(status=204)
 
     def stop(self) -> ResponseReturnValue:
-        """Note that the page of the phone was hidden or closed."""
+        """End the stream, because the page of the phone was hidden or closed."""
         self.camera.stop(_read_stream())
         return Response(status=204)
 
@@ -82,7 +82,7 @@ def _read_stream() -> str:
 
 
 def _refuse_picture(error: StreamEndedError) -> Response:
-    """Tell a phone that another one is the camera, or (with 409) that it has to start again after a restart."""
+    """Return a refusal that names the phone that is the camera now or, if there is none, asks to start again."""
     if error.device:
         return refuse(texts()("phone_camera.replaced", device=error.device), REPLACED_STATUS)
     return refuse(texts()("phone_camera.lost"))

@@ -1,4 +1,4 @@
-"""Route for the picture of a turn, which a paired phone has taken (setting `camera.source = "phone"`)."""
+"""Route for the picture of a turn that a paired phone has taken (setting `camera.source = "phone"`)."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from web.security.csrf import PICTURE_PATH
 from web.security.pairing import Pairing
 
 READ_TIMEOUT_S = 30.0
-"""Seconds to wait for the reading of a picture, including the pictures that other phones sent before."""
+"""Longest wait for the reading of a picture, in seconds; other phones may have sent pictures before."""
 MAX_NAME_CHARS = 60
 UNUSABLE_PICTURE_STATUS = 422
 """Status of the response to a picture that cannot be used; the notices of the snapshot give the reason."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
-    """Return the route `POST /actions/picture`, with the fields `picture` (an image file) and `seen` of a form.
+    """Return the route `POST /actions/picture`, with the form fields `picture` (an image file) and `seen`.
 
-    With a field `again`, the picture answers the open question (`question_id`) instead of ending the next turn.
-    The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
+    If the form has the field `again`, the picture answers the open question (`question_id`) instead of ending the next
+    turn. The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
     """
     routes = Blueprint("pictures", __name__)
     routes.post(PICTURE_PATH)(Pictures(session, pairing).end_turn)
@@ -47,14 +47,14 @@ def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
 
 @dataclass(frozen=True)
 class Pictures:
-    """The view function that ends a turn with a picture. Pictures of several phones are read one after the other."""
+    """The view function that ends a turn with a picture; pictures of several phones are read one after the other."""
 
     session: TableSession
     pairing: Pairing
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def end_turn(self) -> ResponseReturnValue:
-        """End the turn with a picture, unless a picture of another phone has ended this turn already."""
+        """End the turn with a picture, unless a picture of another phone has already ended this turn."""
         t = texts()
         seen = Moment.parse(request.form.get("seen", ""))
         with closing(request.files.get("picture", FileStorage())) as file:

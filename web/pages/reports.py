@@ -18,7 +18,7 @@ from web.responses import refuse, render_page, require_admin, send_file, send_pi
 from web.security.pairing import Pairing
 
 CHOSEN_TURNS = 3
-"""Number of the newest turns that are chosen at first."""
+"""Number of turns, the newest ones, that are preselected."""
 MAX_OFFERED_GAMES = 20
 
 

@@ -46,7 +46,7 @@ class ScoreboardPages:
         return self._render("scoreboard.html")
 
     def watch(self) -> Response:
-        """Return the scoreboard for guests, without any button of the table."""
+        """Return the scoreboard for guests, without buttons that control the table."""
         return self._render("scoreboard.html", watch=True)
 
     def big(self) -> Response:
@@ -80,11 +80,14 @@ class ScoreboardPages:
         return self.pairing.code if current_client(self.pairing) else ""
 
     def find_address(self) -> str:
-        """Return the address of the page that other phones can open."""
+        """Return the address of the page that can be opened on other phones."""
         return next(reversed(self.host.addresses()), request.host_url.rstrip("/"))
 
     def make_invitation(self, code: str) -> list[tuple[Markup, str, str]]:
-        """Return QR codes for joining as (image, purpose, text). Passwords and secrets require a `code`."""
+        """Return the QR codes for joining as (image, purpose, text).
+
+        Passwords and secrets are included only if `code`, the pairing code, is not empty.
+        """
         t, host = texts(), self.host
         address = self.find_address()
         wifi = host.wifi

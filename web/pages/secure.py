@@ -1,4 +1,4 @@
-"""Page that shows how to open the table's page over https, and the way there for a paired device."""
+"""Page that explains how to open the table's page over https, and the link with which a paired device changes to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from web.security.pairing import Pairing, current_client, is_opened_by_user, rem
 
 SECURE_PATH = "/secure"
 CAMERA_PATH = "/camera"
-"""Path of the page of a phone on a stand (`web.pages.phone_camera`), to which the link may lead as well."""
+"""Path of the page of a phone on a stand (`web.pages.phone_camera`), a possible target of the link."""
 
 
 def create_blueprint(pairing: Pairing, host: HostInfo) -> Blueprint:
@@ -39,10 +39,10 @@ class SecurePages:
         return render_page("secure.html", link=find_secure_link(self.pairing, self.host), goes_to="")
 
     def enter(self, token: str) -> ResponseReturnValue:
-        """Identify the device that came from http; it stays paired. A prefetch of the link has no effect.
+        """Identify a device that comes from http, so that it remains paired. A prefetch of the link has no effect.
 
-        The page goes on by itself: a redirect would be sent without the new cookie, which is `SameSite=Strict`, because
-        http and https are different sites.
+        The page then opens the next page by script: with a redirect, the browser would not send the new cookie, which
+        is `SameSite=Strict`, because http and https are different sites.
         """
         client = self.pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
         if client is not None:
@@ -53,10 +53,10 @@ class SecurePages:
 
 
 def find_secure_link(pairing: Pairing, host: HostInfo, path: str = "/") -> str:
-    """Return the address of the page over https at the host of the request; empty if there is none.
+    """Return the address over https of the page at `path`, `/` or `CAMERA_PATH`; empty if there is none.
 
-    For a paired device the link contains a token, with which it stays paired; it leads to `path`, which is `/` or
-    `CAMERA_PATH`.
+    For a paired device the link contains a token, so that it remains paired. There is no such address without https,
+    and for a request that already came over https.
     """
     port, client = host.find_secure_port(), current_client(pairing)
     if port is None or request.is_secure:

@@ -42,11 +42,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SettingsAccess:
-    """What the page may change: the settings file, and the word lists in `lexicon_folder`.
+    """The settings that the page may change: the settings file, and the word lists in `lexicon_folder`.
 
-    `restart` restarts the program after the response was sent. It is None if the program cannot restart itself.
-    `cameras` are those among which the page lets the admin choose. `find_new_version` returns a version that is newer
-    than the program, or an empty string.
+    `restart` restarts the program after the response was sent; it is None if the program cannot restart itself.
+    `cameras` are the cameras that the admin can choose. `find_new_version` returns a version that is newer than the
+    program, or an empty string.
     """
 
     editor: SettingsEditor
@@ -85,7 +85,7 @@ class SettingsPages:
         return self._render(self.access.editor.read())
 
     def save(self) -> ResponseReturnValue:
-        """Save the changed settings, or return the form with the error beside its field."""
+        """Save the changed settings, or return the form with an error at its field."""
         fields = [field for field in list_fields() if field.name in request.form]
         changed = {field.path: request.form.getlist(field.name)[-1] for field in fields}
         if changed.get(LEXICON, "") not in self._list_lexicons(self.access.editor.read()):
@@ -113,7 +113,7 @@ class SettingsPages:
         return self._respond(editor.save({LEXICON: str(path)}, form.version))
 
     def replace_by_defaults(self) -> ResponseReturnValue:
-        """Replace a settings file that cannot be read by the default file."""
+        """Replace an unreadable settings file by the default file."""
         if not self.access.editor.read().problem:
             return refuse(texts()("settings.changed"))
         self.access.editor.replace_by_defaults()
@@ -154,7 +154,7 @@ class SettingsPages:
         return response
 
     def _list_lexicons(self, form: SettingsForm) -> Mapping[str, str]:
-        """Return the values that the word list setting may have, and their names. Other values are refused."""
+        """Return the values that are allowed for the setting of the word list, with their names."""
         t = texts()
         files = {str(path): path.stem for path in find_word_lists(self.access.lexicon_folder)}
         current = form.texts.get(LEXICON, "")
@@ -162,7 +162,7 @@ class SettingsPages:
 
 
 def _list_languages() -> Mapping[str, str]:
-    """Return the possible values of the setting of the language, each with the language's own name."""
+    """Return the values that are allowed for the setting of the language, each with the language's own name."""
     return {"": texts()("settings.default"), **{code: language("name") for code, language in languages().items()}}
 
 

@@ -1,4 +1,4 @@
-"""Web pages for setting up a table: board detection, enrolment of tiles, panel, missing parts."""
+"""Web pages for the set-up of a table: board detection, enrolment of tiles, panel, missing parts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from web.responses import refuse, render_page, require_pairing, send_picture
 from web.security.pairing import Pairing
 
 LOOK_TIMEOUT_S = 20.0
-"""Seconds to wait for board detection and reading in a full picture on a Raspberry Pi."""
+"""Longest wait, in seconds, for detecting and reading the board in a full picture on a Raspberry Pi."""
 MAX_KEPT_IMAGES = 4
-"""Number of stored pictures: a client requests a picture some time after the picture was taken."""
+"""Largest number of stored pictures; a client requests a picture only after the response that names it."""
 
 
 class SetupImages:
@@ -96,7 +96,7 @@ class SetupPages:
         return self._describe_view(self.session.capture_setup_view())
 
     def corners(self) -> ResponseReturnValue:
-        """Set the corners of the board from the form, or detect the board again if the form has no corners."""
+        """Use the corners of the board in the form, or detect the board again if the form has none."""
         try:
             placed = parse_corners(request.form.get("corners", ""))
         except ValueError:

@@ -1,4 +1,4 @@
-"""Pages for stored games: list, replay, records, downloads, and for paired phones import and deletion."""
+"""Pages for stored games: list, replay, records and downloads; for paired phones also import and deletion."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from web.security.pairing import Pairing, current_client
 GAMES_PER_PAGE = 30
 """Games on one page of the list."""
 RENAME_TIMEOUT_S = 10.0
-"""Seconds to wait for the session to rename a player of the game at the table."""
+"""Longest wait, in seconds, for the session to rename a player of the game at the table."""
 
 
 def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSession) -> Blueprint:
@@ -89,7 +89,7 @@ class HistoryPages:
         )
 
     def game(self, number: int) -> Response:
-        """Return the page of a game after a turn, or only the changing part of the page for a script."""
+        """Return the page of a game after a turn; for a script, return only the part of the page that changes."""
         replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
         state = replace(replay.state_after(turn), board_colours=self.session.state.board_colours)
@@ -159,7 +159,7 @@ class HistoryPages:
     def rename(self) -> ResponseReturnValue:
         """Rename a player in all games and redirect to the player's records; `merge` allows the name of another player.
 
-        The game at the table is renamed by its session, as any other correction.
+        The session renames the player in the game at the table, as for any other correction.
         """
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
         names = [name for name, _ in self.archive.list_players()]
@@ -197,7 +197,7 @@ def _local_date(line: GameLine) -> date:
 
 
 def _make_page_query(skip: int) -> Mapping[str, str]:
-    """Return the query of the current page with a different number of games to skip."""
+    """Return the query of the current page with another number of games to skip."""
     return {**request.args.to_dict(), "skip": str(skip)}
 
 

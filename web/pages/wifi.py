@@ -1,4 +1,4 @@
-"""Page on which the admin lets the table join a Wi-Fi."""
+"""Page on which the admin chooses the Wi-Fi that the table joins."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _log = logging.getLogger(__name__)
 
 
 class WifiManager(Protocol):
-    """The methods of `device.system.wifi.NetworkManager` that the page uses. All raise `WifiError`."""
+    """The methods of `device.system.wifi.NetworkManager` that the page uses; all raise `WifiError`."""
 
     def find_networks(self) -> tuple[WifiNetwork, ...]:
         """Return the networks in range, the strongest first."""
 
     def join(self, name: str, password: str = "") -> None:
-        """Join a network."""
+        """Join the network with this name."""
 
 
 def create_blueprint(manager: WifiManager, pairing: Pairing, notify: Callable[[str], None]) -> Blueprint:
@@ -53,7 +53,7 @@ class WifiPages:
     notify: Callable[[str], None]
 
     def show(self) -> Response:
-        """Return the form with the networks in range; a name may also be typed."""
+        """Return the form with the networks in range; other names can be typed."""
         try:
             networks, problem = self.manager.find_networks(), ""
         except WifiError as error:
@@ -61,7 +61,7 @@ class WifiPages:
         return render_page("wifi.html", networks=networks, problem=problem, joins="")
 
     def join(self) -> ResponseReturnValue:
-        """Join a network after the response was sent, because this may disconnect the phone."""
+        """Join a network after the response was sent, because joining may disconnect the phone."""
         name = request.form.get("typed", "").strip() or request.form.get("name", "")
         password = request.form.get("password", "")
         if not 0 < len(name.encode()) <= MAX_WIFI_NAME_BYTES:

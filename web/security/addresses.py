@@ -1,11 +1,11 @@
-"""Grouping of client addresses by device, for limits per device."""
+"""Grouping of client addresses by device, for limits that apply to each device."""
 
 from __future__ import annotations
 
 import ipaddress
 
 THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
-"""Loopback addresses: a browser on this machine, or all clients of a proxy on this machine."""
+"""Loopback addresses, used by browsers on this machine and by all clients of a proxy on this machine."""
 
 
 def make_client_key(address: str) -> str:

@@ -13,7 +13,7 @@ MAX_AGE_S = 400 * 24 * 3600
 
 
 class DatelessCookieSessionInterface(SecureCookieSessionInterface):
-    """Flask session in a signed cookie, with separate cookie names for http and https.
+    """Flask session in a signed cookie without a date, with different names for http and https.
 
     The https cookie is never sent over http, and its `__Host-` prefix binds the cookie to this host (RFC 6265bis,
     4.1.3.2). A cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock
@@ -59,5 +59,5 @@ def _make_serializer(app: Flask) -> URLSafeSerializer:
 
 
 def _remove_date(cookie: str) -> str:
-    """Remove `Expires` from a Set-Cookie header. Werkzeug adds `Expires` to `Max-Age` for old browsers."""
+    """Return a Set-Cookie header without `Expires`, which Werkzeug adds to `Max-Age` for old browsers."""
     return "; ".join(part for part in cookie.split("; ") if not part.startswith("Expires="))

@@ -17,7 +17,7 @@ PAIR_PATH = "/pair"
 """The only path that accepts POST requests from unpaired phones."""
 
 API_PATH = "/api/"
-"""Prefix of the API paths, which use a token instead of a cookie (`web.api`)."""
+"""Prefix of the API's paths, where a token is required instead of a cookie (`web.api`)."""
 PICTURE_PATH = "/actions/picture"
 """Path that accepts the picture of a turn (`web.pages.pictures`)."""
 CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
@@ -50,7 +50,10 @@ _SECURITY_HEADERS = {
 
 
 def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
-    """Add security headers to all responses, and refuse changing requests from other sites or unpaired phones."""
+    """Add security headers to all responses, and refuse requests that change data if they are not allowed to.
+
+    These are requests from pages of other sites, from unpaired phones, and without the CSRF token.
+    """
 
     def check_change() -> Response | None:
         request.max_content_length = MAX_BODY_BYTES_BY_PATH.get(request.path, MAX_BODY_BYTES)
@@ -71,19 +74,19 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
 
 
 def csrf_token() -> str:
-    """Return the CSRF token of the client, which is stored in the signed session cookie."""
+    """Return the client's CSRF token, which is stored in its signed session cookie; create it if necessary."""
     if _TOKEN_KEY not in session:
         session[_TOKEN_KEY] = secrets.token_urlsafe(24)
     return str(session[_TOKEN_KEY])
 
 
 def is_document_request() -> bool:
-    """Return True if the browser requests a page to display, not data for a script."""
+    """Return True if the browser requests a page to display, and not data for a script."""
     return request.headers.get("Sec-Fetch-Dest") == "document"
 
 
 def is_cross_site() -> bool:
-    """Return True if a page of another site caused the request, according to the browser's headers."""
+    """Return True if the request comes from a page of another site, according to the browser's headers."""
     origin = request.headers.get("Origin") or request.headers.get("Referer")
     if origin is not None:
         try:
@@ -96,7 +99,7 @@ def is_cross_site() -> bool:
 
 
 def _has_valid_token() -> bool:
-    """Return True if the request carries the CSRF token of this client."""
+    """Return True if the request contains the CSRF token of this client."""
     sent = request.form.get(_TOKEN_KEY) or request.headers.get("X-CSRF-Token") or ""
     expected = session.get(_TOKEN_KEY)
     return bool(expected) and hmac.compare_digest(sent.encode(), str(expected).encode())

@@ -1,7 +1,7 @@
 """Protection against DNS rebinding: only requests with a known host name are accepted.
 
-An attacker can let the DNS name of another site point to this machine, and a browser then treats this server as part of
-the other site. The `Host` header of such a request contains the name of the other site.
+In this attack, the DNS name of another site points to this machine, so that a browser treats this server as part of the
+other site. The `Host` header of such a request contains the name of the other site.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from web.i18n import texts
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
 REFRESH_INTERVAL_S = 30.0
-"""Seconds between look-ups of the machine's full name. An unknown `Host` starts one, as the network may be new."""
+"""Shortest interval, in seconds, between look-ups of the machine's full name, which an unknown `Host` starts.
+
+The name may have changed because the machine is in another network.
+"""
 
 
 class HostNames:
     """The host names of this machine. `configured` are additional host names, for example of a proxy.
 
-    `find_names` is quick; `find_full_name` asks the network, which takes long if that does not answer. One request at a
-    time waits for it, and no request by another name.
+    `find_names` is quick. `find_full_name` asks the network, and takes long if the network does not answer; only one
+    request at a time waits for it, and only a request with an unknown name.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class HostNames:
         return name in self._configured or name in self._find_names() or name == self._look_up_full_name(name)
 
     def _look_up_full_name(self, wanted: str) -> str:
-        """Return the full name of the machine; it is looked up again after a while if it is not the one wanted."""
+        """Return the full name of the machine; look it up again if it differs from `wanted` and is not recent."""
         with self._lock:
             is_recent = self._clock() - self._looked_up_at < REFRESH_INTERVAL_S
             if wanted == self._full_name or is_recent or self._is_looking_up:
@@ -80,7 +83,7 @@ class HostNames:
 
 
 def find_local_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
-    """Return the host name of this machine, alone, with `.local` (mDNS), and with each DHCP domain."""
+    """Return the host name of this machine alone, with `.local` (mDNS), and with each domain in `resolver_file`."""
     own = _find_own_name()
     short = own.partition(".")[0]
     domains = {"local", *_read_domains(resolver_file)}
@@ -88,12 +91,12 @@ def find_local_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
 
 
 def find_machine_names() -> frozenset[str]:
-    """Return all names of this machine. The network is asked, which takes long if it does not answer."""
+    """Return all names of this machine; this asks the network, and takes long if the network does not answer."""
     return find_local_names() | ({find_full_name_of_machine()} - {""})
 
 
 def find_full_name_of_machine() -> str:
-    """Return the name of this machine with its domain, as the network knows it; empty if that is another name."""
+    """Return the name of this machine with its domain, as the network knows it; empty if that name is another."""
     full = socket.getfqdn().lower().rstrip(".")
     return full if full.startswith(f"{_find_own_name().partition('.')[0]}.") else ""
 
@@ -103,7 +106,7 @@ def _find_own_name() -> str:
 
 
 def register_host_check(app: Flask, host_info: HostInfo) -> None:
-    """Refuse requests with a wrong `Host` header (421). The response contains the correct address."""
+    """Refuse requests with a wrong `Host` header (421); the response contains the correct address."""
     names = HostNames(host_info.names)
     app.extensions["host_names"] = names
 
@@ -126,7 +129,7 @@ def _find_best_address(host_info: HostInfo) -> str | None:
 
 
 def make_secure_address(address: str, port: int) -> str:
-    """Return the address of the page over https from its address over http.
+    """Return the https address of the page, given its http address and the port of https.
 
     >>> make_secure_address("http://[fe80::1]:8080", 8443), make_secure_address("http://table.local", 8443)
     ('https://[fe80::1]:8443', 'https://table.local:8443')
@@ -142,7 +145,7 @@ def _make_server_address() -> str:
 
 
 def _strip_port(host: str) -> str | None:
-    """Return the host of a `Host` header without the port, or None if the header is invalid (RFC 9110, 7.2)."""
+    """Return the name in a `Host` header without the port, or None if the header is invalid (RFC 9110, 7.2)."""
     if len(host) > MAX_HOST_CHARS:
         return None
     name, separator, port = host.rpartition(":")
@@ -165,7 +168,7 @@ def _is_address(name: str) -> bool:
 
 
 def _read_domains(resolver_file: Path) -> set[str]:
-    """Return the local domains in `/etc/resolv.conf` (options `domain` and `search`)."""
+    """Return the local domains in a file such as `/etc/resolv.conf` (options `domain` and `search`)."""
     try:
         lines = resolver_file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

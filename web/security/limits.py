@@ -33,7 +33,7 @@ from web.streams import AsgiApp, Message, Receive, Scope, Send
 SWEEP_INTERVAL_S = 1.0
 """Interval of the search for idle connections, in seconds."""
 MAX_CLOSED_PER_SWEEP = 40
-"""Largest number of connections closed in one search. Hundreds of clients that reconnect at once would delay others."""
+"""Largest number of connections that one search closes, because hundreds of reconnecting clients would delay others."""
 _REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
 _REFUSAL_RESPONSE = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -41,12 +41,12 @@ _REFUSAL_RESPONSE = (
 ).encode()
 
 ABORT_KEY = "abort"
-"""Key of the function in the ASGI state that closes the connection at once (`web.security.limits`)."""
+"""Key in the ASGI state of the function that closes the connection at once."""
 _DISCONNECT: Message = {"type": "http.disconnect"}
 
 
 class ConnectionLimiter:
-    """Counter of the open connections of a server. Use it only in the event loop of the server."""
+    """Counter of the open connections of a server, with limits; to be used only in the event loop of the server."""
 
     def __init__(self, max_connections: int = MAX_CONNECTIONS, idle_timeout_s: float = IDLE_TIMEOUT_S) -> None:
         self._max_connections = max_connections
@@ -78,13 +78,13 @@ class ConnectionLimiter:
             self._counts += Counter()  # removes addresses without a connection
 
     def note_request(self, connection: LimitedProtocol) -> None:
-        """Start the idle time of a connection after a complete request."""
+        """Start the idle time of a connection, because its request is complete."""
         if connection in self._idle_since:
             del self._idle_since[connection]
             self._idle_since[connection] = time.monotonic()
 
     async def close_idle_connections(self) -> None:
-        """Close idle connections periodically until the task is cancelled."""
+        """Close idle connections every `SWEEP_INTERVAL_S` seconds, until the task is cancelled."""
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
             self._close_idle(self._idle_timeout_s, MAX_CLOSED_PER_SWEEP)
@@ -95,7 +95,7 @@ class ConnectionLimiter:
             connection.abort()
 
     def _close_idle(self, seconds: float, limit: int | None = None) -> int:
-        """Close at most `limit` connections that were idle for `seconds`; return the number of closed connections."""
+        """Close at most `limit` connections that were idle for `seconds` seconds; return how many were closed."""
         latest, closed = time.monotonic() - seconds, 0
         for connection, since in tuple(self._idle_since.items()):
             if since > latest or closed == limit:
@@ -180,7 +180,7 @@ class RequestGate:
             body.release()
 
     async def _take_turn(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request as soon as fewer than `MAX_REQUESTS_PER_ADDRESS` requests of its address are in progress."""
+        """Handle a request when fewer than `MAX_REQUESTS_PER_ADDRESS` requests of its address are in progress."""
         if is_this_machine(address):  # this address may be a proxy with many clients
             return await self._app(scope, receive, send)
         self._waiting[address] += 1
@@ -209,7 +209,7 @@ class _SmallBody:
         return bool(self._received) and not self._received[-1].get("more_body")
 
     async def read(self, receive: Receive, declared: int) -> None:
-        """Read the body until it is complete, too large, or late."""
+        """Read the body until it is complete, too large, or too late; `declared` is its declared length in bytes."""
         self.is_too_large = declared > MAX_BODY_BYTES
         with suppress(TimeoutError):
             async with asyncio.timeout(BODY_TIMEOUT_S):

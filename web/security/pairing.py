@@ -3,7 +3,7 @@
 There are five ways to pair, and all of them require access to the table: the six-digit code, limited by
 `web.security.rate_limit`; the secret in the QR code, which is too long for guessing and needs no rate limit; a link
 with a one-time token for the user who started the program; a press on the panel, which allows one device to pair; and
-the table's own Wi-Fi, in which the very first phone needs no code.
+the table's own Wi-Fi, where the very first phone needs no code.
 
 A phone is identified by a random id in a signed cookie, a program by a random id in a signed token. The devices and the
 signing key are stored in a file (`web.security.pairing_file`). Code and secret change at each start, after many wrong
@@ -39,9 +39,9 @@ FIRST_PAIRING_S = 600.0
 PAIRING_WINDOW_S = 60.0
 """Seconds after a press on the panel during which one device may pair without a code."""
 HANDOVER_S = 600.0
-"""Seconds during which a paired device may go from http to https: the time to read how to accept a certificate."""
+"""Seconds during which a paired device may change from http to https; users need time to accept the certificate."""
 _SECRET_BYTES = 12
-"""Length of the secret: 96 bits are the most that fit in the QR code on a small display."""
+"""Length of the secret in bytes: 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY = "phone"
 
 
@@ -69,8 +69,9 @@ class Pairing:
     """The pairing code and the paired devices.
 
     `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; without a
-    file, pairings end with the program. `is_on_hotspot` returns True if an IP address is in the table's own Wi-Fi,
-    whose password only the table shows: in the first minutes of the first start, its first phone needs no code.
+    file, pairings end with the program. `is_on_hotspot` returns True if an IP address is in the table's own Wi-Fi: in
+    the first minutes of the first start, the first phone there needs no code, because only the table shows the Wi-Fi's
+    password.
     """
 
     def __init__(
@@ -121,7 +122,7 @@ class Pairing:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Everything that pairs a device or is part of a cookie or token; it must not be in any log or report."""
+        """All texts that pair a device or are part of a cookie or token; they must not be in any log or report."""
         with self._lock:
             tokens = [token for token, _ in self._handovers.values()]
         ids = (client.id for client in self.clients)
@@ -146,9 +147,10 @@ class Pairing:
             return tuple(self._clients.values())
 
     def pair(self, code: str, address: str, device: str) -> PairedClient:
-        """Pair a device by code or secret. After a press on the panel an empty `code` is accepted.
+        """Pair the device named `device`, at the IP address `address`, by code or secret; return the paired device.
 
-        Raises `PairingCodeError`, `PairingLockedError`, `PairingFullError`.
+        An empty `code` is accepted if the device may pair without one. Raises `PairingCodeError`, `PairingLockedError`,
+        `PairingFullError`.
         """
         code = "".join(code.split())
         with self._lock:
@@ -193,9 +195,9 @@ class Pairing:
             return self._add_client(device)
 
     def make_handover_token(self, phone: str) -> str:
-        """Return a token with which this device identifies itself once over https, for `HANDOVER_S`.
+        """Return a token with which the device `phone` (an id) can identify itself once over https, for `HANDOVER_S`.
 
-        The cookie of http is not sent over https, where the device would otherwise have to be paired again.
+        The cookie of http is not sent over https, so the device would otherwise have to be paired again.
         """
         with self._lock:
             token, until = self._handovers.get(phone, ("", 0.0))
@@ -214,7 +216,7 @@ class Pairing:
             return None
 
     def unpair(self, phone: str) -> bool:
-        """Unpair a device and change code and secret. Return False if the device was not paired.
+        """Unpair the device with the id `phone`, and change code and secret; return False if it was not paired.
 
         If the device was the admin, the oldest remaining device becomes the admin.
         """
@@ -231,7 +233,7 @@ class Pairing:
             return True
 
     def assign_player(self, phone: str, player: str) -> bool:
-        """Assign a device to the player with this name, or to no player if it is empty.
+        """Assign the device with the id `phone` to the player with this name, or to no player if the name is empty.
 
         Return False if the device is not paired.
         """
@@ -243,7 +245,7 @@ class Pairing:
             return True
 
     def rename_player(self, before: str, after: str) -> None:
-        """Let the devices of a player follow a new name."""
+        """Assign the devices of the player `before` to the new name `after`."""
         with self._lock:
             theirs = {
                 client.id: replace(client, player=after) for client in self._clients.values() if client.player == before
@@ -261,9 +263,9 @@ class Pairing:
             return client
 
     def _add_client(self, device: str) -> PairedClient:
-        """Add a device. At the limit, replace the oldest device that is unused since the start.
+        """Add a device; at the limit, it replaces the oldest device that was not used since the program started.
 
-        Raises `PairingFullError`.
+        The admin is never replaced. Raises `PairingFullError`.
         """
         if len(self._clients) >= MAX_PAIRED_CLIENTS:
             unused = (client.id for client in self._clients.values() if client.id not in self._used_clients)
@@ -296,7 +298,7 @@ def current_client(pairing: Pairing) -> PairedClient | None:
 
 
 def is_opened_by_user() -> bool:
-    """Return True if a user opens the link of the request, and the browser does not only prefetch it."""
+    """Return True if a user has opened the link of the request; False if the browser only prefetches it."""
     return request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
 
 

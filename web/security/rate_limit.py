@@ -1,8 +1,8 @@
 """Rate limit for wrong pairing codes.
 
-Each device must wait after a few wrong codes. There is a second limit for all devices together: at this limit no device
-can pair for one minute, and the time doubles at each further lockout. An attacker with many addresses therefore cannot
-try the million codes in an evening. The memory used is bounded.
+Each device must wait after a few wrong codes. A second limit applies to all devices together: when it is reached, no
+device can pair for one minute, and this time doubles each time. An attacker with many addresses therefore cannot try
+the million codes in an evening. The memory used is bounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_TRIES_ALL_CLIENTS = 30
 FIRST_PAUSE_S = 60.0
 MAX_PAUSE_S = 3600.0
 MAX_TRACKED_CLIENTS = 256
-"""Number of devices with a counter of wrong codes. The counter with the oldest wrong code is removed first."""
+"""Largest number of devices with a counter of wrong codes; the counter with the oldest wrong code is removed first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from web.streams import AsgiApp, deliver_events
 THREADS = 24
 """Number of worker threads. A request needs a thread for milliseconds, a command until the board is read.
 
-With the dozen threads of the session the program has at most 40, however many pages are open.
+The session has about a dozen threads, so the program has at most 40, however many pages are open.
 """
 SEND_TIMEOUT_MS = 10_000
 """Milliseconds without a TCP acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
@@ -74,7 +74,7 @@ class PageServer:
         tls: TlsSettings | None = None,
         limiter: ConnectionLimiter | None = None,
     ) -> None:
-        """Bind the ports. An empty `host` means all interfaces.
+        """Bind the ports; an empty `host` means all network interfaces.
 
         Raises `PortInUseError`, `CertificateError`, `OSError`.
         """
@@ -108,7 +108,7 @@ class PageServer:
         self.close()
 
     def reload_certificate(self) -> None:
-        """Use a certificate and key that were replaced in their files for new connections. Thread-safe."""
+        """Use the certificate and key that are now in their files for new connections. Thread-safe."""
         if self._loop is not None and self._tls is not None and self._context is not None:
             with suppress(RuntimeError):  # the loop is closed: the server has stopped already
                 self._loop.call_soon_threadsafe(self._context.load_cert_chain, self._tls.certificate, self._tls.key)
@@ -174,7 +174,10 @@ class PageServer:
 
 
 def create_listening_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket with `SEND_TIMEOUT_MS` for its connections. Raises `PortInUseError`, `OSError`."""
+    """Return a listening socket whose connections time out after `SEND_TIMEOUT_MS`.
+
+    Raises `PortInUseError`, `OSError`.
+    """
     if not 0 <= port <= 65535:
         raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
     both = not host and socket.has_dualstack_ipv6()
@@ -195,7 +198,7 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _raise_file_limit() -> int:
-    """Raise the limit of open files of the process; return the possible number of connections."""
+    """Raise the process's limit of open files, and return the number of connections that it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + _SPARE_FILES
     if soft < wanted:
