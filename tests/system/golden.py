@@ -13,21 +13,18 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import re
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+from tests.support.api_client import ApiClient, find_free_port, read_pairing_code
 
 TOLERANCE = 1e-6
 """Largest difference between two numbers that are called equal."""
@@ -37,7 +34,6 @@ VOLATILE = frozenset(
     {"ms", "at", "seconds", "code", "token", "id", "started", "ended", "paired", "date", "day", "time", "played"}
 )
 """Keys whose values are times or random; only their presence is compared."""
-TURN_TIMEOUT_S = 20.0
 
 Record = dict[str, Any]
 
@@ -180,7 +176,7 @@ def call_api(program: str, photos: Path) -> Record:
     """Play a photographed game through a running table by its JSON interface; return every answer."""
     records = next(records for folder, records in manifests(photos) if folder.name == "scrabscrap")
     game = sorted((one for one in records if str(one["game"]) == "04" and one["index"]), key=lambda one: one["index"])
-    port = _find_free_port()
+    port = find_free_port()
     with tempfile.TemporaryDirectory() as made:
         camera, data = Path(made) / "camera", Path(made) / "data"
         camera.mkdir()
@@ -188,7 +184,7 @@ def call_api(program: str, photos: Path) -> Record:
         words += ["--lexicon", "none", "--data", data, "--port", port, "--host", "127.0.0.1"]
         table = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
-            client = ApiClient(port, _pairing_code(table))
+            client = ApiClient(port, read_pairing_code(table))
             for number, one in enumerate(game):
                 photo = photos / "scrabscrap" / one["photo"]
                 shutil.copy(photo, camera / f"{number:03}{photo.suffix}")
@@ -209,63 +205,6 @@ def _npz(data: Path) -> object:
         return None
     with np.load(path, allow_pickle=False) as arrays:
         return {name: [str(arrays[name].dtype), list(arrays[name].shape)] for name in sorted(arrays.files)}
-
-
-def _pairing_code(table: subprocess.Popen[str]) -> str:
-    assert table.stdout is not None
-    for line in table.stdout:
-        if found := re.search(r"\b(\d{6})\b", line):
-            return found[1]
-    raise SystemExit("the table has shown no pairing code")
-
-
-def _find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class ApiClient:
-    """A paired client of the JSON interface that keeps every answer."""
-
-    def __init__(self, port: int, code: str) -> None:
-        self.answers: list[Record] = []
-        self._address = f"http://127.0.0.1:{port}/api/v1"
-        self._token = ""
-        paired = self.call("POST", "/pairing", {"code": code, "device": "golden"})
-        self._token = paired["token"]
-
-    def call(self, method: str, path: str, body: object = None) -> Any:
-        """Send a request; keep and return the answer (bytes that are no JSON as their number)."""
-        headers = {"Content-Type": "application/json"} | (
-            {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        )
-        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(self._address + path, data, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=TURN_TIMEOUT_S) as answer:
-                status, got = answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            status, got = error.code, error.read()
-        try:
-            value = json.loads(got)
-        except ValueError:
-            value = f"{len(got)} bytes"
-        self.answers.append({"call": f"{method} {path}", "status": status, "body": value})
-        return value
-
-    def command(self, name: str, **body: object) -> Any:
-        """Send a command to the table."""
-        return self.call("POST", f"/commands/{name}", body)
-
-    def end_turn(self) -> None:
-        """End the turn and wait until the picture has been read."""
-        self.command("end-turn")
-        self.answers.pop()  # whether the table still reads is a matter of time
-        end = time.monotonic() + TURN_TIMEOUT_S
-        while self.call("GET", "/state")["phase"] == "looking" and time.monotonic() < end:
-            self.answers.pop()
-            time.sleep(0.05)
 
 
 def _disturb(client: ApiClient, number: int) -> None:

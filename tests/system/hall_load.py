@@ -3,8 +3,8 @@
     python -m tests.system.hall_load 200 20 300      # tables, viewers, seconds; needs Mosquitto
 
 Prints the time from a table's event to the change on the page (median, 95th percentile, longest), and the processor
-time and memory of `tilekeeper hall`. Each table is the real publisher on a game that is played from a script, one turn
-a minute.
+time and memory of `tilekeeper hall`. The last table is the whole program `tilekeeper run`; each of the others is the
+real publisher on a game that is played from a script. Each has one turn a minute.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from device.demo.scripted_table import ScriptedTable
 from device.hall.publisher import HallPublisher
 from device.settings import HallSettings
 from device.storage.store import GameStore
+from tests.support.api_client import find_free_port
+from tests.system.complete_table import CompleteTable
 
 PROCESSES = 4
 TURN_S = 60.0
@@ -45,20 +47,29 @@ class Report:
 
     events: int
     delays_ms: list[float]
+    complete_delays_ms: list[float]
     missing: int
     cores: float
     peak_mb: float
-
-    def percentile(self, share: float) -> float:
-        ordered = sorted(self.delays_ms)
-        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    load: float
+    """Load average of the machine over the last minutes, all programs together."""
 
     def __str__(self) -> str:
         return (
             f"{self.events} events, {len(self.delays_ms)} deliveries, {self.missing} missing; from event to page "
-            f"{self.percentile(0.5):.0f} ms (median), {self.percentile(0.95):.0f} ms (95 %), "
-            f"{max(self.delays_ms):.0f} ms (longest); hall: {100 * self.cores:.0f} % of a core, {self.peak_mb:.0f} MB"
+            f"{format_delays(self.delays_ms)}; of the complete table {format_delays(self.complete_delays_ms)}; "
+            f"hall: {100 * self.cores:.0f} % of a core, {self.peak_mb:.0f} MB; "
+            f"load of the machine: {self.load:.1f} on {os.cpu_count()} cores"
         )
+
+
+def format_delays(delays_ms: list[float]) -> str:
+    """Return median, 95th percentile and longest of delays as text."""
+    if not delays_ms:
+        return "none"
+    ordered = sorted(delays_ms)
+    median, most = (ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95))
+    return f"{median:.0f} ms (median), {most:.0f} ms (95 %), {ordered[-1]:.0f} ms (longest)"
 
 
 def run_tables(broker: HallSettings, numbers: range, seconds: float, turn_s: float, log: Path) -> None:
@@ -111,10 +122,11 @@ def measure(tables: int, viewers: int, seconds: float, turn_s: float = TURN_S) -
         stack.callback(hall.wait)
         stack.callback(hall.terminate)
         wait_until_open(port)  # before the tables take ports of their own
-        share = -(-tables // PROCESSES)
+        complete = stack.enter_context(CompleteTable(broker, f"T{tables}", Path(folder) / "complete"))
+        share = -(-(tables - 1) // PROCESSES)
         players = []
         for i in range(PROCESSES):
-            numbers, log = range(1 + i * share, 1 + min(tables, (i + 1) * share)), Path(folder) / f"{i}.log"
+            numbers, log = range(1 + i * share, 1 + min(tables - 1, (i + 1) * share)), Path(folder) / f"{i}.log"
             arguments = (broker, numbers, seconds, turn_s, log)
             players.append(multiprocessing.get_context("spawn").Process(target=run_tables, args=arguments))
             players[-1].start()
@@ -125,37 +137,40 @@ def measure(tables: int, viewers: int, seconds: float, turn_s: float = TURN_S) -
         for thread in threads:
             thread.start()
         time.sleep(WARM_UP_S / 2)
-        before, begun = read_cpu_s(hall.pid), time.monotonic()
+        before, begun, since = read_cpu_s(hall.pid), time.monotonic(), time.time()
+        complete.play(seconds, turn_s)
         for player in players:
             player.join()
         cores = (read_cpu_s(hall.pid) - before) / (time.monotonic() - begun)
         peak = read_peak_mb(hall.pid)
         ended.set()
         texts = [(Path(folder) / f"{i}.log").read_text() for i in range(PROCESSES)]
-        events = [line.split() for text in texts for line in text.splitlines()]
-    return make_report([(name, float(at)) for name, at in events], seen, cores, peak)
+        events = [(name, float(at)) for text in texts for name, at in map(str.split, text.splitlines())]
+        events += [(complete.name, at) for at in complete.read_event_times() if at > since]
+    return make_report(events, complete.name, seen, (cores, peak))
 
 
 def make_report(
-    events: list[tuple[str, float]], seen: list[defaultdict[str, list[float]]], cores: float, peak_mb: float
+    events: list[tuple[str, float]],
+    complete: str,
+    seen: list[defaultdict[str, list[float]]],
+    needed: tuple[float, float],
 ) -> Report:
-    """Return the delay of the first card of its table after each event, for each viewer."""
-    delays, missing = [], 0
+    """Return the delay of the first card of its table after each event, for each viewer.
+
+    `complete` is the name of the complete table, `needed` the cores and the memory in MB of the hall.
+    """
+    delays: dict[bool, list[float]] = {True: [], False: []}
+    missing = 0
     for name, at in events:
         for viewer in seen:
             arrived = next((when for when in viewer[name] if when >= at), None)
             if arrived is None:
                 missing += 1
             else:
-                delays.append(1000 * (arrived - at))
-    return Report(len(events), delays, missing, cores, peak_mb)
-
-
-def find_free_port() -> int:
-    """Return a port of this machine that is free."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+                delays[name == complete].append(1000 * (arrived - at))
+    both = delays[True] + delays[False]
+    return Report(len(events), both, delays[True], missing, *needed, os.getloadavg()[1])
 
 
 def wait_until_open(port: int) -> None:
