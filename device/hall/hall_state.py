@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 
 from device.hall.director import ORDER_REASONS, DirectorCommand
@@ -25,14 +26,15 @@ from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
 from engine.game import Game
-from engine.messages import Message
+from engine.messages import Message, make_message
 
-MAX_TABLES = 500
+MAX_TABLES = 2000
 """Largest number of tables, so that a client with many names cannot fill the memory."""
 MAX_PROBLEMS = 50
 """Largest number of refused messages that are kept."""
-MAX_ORDERS = 2 * MAX_TABLES
+MAX_ORDERS = 1000
 """Largest number of orders that are kept."""
+_PHASES = {str(phase): phase for phase in Phase}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,11 @@ class HallTable:
     played: PlayedGame | None = None
 
     @property
+    def title(self) -> str:
+        """The name that the director has given to the table, by default its own."""
+        return (self.state.name if self.state else "") or self.name
+
+    @property
     def needs_help(self) -> bool:
         """True if the table calls the director, reports a fault, or is offline in the middle of a game."""
         if self.state is None:
@@ -81,16 +88,42 @@ class HallTable:
         cannot be used (missing, not stored, or of a newer version), the snapshot contains only what the table has
         published as its state.
         """
-        state, played = self.state, self.played
-        is_other = state is not None and played is not None and state.game not in (0, played.received.number)
-        if played is None or played.game is None or is_other:
+        state, played = self.state, self._shown_game
+        if played is None:
             return self._make_short_snapshot(delay_s)
         snapshot = replace(played.snapshot, revision=self.revision)
-        if state is None or (state.game, state.events) != (played.received.number, played.event_count):
+        if state is None or not _is_current(state, played):
             return snapshot
         overtime = snapshot.rules.overtime_points if snapshot.rules else 0
         clock = self._make_clock(state, overtime, delay_s)
         return replace(snapshot, phase=_read_phase(state), turn_of=state.turn_of, clock=clock)
+
+    @property
+    def phase(self) -> Phase:
+        """The phase of `snapshot`, which takes much longer to make."""
+        played = self._shown_game
+        if self.state is not None and (played is None or _is_current(self.state, played)):
+            return _read_phase(self.state)
+        return played.snapshot.phase if played else Phase.LOBBY
+
+    @property
+    def is_playing(self) -> bool:
+        """True if a game goes on."""
+        return self.phase not in (Phase.LOBBY, Phase.ENDED)
+
+    @property
+    def players(self) -> tuple[PlayerView, ...]:
+        """The players of `snapshot` with their totals."""
+        played = self._shown_game
+        return played.snapshot.players if played else self._make_short_snapshot(0.0).players
+
+    @property
+    def _shown_game(self) -> PlayedGame | None:
+        """The newest game, if its events can be read and the table shows it."""
+        state, played = self.state, self.played
+        if played is None or played.game is None or (state is not None and not _shows(state, played.received)):
+            return None
+        return played
 
     def _make_short_snapshot(self, delay_s: float) -> TableSnapshot:
         if self.state is None:
@@ -112,9 +145,24 @@ class HallTable:
         return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, self.arrived + delay_s)
 
 
+def _is_current(state: TableState, played: PlayedGame) -> bool:
+    """Return True if the state was made after the last received event of the game."""
+    return (state.game, state.events) == (played.received.number, played.event_count)
+
+
+def is_state_of(state: TableState, game: ReceivedGame) -> bool:
+    """Return True if a table's state is that of this game; an earlier version does not say of which store."""
+    return state.game == game.number and state.store in ("", game.store)
+
+
+def _shows(state: TableState, game: ReceivedGame) -> bool:
+    """Return True if a table in this state shows the game: it is played now, or is the last one before the next."""
+    return is_state_of(state, game) or (state.game == 0 and state.store in ("", game.store))
+
+
 def _read_phase(state: TableState) -> Phase:
     """Return the phase of a table; a phase that this version does not know counts as `Phase.TURN`."""
-    return Phase(state.phase) if state.phase in list(Phase) else Phase.TURN
+    return _PHASES.get(state.phase, Phase.TURN)
 
 
 class OrderStatus(StrEnum):
@@ -157,10 +205,25 @@ class HallState:
     orders: tuple[SentOrder, ...] = ()
     is_connected: bool = False
 
+    def find_title(self, name: str) -> str:
+        """Return the title of a table; an unknown table has none but its name."""
+        table = self.tables.get(name)
+        return table.title if table else name
+
+    def find_name(self, text: str) -> str:
+        """Return the name of the table with this name or title, in any case of letters; `text` if there is none."""
+        keys = [(table.name, table.name) for table in self.tables.values()]
+        keys += [(table.title, table.name) for table in self.tables.values()]
+        return next((name for key, name in keys if key.casefold() == text.casefold()), text)
+
     def find_table(self, name: str) -> HallTable:
         """Return the table with this name, or a new one. Raises `TooManyTablesError`."""
         if name not in self.tables and len(self.tables) >= MAX_TABLES:
-            raise TooManyTablesError(f"more than {MAX_TABLES} tables")
+            raise TooManyTablesError(
+                make_message(
+                    "hall-too-many-tables", "the hall shows up to {0} tables. Further ones are left out", MAX_TABLES
+                )
+            )
         return self.tables.get(name) or HallTable(name)
 
 
@@ -168,6 +231,7 @@ class TooManyTablesError(RulesError):
     """More different names of tables than a hall may have."""
 
 
+@lru_cache(maxsize=2 * MAX_TABLES)
 def sort_key(name: str) -> tuple[object, ...]:
     """Return a key that sorts names of tables, with the numbers in them in numerical order.
 
@@ -252,8 +316,8 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     shown = table.played.received if table.played else None
     if shown is None:
         return True
-    if table.state and table.state.game in (shown.number, received.number):
-        return table.state.game == received.number
+    if table.state and any(is_state_of(table.state, game) for game in (shown, received)):
+        return is_state_of(table.state, received)
     return shown.started <= received.started
 
 

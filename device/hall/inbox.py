@@ -25,6 +25,7 @@ MAX_GAME_EVENTS = 3000
 """Largest number of events of a game, several times that of the longest known games."""
 _MAX_NUMBER = 2**53
 _MAX_TIME_S = 1e11
+_MAX_STORE_CHARS = 64
 TOPICS = tuple(f"{TOPIC_ROOT}/+/{name}" for name in ("status", "state", "events", "log", "answer"))
 _TYPES: dict[str, type[HallMessage]] = {
     "status": TableStatus,
@@ -75,6 +76,8 @@ def _find_problem(message: HallMessage) -> str:
 
 def _find_state_problem(state: TableState) -> str:
     count = len(state.players)
+    if (state.name and not TABLE_PATTERN.fullmatch(state.name)) or len(state.store) > _MAX_STORE_CHARS:
+        return "names that no table has"
     if count > 4 or not all(is_player_name(player.name) for player in state.players):
         return "players that no game has"
     seats = [*state.winners, *([state.turn_of] if state.turn_of is not None else [])]

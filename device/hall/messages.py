@@ -88,7 +88,8 @@ class TableState(HallMessage, frozen=True, kw_only=True):
 
     `phase` is a phase of the session, `turn_of` the index of the player whose turn it is, and `in_bag` the number of
     tiles in the bag. `trouble` names the subjects of the present faults: `board`, `camera`, `store`.
-    `calls_director` is true while the players call the director.
+    `calls_director` is true while the players call the director. `name` is the name that the director has given to the
+    table, empty if there is none, and `store` the id of its store, as in `TableEvent`.
     """
 
     game: int
@@ -102,6 +103,8 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     trouble: tuple[str, ...]
     time: float
     calls_director: bool = False
+    name: str = ""
+    store: str = ""
 
 
 class OrderAnswer(HallMessage, frozen=True, kw_only=True):
@@ -140,7 +143,14 @@ def publish_status(table: str, *, online: bool) -> Publication:
 
 
 def publish_state(
-    table: str, state: TableSnapshot, now: float, time: float, *, calls_director: bool = False
+    table: str,
+    state: TableSnapshot,
+    now: float,
+    time: float,
+    *,
+    calls_director: bool = False,
+    name: str = "",
+    store: str = "",
 ) -> Publication:
     """Return the message with the state of a table, for publication.
 
@@ -163,6 +173,8 @@ def publish_state(
         trouble=tuple(sorted({str(notice.trouble) for notice in state.notices} - {"none"})),
         time=time,
         calls_director=calls_director,
+        name=name,
+        store=store,
     )
     return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
 

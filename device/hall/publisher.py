@@ -14,7 +14,7 @@ from device.hall.directed_table import DirectedTable
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
 from device.hall.event_queue import EventQueue
 from device.hall.home_assistant import publish_discovery
-from device.hall.messages import TableEvent, publish_answer, publish_state, publish_status
+from device.hall.messages import Publication, TableEvent, publish_answer, publish_state, publish_status
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
@@ -65,6 +65,7 @@ class HallPublisher(BrokerTask):
         self._settings = settings
         self.calls_director = False
         self.directed = directed
+        self._is_hall_new = False
         if directed is not None:
             directed.on_answer = self._ring
         session.add_listener(self._handle_state)
@@ -96,11 +97,21 @@ class HallPublisher(BrokerTask):
             return None
         return Subscription(
             (KEY_TOPIC, make_director_topic(self._settings.table)),
-            lambda topic, payload, is_retained: directed.receive(topic, payload, is_retained, queue.store_id),
+            lambda topic, payload, is_retained: self._receive(directed, queue, topic, payload, is_retained),
             session_s=0,
             max_bytes=MAX_PACKET_BYTES,
             is_required=False,
         )
+
+    def _receive(
+        self, directed: DirectedTable, queue: EventQueue, topic: str, payload: bytes, is_retained: bool
+    ) -> None:
+        """Pass a message on. A hall that connects sends its key; it then gets the state of this moment.
+
+        The state that the broker has kept is of no use for a running clock if the table has a wrong time.
+        """
+        self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)
+        directed.receive(topic, payload, is_retained, queue.store_id)
 
     def _publish_answers(self, connection: BrokerConnection) -> None:
         """Publish the answers to the director; if the broker does not allow them, this is only logged."""
@@ -108,6 +119,21 @@ class HallPublisher(BrokerTask):
         connection.publish(
             [publish_answer(answer) for answer in answers],
             lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
+        )
+
+    @property
+    def _given_name(self) -> str:
+        return self.directed.name if self.directed else ""
+
+    def _make_state(self, state: TableSnapshot, calls_director: bool, name: str, store: str) -> Publication:
+        return publish_state(
+            self._settings.table,
+            state,
+            time.monotonic(),
+            time.time(),
+            calls_director=calls_director,
+            name=name,
+            store=store,
         )
 
     def _use_broker(self) -> None:
@@ -118,7 +144,7 @@ class HallPublisher(BrokerTask):
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
         will = publish_status(settings.table, online=False)
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
-        last: tuple[TableSnapshot, bool] | None = None
+        last: tuple[TableSnapshot, bool, str] | None = None
         sent: TableEvent | None = None
         try:
             discovery = [publish_discovery(settings.table)] if settings.home_assistant else []
@@ -127,14 +153,14 @@ class HallPublisher(BrokerTask):
                 if connection.is_acknowledged:
                     if sent:
                         queue.acknowledge(sent)
-                    batch, (state, calls) = queue.read_batch(), (self._session.state, self.calls_director)
+                    batch, newest = queue.read_batch(), (self._session.state, self.calls_director, self._given_name)
                     sent = batch[-1].message if batch and isinstance(batch[-1].message, TableEvent) else None
                     if sent:
                         batch += queue.read_log(sent.game)
-                    if last is None or state is not last[0] or calls != last[1]:
-                        now = time.monotonic()
-                        batch.append(publish_state(settings.table, state, now, time.time(), calls_director=calls))
-                        last = state, calls
+                    if last is None or newest[0] is not last[0] or newest[1:] != last[1:] or self._is_hall_new:
+                        self._is_hall_new = False
+                        batch.append(self._make_state(*newest, queue.store_id))
+                        last = newest
                     connection.publish(batch)
                     self._publish_answers(connection)
                 connection.wait(CHECK_INTERVAL_S)

@@ -78,12 +78,16 @@ class TableFullError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True)
 class ReceivedGame:
-    """A game of a table: its id in the hall, its number at the table, and the time of its first event (Unix time)."""
+    """A game of a table: its id in the hall, its number in the `store` of the table, and the time of its first event.
+
+    The time is in seconds since 1970.
+    """
 
     id: int
     table: str
     number: int
     started: float
+    store: str = ""
 
 
 class ReceivedGames:
@@ -125,23 +129,22 @@ class ReceivedGames:
             _check_size(table, sizes, game, size)
             (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
         sizes[game] = size
-        return ReceivedGame(game, table, number, started)
+        return ReceivedGame(game, table, number, started, store)
 
     def list_games(self) -> list[ReceivedGame]:
         """Return all games, in the order of their start."""
-        rows = self._fetch("SELECT id, place, number, started FROM game ORDER BY started, id")
+        rows = self._fetch("SELECT id, place, number, started, store FROM game ORDER BY started, id")
         return [ReceivedGame(*row) for row in rows]
 
-    def find_game(self, table: str, number: int) -> ReceivedGame | None:
-        """Return the game with this number at a table, or None; if there are several, the one received last."""
-        sql = "SELECT id, place, number, started FROM game WHERE place = ? AND number = ? ORDER BY id DESC LIMIT 1"
-        rows = self._fetch(sql, table, number)
-        return ReceivedGame(*rows[0]) if rows else None
+    def find_game(self, table: str, number: int, store: str = "") -> ReceivedGame | None:
+        """Return the game with this number at a table, or None; if there are several, the one received last.
 
-    def read_store(self, game: int) -> str:
-        """Return the id of the table's store from which a game was sent."""
-        ((store,),) = self._fetch("SELECT store FROM game WHERE id = ?", game)
-        return str(store)
+        An empty `store` stands for any store of the table.
+        """
+        sql = """SELECT id, place, number, started, store FROM game
+            WHERE place = ?1 AND number = ?2 AND ?3 IN ('', store) ORDER BY id DESC LIMIT 1"""
+        rows = self._fetch(sql, table, number, store)
+        return ReceivedGame(*rows[0]) if rows else None
 
     def read_events(self, game: int) -> list[StoredEvent]:
         """Return the events of a game, in order."""

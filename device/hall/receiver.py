@@ -38,6 +38,7 @@ from device.hall.hall_state import (
     apply_results,
     apply_status,
     apply_table_state,
+    is_state_of,
 )
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
@@ -104,9 +105,9 @@ class HallReceiver(BrokerTask):
             message = decode_message(topic, payload)
             with self._lock:
                 self.state = self._apply(message, is_retained)
-        except (BadMessageError, TooManyTablesError) as error:
+        except BadMessageError as error:
             self._note_problem(topic, str(error))
-        except TableFullError as error:
+        except (TableFullError, TooManyTablesError) as error:
             self._show_error(error)
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
@@ -156,9 +157,11 @@ class HallReceiver(BrokerTask):
         table = self.state.tables.get(name)
         if table is None or not table.is_online or not self.state.is_connected:
             return SentOrder(name, command, 0, OrderStatus.AWAY)
-        if table.played is None:
+        store = table.state.store if table.state else ""
+        if not store and table.played:  # a table of an earlier version
+            store = table.played.received.store
+        if not store:
             return SentOrder(name, command, 0, OrderStatus.NO_GAME)
-        store = self.games.read_store(table.played.received.id)
         number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
         self.games.save_note(_ORDER_NOTE, str(number))
         order = DirectorOrder(table=name, store=store, number=number, command=command)
@@ -190,9 +193,9 @@ class HallReceiver(BrokerTask):
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
         """Return the hall with the game that the state of a table names, if this game was received."""
         played = hall.tables[state.table].played
-        if played is None or played.received.number == state.game:
+        if played is None or is_state_of(state, played.received):
             return hall
-        game = self.games.find_game(state.table, state.game)
+        game = self.games.find_game(state.table, state.game, state.store)
         return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
 
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
@@ -223,8 +226,8 @@ class HallReceiver(BrokerTask):
             with self._lock:
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 
-    def _show_error(self, error: TableFullError | StoreError) -> None:
-        """Add an error about something that cannot be stored to the problems; the same text is added only once."""
+    def _show_error(self, error: TableFullError | TooManyTablesError | StoreError) -> None:
+        """Add an error about something that is not stored to the problems; the same text is added only once."""
         if str(error) not in self._shown_errors:
             self._shown_errors.add(str(error))
             _log.warning("%s", error)

@@ -122,7 +122,7 @@ class EventPages:
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
-            tables=list(state.tables),
+            tables=list(state.tables.values()),
             entered=[result for result in state.results if not result.game],
             fingerprint=self.hall.fingerprint,
             sent=request.args.get("sent", type=int),
@@ -183,12 +183,17 @@ class EventPages:
         command = SetTableName(request.form.get("name", "").strip())
         if not is_sound_command(command):
             return refuse(texts()("hall.wrong_name"))
-        return self._send([(request.form.get("table", ""), command)])
+        table = request.form.get("table", "")
+        others = (one for one in self.state.tables.values() if one.name != table)
+        if command.name.casefold() in {name.casefold() for one in others for name in (one.name, one.title)}:
+            return refuse(texts()("hall.name_taken"))
+        return self._send([(table, command)])
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
         """Send each pairing of a round to its table."""
         pairs = [one for one, _ in self._find_round(number) if one.table and one.second]
-        return self._send([(one.table, OfferPairing((one.first, one.second))) for one in pairs])
+        find = self.state.find_name
+        return self._send([(find(one.table), OfferPairing((one.first, one.second))) for one in pairs])
 
     def start_clocks(self) -> ResponseReturnValue:
         """Send all tables the order to start the clock."""

@@ -112,7 +112,8 @@ class HallPages:
         updates = self._find_updates(view, name)
         drawing = updates.render_newest(texts())
         parts = updates.refresh_parts(drawing)
-        return self._render(template, name=name, drawing=drawing, parts=parts, watch=True, **values)
+        title = view.state.find_title(name)
+        return self._render(template, name=name, title=title, drawing=drawing, parts=parts, watch=True, **values)
 
     def _render(self, template: str, **values: object) -> Response:
         paired = current_client(self.pairing)

@@ -15,7 +15,7 @@ from flask import Response
 from jinja2 import Environment
 
 from device.hall.hall_state import HallState, HallTable
-from device.session.snapshot import Listener, Phase, TableSnapshot
+from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
@@ -157,7 +157,7 @@ class HallView:
 
 def is_playing(table: HallTable) -> bool:
     """Return True if a game is in progress at the table."""
-    return table.snapshot.phase not in (Phase.LOBBY, Phase.ENDED)
+    return table.is_playing
 
 
 def needs_help(table: HallTable) -> bool:

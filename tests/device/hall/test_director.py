@@ -334,7 +334,8 @@ def test_director_starts_a_clock_and_a_replay_does_not(
             until(lambda: hall.state.orders[-1].status == "refused" and bool(hall.state.orders[-1].reason))
             playing.submit(Pause()).result(5)
             send(broker, sent[0])
-            send(broker, make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.read_store(1)))
+            forged = make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.list_games()[0].store)
+            send(broker, forged)
             until(lambda: directed.refused == 2)
             assert hall.state.orders[0].status == "accepted", "a replay has no answer that counts"
     assert playing.state.phase is Phase.PAUSED and len(reports) == 1
@@ -361,6 +362,9 @@ def test_rights_of_the_document_let_only_the_hall_direct(
             assert "hall/key" in other.state.problems[0] and directed.accept(PUBLIC)
             hall.send_orders([(USER, SetTableName("Final"))])
             until(lambda: directed.name == "Final")
+            until(lambda: hall.state.find_title(USER) == "Final")
+            directed.withdraw()
+            until(lambda: hall.state.find_title(USER) == USER)
     assert directed.refused == 0 and not hall.state.problems
 
 

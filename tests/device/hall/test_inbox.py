@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
-from device.hall.hall_state import HallState, TooManyTablesError, apply_status
+from device.hall.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
 from device.hall.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
 from device.hall.messages import TableStatus, publish_status
 from device.hall.receiver import HallReceiver
@@ -58,6 +58,8 @@ def test_message_of_a_table_is_decoded() -> None:
         ("7/state", {**STATE, "players": [{"name": "A\n", "total": 0}]}, "players"),
         ("7/state", {**STATE, "players": [{"name": "A" * 99, "total": 0}]}, "players"),
         ("7/state", {**STATE, "turn_of": 2}, "seats"),
+        ("7/state", {**STATE, "name": "<b>"}, "names"),
+        ("7/state", {**STATE, "store": "a" * 999}, "names"),
         ("7/state", {**STATE, "game": 10**20}, "no game has"),
         ("7/state", {**STATE, "clock": {**CLOCK, "used": [1]}}, "clocks"),
     ],
@@ -75,7 +77,7 @@ def test_payload_without_a_message_is_refused(payload: bytes) -> None:
 
 def test_names_of_tables_are_limited() -> None:
     hall = HallState()
-    for number in range(500):
+    for number in range(MAX_TABLES):
         hall = apply_status(hall, str(number), is_online=True)
     with pytest.raises(TooManyTablesError):
         apply_status(hall, "one more", is_online=True)
@@ -136,6 +138,47 @@ def test_game_that_began_after_the_clock_was_put_back_is_the_newest(tmp_path: Pa
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": 2}).encode(), True)
         assert len(hall.state.tables["7"].snapshot.turns) == 1
+
+
+def send_game(hall: HallReceiver, store: str, game: int, *players: str) -> None:
+    """Let the device with this store begin a game at table 7."""
+    started = {"time": float(game), "event": to_json(GameStarted(players))}
+    log = {"table": "7", "store": store, "game": game, "events": [started]}
+    hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+    hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game, "store": store}).encode(), False)
+
+
+@pytest.mark.parametrize("game", [1, 9])
+def test_device_that_replaces_another_is_shown(game: int) -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        send_game(hall, "old", game, "Anna", "Ben")
+        lobby = {**STATE, "game": 0, "events": 0, "phase": "lobby", "players": [], "turn_of": None, "store": "new"}
+        hall.receive("tilekeeper/v1/7/state", json.dumps(lobby).encode(), False)
+        table = hall.state.tables["7"]
+        assert (table.snapshot.players, table.phase, table.is_playing) == ((), "lobby", False)
+        send_game(hall, "new", 1, "Cleo", "Dan")
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Cleo", "Dan"]
+        send_game(hall, "old", game, "Anna", "Ben")
+        assert [player.name for player in hall.state.tables["7"].players] == ["Anna", "Ben"], "the first one is back"
+        assert len(hall.games.list_games()) == 2
+
+
+@pytest.mark.parametrize("state", [{}, {"phase": "paused"}, {"events": 7}, {"game": 2}, {"phase": "later"}])
+def test_phase_and_players_are_those_of_the_snapshot(state: dict[str, object]) -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        send_game(hall, "a", 1, "Anna", "Ben")
+        hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, **state}).encode(), False)
+        table = hall.state.tables["7"]
+    assert (table.phase, table.players) == (table.snapshot.phase, table.snapshot.players)
+
+
+def test_tables_above_the_limit_are_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.hall.hall_state.MAX_TABLES", 2)
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for name in "1234":
+            one = publish_status(name, online=True)
+            hall.receive(one.topic, one.payload, False)
+        assert [key_of(problem) for problem in hall.state.problems] == ["hall-too-many-tables"]
 
 
 def test_game_that_takes_long_to_replay_is_not_replayed() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import random
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from paho.mqtt.publish import single
 
 from device.hall.connection import BrokerConnection, BrokerRefusedError
+from device.hall.directed_table import DirectedTable
 from device.hall.hall_state import HallTable
 from device.hall.messages import publish_status
 from device.hall.publisher import HallPublisher
@@ -73,6 +76,20 @@ def test_call_of_the_director_reaches_the_hall(playing: TableSession, broker: Br
         for calls in (True, False):
             table.call_director(calls)
             until(lambda expected=calls: hall.state.tables["7"].needs_help is expected)  # type: ignore[misc]
+
+
+def test_clock_is_right_in_a_hall_that_comes_later_though_the_table_has_a_wrong_time(
+    playing: TableSession, broker: Broker, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours_ago = SimpleNamespace(monotonic=time.monotonic, time=lambda: time.time() - 3 * 3600)
+    monkeypatch.setattr("device.hall.publisher.time", hours_ago)
+    with GameStore(path, is_owner=False) as store:
+        directed = DirectedTable("7", store, playing.submit, print)
+        with HallPublisher(playing, store, broker.settings(), print, directed):
+            for _ in range(2):
+                with HallReceiver(":memory:", broker.settings()) as hall:
+                    until(lambda: agrees(hall, playing))
+                    until(lambda: time.monotonic() - hall.state.tables["7"].arrived < 60)
 
 
 def test_hall_that_comes_later_has_the_whole_game(

@@ -8,15 +8,16 @@ import zipfile
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace as replace_struct
 
 from device.hall.director import OfferPairing, SetTableName, StartClock
-from device.hall.hall_state import OrderStatus, SentOrder, apply_answer, apply_game, apply_orders
+from device.hall.hall_state import OrderStatus, SentOrder, apply_answer, apply_game, apply_orders, apply_table_state
 from device.hall.messages import OrderAnswer
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
 from engine.events import EndReason, GameEnded, RackRevealed
-from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
+from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 ENDED = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
 DOCUMENT = {"Sec-Fetch-Dest": "document"}
@@ -132,8 +133,8 @@ def test_answers_of_the_tables_are_on_the_page_of_the_director(
     page = director.get("/event?lang=de").text
     shown = [re.sub(r"<[^>]*>|\s+", " ", row).split() for row in re.findall(r'<li><span class="at">(.*?)</li>', page)]
     assert [" ".join(row) for row in shown] == [
-        "Table 11 Alle Uhren starten nicht verbunden",
-        "Table 10 Alle Uhren starten noch keine Antwort",
+        "Table 11 Uhr starten nicht verbunden",
+        "Table 10 Uhr starten noch keine Antwort",
         "Table 2 Anna – Ben abgelehnt Kein Saal darf diesen Tisch leiten.",
         "Table 2 Name auf seinen Seiten: Final angenommen",
     ]
@@ -150,7 +151,7 @@ def test_standings_and_running_games_are_live(hall: ShownHall, client: FlaskClie
     hall.state = apply_game(hall.state, *received("Table 2", ENDED))
     hall.look()
     parts = client.get(f"/event/live/state?since={first['id']}").json["parts"]
-    assert set(parts) == {"standings", "round-1", "round-2"}
+    assert set(parts) == {"status", "standings", "round-1", "round-2"}
     assert parts["standings"].index("Anna") < parts["standings"].index("Ben") and "playing" not in parts["round-1"]
 
 
@@ -160,6 +161,40 @@ def test_answers_are_live_for_the_director_only(hall: ShownHall, director: Flask
     hall.look()
     assert "accepted" in director.get("/event/live/state").json["parts"]["orders"]
     assert "orders" not in client.get("/event/live/state").json["parts"]
+
+
+def test_names_of_the_director_are_shown_everywhere(
+    hall: ShownHall, director: FlaskClient, client: FlaskClient
+) -> None:
+    state = replace_struct(state_of("Table 2", 2), name="Final")
+    hall.state = apply_table_state(hall.state, state, 0.0)
+    hall.set_pairings("1,table 2,Anna,Ben\n2,final,Cleo,Dan")
+    hall.state = apply_orders(hall.state, [SentOrder("Table 2", StartClock(), 1, OrderStatus.SENT)])
+    hall.look()
+    assert 'Final <span class="own">Table 2</span>' in client.get("/").text
+    assert "<title>Final" in client.get("/tables/Table%202").text
+    assert client.get("/event").text.count('<span class="at">Final</span>') == 2
+    page = director.get("/event").text
+    assert 'value="Table 2">Table 2 (Final)<' in page and page.count('<span class="at">Final</span>') == 3
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    assert "Final</span>" in client.get("/").text.partition('id="results"')[2]
+
+
+def test_pairings_may_name_a_table_as_the_director_does(hall: ShownHall, director: FlaskClient) -> None:
+    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 2", 2), name="Final"), 0.0)
+    hall.set_pairings("1,FINAL,Anna,Ben\n1,table 10,Cleo,Dan")
+    hall.look()
+    assert post(director, "/event/round-1/send") == 303
+    assert [table for table, _ in hall.orders] == ["Table 2", "Table 10"]
+
+
+@pytest.mark.parametrize("name", ["Table 2", "table 2", "FINAL"])
+def test_name_of_another_table_is_refused(hall: ShownHall, director: FlaskClient, name: str) -> None:
+    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 2", 2), name="Final"), 0.0)
+    hall.look()
+    assert post(director, "/event/name", table="Table 10", name=name) == 409 and hall.orders == []
+    assert post(director, "/event/name", table="Table 2", name=name) == 303
 
 
 @pytest.mark.parametrize("fields", [{"table": "nowhere", "name": "Final"}, {"table": "Table 2", "name": "a/b"}])
