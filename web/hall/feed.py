@@ -12,6 +12,8 @@ from device.system.periodic import PeriodicTask
 
 TICK_S = 0.05
 """Seconds between two checks for a new state; changes within this time are shown together."""
+NEW_TABLES_STEP_S = 1.0
+"""Least time between two lists of tables: a new table sends all cards again, and many come when the hall starts."""
 DELAYED_STEP_S = 1.0
 """Shortest interval, in seconds, between two states that are kept for the delayed view."""
 MAX_DELAY_S = 1800.0
@@ -38,6 +40,7 @@ class HallFeed:
         self._show_live = show_live
         self._show_delayed = show_delayed
         self._seen: HallState | None = None
+        self._list_due = 0.0
         self._waiting: deque[tuple[float, HallState]] = deque()
         self._last_kept: HallState | None = None
         self._task: PeriodicTask | None = None
@@ -53,7 +56,7 @@ class HallFeed:
 
     def tick(self, now: float) -> None:
         """Pass on the states that are due at the time `now`, in seconds of a monotonic clock."""
-        state, delay_s = self._read_state(), self._read_delay_s()
+        state, delay_s = self._choose_state(now), self._read_delay_s()
         if state is not self._seen:
             self._seen = state
             self._show_live(state, 0.0)
@@ -66,6 +69,16 @@ class HallFeed:
             due = self._waiting.popleft()
         if due:
             self._show_delayed(due[1], now - due[0])
+
+    def _choose_state(self, now: float) -> HallState:
+        """Return the newest state; while tables come one after the other, the state before for a while."""
+        newest, seen = self._read_state(), self._seen
+        if seen is None or newest.names_revision == seen.names_revision:
+            return newest
+        if now < self._list_due:
+            return seen
+        self._list_due = now + NEW_TABLES_STEP_S
+        return newest
 
     def _run(self) -> float:
         self.tick(time.monotonic())
