@@ -36,7 +36,8 @@ class EventView:
         """Return the parts of the page as HTML by element id; running games have their current totals."""
         state, running = self.state, find_running_games(self.state)
         standings = compute_standings(state.pairings, state.results)
-        parts = {"standings": self.view.render("standings", t, standings=standings)}
+        parts = {"status": self.view.render("status", t)}
+        parts["standings"] = self.view.render("standings", t, standings=standings)
         for number, lines in match_rounds(state).items():
             games = [(pairing, result, running.get(make_pair_key(pairing))) for pairing, result in lines]
             parts[f"round-{number}"] = self.view.render("round", t, games=games)
@@ -61,7 +62,7 @@ def match_rounds(state: HallState) -> dict[int, Round]:
 
 def find_running_games(state: HallState) -> dict[frozenset[str], tuple[PlayerView, ...]]:
     """Return the players of each running game, with their totals; the key is the set of their names in lower case."""
-    games = (table.snapshot.players for table in state.tables.values() if is_playing(table))
+    games = (table.players for table in state.tables.values() if is_playing(table))
     return {frozenset(player.name.casefold() for player in players): players for players in games}
 
 
