@@ -254,7 +254,7 @@ class SettingsEditor:
 
     def _write(self, text: str) -> None:
         """Write the settings file completely or not at all, with unchanged permissions. Raises `OSError`."""
-        path = self.path.resolve()  # a link stays a link
+        path = self.path.resolve()  # a symbolic link is kept, and its target written
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _NEW_FILE_MODE
         write_file(path, text.encode(), mode)

@@ -131,7 +131,7 @@ def ranked(state: TableSnapshot) -> list[int]:
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:
-    """Return a player's colour: the stored one or, if it is missing or taken, that of the seat or an unused one."""
+    """Return a player's colour: the stored one or, if missing or used before, that of the seat or an unused one."""
     taken: list[str] = []
     for seat, seen in enumerate(state.players):
         wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)

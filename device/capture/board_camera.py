@@ -225,7 +225,7 @@ class RestDetector:
         self._thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since = 0.0
         self.still_s = 0.0
-        """Seconds without motion before the last picture."""
+        """Seconds without motion up to the last picture."""
 
     def update(self, image: Image, now: float) -> bool:
         """Add a picture that was taken at time `now` (s); return True if the board is at rest."""
@@ -280,7 +280,7 @@ IDLE_CHECK_INTERVAL_S = 2.0
 MAX_FRAME_AGE_S = 1.5
 """Age of the newest frame, in seconds, above which the camera counts as stalled."""
 MIN_SCENE_REST_S = 0.08
-"""Time without motion, in seconds, after which `CameraMonitor` takes a still; at least two previews."""
+"""Time without motion, in seconds, after which `CameraMonitor` takes a still: the interval of two previews."""
 MIN_REST_S = 0.4
 """Time without motion, in seconds, after which `CameraMonitor` regards the board as at rest."""
 LONG_REST_S = 5.0

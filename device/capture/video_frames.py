@@ -67,7 +67,7 @@ def _read_video(path: Path) -> Iterator[VideoFrame]:
         while video.grab():
             time = video.get(cv2.CAP_PROP_POS_MSEC) / 1e3
             if last >= 0 and time < last + MIN_FRAME_INTERVAL_S:
-                continue  # a frame that is not looked at is not decoded
+                continue  # a skipped frame is not decoded
             done, image = video.retrieve()
             if done:
                 last = time

@@ -83,12 +83,12 @@ def as_text(report: Report) -> str:
     lines.append(", ".join(f"{name} {version}" for name, version in report.versions.items()))
     faults, warnings = report.count(Severity.FAULT), report.count(Severity.WARNING)
     if faults:
-        lines.append(f"{_count(faults, 'fault')} to fix, {_count(warnings, 'warning')}.")
+        lines.append(f"{_format_count(faults, 'fault')} to fix, {_format_count(warnings, 'warning')}.")
     else:
-        lines.append("No faults." + (f" {_count(warnings, 'warning')}." if warnings else ""))
+        lines.append("No faults." + (f" {_format_count(warnings, 'warning')}." if warnings else ""))
     return "\n".join(lines)
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     """Return a number with its noun: "1 fault", "2 faults"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

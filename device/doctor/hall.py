@@ -27,7 +27,7 @@ def check_hall(system: System, settings: Settings) -> Iterator[Finding]:
 
     broker = f"{hall.host}:{hall.port}"
     try:
-        BrokerConnection(hall, f"{hall.table}-doctor").close()  # a name of its own, so that a running table stays
+        BrokerConnection(hall, f"{hall.table}-doctor").close()  # so that a running table stays connected
     except BrokerRefusedError as error:
         mend = f"check ca, user and password_file of [hall] in {SYSTEM_SETTINGS_FILE}"
         yield subject.warning(f"{broker} refuses this table: {error}", mend)

@@ -61,13 +61,13 @@ class BrokerTask(ABC):
     def close(self) -> None:
         """Stop the thread."""
         self._closing.set()
-        self._ring()
+        self._wake_thread()
         if self._task:
             self._task.close()
         self._bell.close()
         self._wake_up.close()
 
-    def _ring(self) -> None:
+    def _wake_thread(self) -> None:
         """Wake the thread while it waits for the network."""
         with suppress(OSError):  # the thread has been woken already, or has ended
             self._bell.send(b"\0")

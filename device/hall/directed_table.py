@@ -115,13 +115,13 @@ class DirectedTable:
             if topic == KEY_TOPIC:
                 self.offered = decode_key(payload)
             else:
-                if is_retained:  # the hall sends none of these
+                if is_retained:  # the hall sends no retained orders: this one is a copy
                     raise make_repeated_error()
                 self._carry_out(payload, store_id)
         except BadOrderError as error:
             self._note_refusal(error)
             if (number := read_order_number(payload)) is not None:
-                self._answer(number, error)
+                self._queue_answer(number, error)
 
     def take_answers(self) -> list[OrderAnswer]:
         """Return the waiting answers in order, and remove them from the queue."""
@@ -152,11 +152,11 @@ class DirectedTable:
             self._save(_apply(msgspec.structs.replace(before, numbers=numbers), order.command))
         if isinstance(order.command, StartClock):
             future = self._submit(EndPause())
-            future.add_done_callback(lambda done: self._answer(order.number, done.exception()))
+            future.add_done_callback(lambda done: self._queue_answer(order.number, done.exception()))
         else:
-            self._answer(order.number, None)
+            self._queue_answer(order.number, None)
 
-    def _answer(self, number: int, error: BaseException | None) -> None:
+    def _queue_answer(self, number: int, error: BaseException | None) -> None:
         """Queue the answer to the order `number`: accepted, or refused with the message of `error`."""
         reason = str(error or "")
         if error:

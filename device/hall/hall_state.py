@@ -244,16 +244,16 @@ def sort_key(name: str) -> tuple[object, ...]:
 
 def apply_status(hall: HallState, name: str, *, is_online: bool) -> HallState:
     """Return the hall after the table `name` has come online or gone offline."""
-    return _put(hall, replace(hall.find_table(name), is_online=is_online))
+    return _replace_table(hall, replace(hall.find_table(name), is_online=is_online))
 
 
 def apply_table_state(hall: HallState, state: TableState, arrived: float) -> HallState:
     """Return the hall after a state was received from a table at the time `arrived` (`time.monotonic()`)."""
-    return _put(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
+    return _replace_table(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
 
 
 def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
-    """Return the hall after the broker was connected or lost."""
+    """Return the hall after the connection to the broker was made or lost."""
     return replace(hall, revision=hall.revision + 1, is_connected=is_connected)
 
 
@@ -304,7 +304,7 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
     if result != before:
         others = [one for one in hall.results if one.game != received.id]
         hall = apply_results(hall, [*others, result] if result else others)
-    return _put(hall, replace(table, played=played)) if _is_newest(table, received) else hall
+    return _replace_table(hall, replace(table, played=played)) if _is_newest(table, received) else hall
 
 
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
@@ -333,7 +333,7 @@ def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> Played
     return PlayedGame(received, len(events), game, snapshot)
 
 
-def _put(hall: HallState, table: HallTable) -> HallState:
+def _replace_table(hall: HallState, table: HallTable) -> HallState:
     revision = hall.revision + 1
     tables = {**hall.tables, table.name: replace(table, revision=revision)}
     if table.name in hall.tables:

@@ -67,7 +67,7 @@ class HallPublisher(BrokerTask):
         self.directed = directed
         self._is_hall_new = False
         if directed is not None:
-            directed.on_answer = self._ring
+            directed.on_answer = self._wake_thread
         session.add_listener(self._handle_state)
         self._start()
 
@@ -79,10 +79,10 @@ class HallPublisher(BrokerTask):
     def call_director(self, is_on: bool) -> None:
         """Call the director of the hall, or cancel the call if `is_on` is False."""
         self.calls_director = is_on
-        self._ring()
+        self._wake_thread()
 
     def _handle_state(self, _: TableSnapshot) -> None:
-        self._ring()
+        self._wake_thread()
 
     def _describe_refusal(self, error: Exception) -> str:
         text = "The hall refuses this table ({0}). The game continues. Check [hall] in the settings."

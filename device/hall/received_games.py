@@ -123,7 +123,7 @@ class ReceivedGames:
             game = self._find_game(db, table, store, number, events[0])
             if game is None:
                 raise MissingEventsError
-            if not self._merge(db, game, events):
+            if not self._write_new_events(db, game, events):
                 return None
             ((size,),) = db.execute(_SUM_EVENTS, (game,))
             _check_size(table, sizes, game, size)
@@ -200,7 +200,7 @@ class ReceivedGames:
         sql = "INSERT INTO game (place, store, number, started) VALUES (?, ?, ?, ?) RETURNING id"
         return int(db.execute(sql, (table, store, number, first.time)).fetchone()[0])
 
-    def _merge(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
+    def _write_new_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
         """Write the events that are new or different; return False if there are none. Raises `MissingEventsError`."""
         known = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
         new = next((i for i, one in enumerate(events) if known.get(one.number) != _encode(one)), None)

@@ -150,7 +150,7 @@ class HallReceiver(BrokerTask):
         with self._lock:
             orders = [self._send_order(name, command) for name, command in commands]
             self.state = apply_orders(self.state, orders)
-        self._ring()
+        self._wake_thread()
         return sum(order.status is OrderStatus.SENT for order in orders)
 
     def _send_order(self, name: str, command: DirectorCommand) -> SentOrder:

@@ -146,7 +146,7 @@ def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
             names = [name.casefold() for name in result.players]
             totals = tuple(result.totals[names.index(name.casefold())] for name in (pairing.first, pairing.second))
         cells: list[int | str] = [pairing.round, pairing.table, pairing.first, totals[0], pairing.second, totals[1]]
-        rows.append([_defuse(cell) for cell in cells])
+        rows.append([_escape_formula(cell) for cell in cells])
     return _write_rows(rows, "\r\n")
 
 
@@ -156,6 +156,6 @@ def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:
     return file.getvalue()
 
 
-def _defuse(cell: int | str) -> int | str:
+def _escape_formula(cell: int | str) -> int | str:
     """Return the cell with a `'` before a text that a spreadsheet would run as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell

@@ -49,15 +49,15 @@ class Light:
 
     def brightness_at(self, elapsed: float) -> RGB:
         """Return the brightness `elapsed` seconds after the light was switched on."""
-        lit, _ = self._phase(elapsed)
+        lit, _ = self._find_blink_phase(elapsed)
         return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
         """Return when a blinking light changes next, in seconds since it was switched on; infinity otherwise."""
-        _, change = self._phase(elapsed)
+        _, change = self._find_blink_phase(elapsed)
         return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
 
-    def _phase(self, elapsed: float) -> tuple[bool, float]:
+    def _find_blink_phase(self, elapsed: float) -> tuple[bool, float]:
         on, off = self.rhythm.value
         began = floor(elapsed / (on + off)) * (on + off)
         lit = elapsed < began + on

@@ -136,7 +136,7 @@ class AutoTurns:
         elif len(sources) != len(self._added) or not all(map(_is_same, sources, self._added)):
             before, self._added = self._finder.pending, sources
             if self._finder.add_reading(game, board, context, since) is not None:
-                self._end(moment)  # the next player was quick
+                self._end(moment)  # the next player has already played
             elif self._finder.pending is not before:
                 self._pending_capture = capture
 

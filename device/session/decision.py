@@ -152,7 +152,7 @@ def find_next_question(
 
 
 def _is_press_missed(decision: Decision) -> bool:
-    """Return True if the decision asks a question and records no event, although the board is that of the game."""
+    """Return True if the decision asks a question and records nothing; False for a question about a wrong board."""
     question = decision.open_question
     is_board_wrong = (
         question is not None and question.finding is not None and question.finding.reason in WRONG_BOARD_REASONS
@@ -161,7 +161,7 @@ def _is_press_missed(decision: Decision) -> bool:
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
-    """Return True if the question about `finding` of the validation is asked before `own`, that of the inference."""
+    """Return True if the question about `finding`, from the validation, is asked instead of the inference's `own`."""
     if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
     if not finding.options[0].events:
@@ -227,7 +227,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(inference: Inference) -> list[Explanation]:
-    """Return a list of the second explanation if it differs from the best one only on the doubtful squares; else empty.
+    """Return the second explanation, in a list, if it differs from the best only on the doubtful squares; else none.
 
     Such an explanation is offered as an answer, even if its probability is low.
     """

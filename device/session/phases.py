@@ -32,7 +32,7 @@ class Command(StrEnum):
     CHALLENGE = "challenge"
     UNDO = "undo"
     REDO = "redo"
-    CORRECT = "put right"  # a square, a blank, a turn
+    CORRECT = "put right"  # corrects a square, a blank or a turn
     REVEAL_RACK = "tell rack"
     PAUSE = "pause"
     END_PAUSE = "go on"

@@ -272,7 +272,7 @@ class SnapshotSource(Protocol):
         """Call `listener` with each new snapshot."""
 
     def remove_listener(self, listener: Listener, /) -> None:
-        """Call `listener` no longer."""
+        """Stop calling `listener`."""
 
 
 class WordList(Protocol):

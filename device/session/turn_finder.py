@@ -60,9 +60,9 @@ class TurnFinder:
       the `S` is not split into two turns. After the wait, more tiles in the same line are the next player's play.
     - If the board changes during the wait and then shows the pending play and another play after it, the next player
       was quick: the pending play is a turn.
-    - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. The
-      first play with a question is kept, and becomes a turn if a later reading shows the next play. The question about
-      the letter of a blank does not matter, because tiles and points are certain.
+    - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. If the
+      first answer is a play, this play is kept, and becomes a turn if a later reading shows the next play. The question
+      about the letter of a blank does not matter, because tiles and points are certain.
     - If the tiles are taken off before the wait is over, there was no turn.
 
     Passes, exchanges and failed challenges do not change the board and are not found.

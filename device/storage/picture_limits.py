@@ -70,5 +70,5 @@ def delete_excess_pictures(database: Database, limits: PictureLimits, now: float
         while summarise_pictures(database).size > limits.max_bytes:
             with database.transaction() as db:
                 db.execute(_DELETE_OLDEST_GAME)
-    except StoreError as error:  # the game was started even so
+    except StoreError as error:  # the game starts even if old pictures cannot be deleted
         _log.warning("old pictures are still there: %s", error)

@@ -55,7 +55,7 @@ class PhoneCameraPages:
     def start(self) -> ResponseReturnValue:
         """Make this phone the camera; refuse this if another phone is the camera, unless the form has `takes_over`."""
         client = current_client(self.pairing)
-        assert client is not None  # of a paired phone
+        assert client is not None  # only paired phones reach this route
         try:
             stream = self.camera.start(client.id, client.device, takes_over=bool(request.form.get("takes_over")))
         except PhoneInUseError as error:

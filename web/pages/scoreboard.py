@@ -58,7 +58,7 @@ class ScoreboardPages:
         """Return the page with the QR codes for joining the Wi-Fi and opening the scoreboard."""
         code, addresses = self.find_shown_code(), self.host.addresses()
         join = self.make_invitation(code)
-        if code:  # the other codes let a phone control the game
+        if code:  # guests need a code that does not pair their phone
             address, purpose = self.find_address(), texts()("join.watch")
             join.append((render_qr_svg(f"{address}/watch", purpose), purpose, address.partition("//")[2]))
         return self._render("join.html", code=code, join=join, addresses=addresses, secure=request.is_secure)

@@ -175,11 +175,11 @@ class RequestGate:
             scope["headers"] = [*rest, (b"content-length", str(size).encode())]
         try:
             address = make_client_key((scope["client"] or ("", 0))[0])
-            await self._take_turn(address, scope, body.receive, _close_unless_complete(body, send))
+            await self._handle_in_turn(address, scope, body.receive, _close_unless_complete(body, send))
         finally:
             body.release()
 
-    async def _take_turn(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle_in_turn(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request when fewer than `MAX_REQUESTS_PER_ADDRESS` requests of its address are in progress."""
         if is_this_machine(address):  # this address may be a proxy with many clients
             return await self._app(scope, receive, send)

@@ -301,7 +301,7 @@ class _PageClient:
         self._thread.start()
 
     def wait_for_events(self, events: int) -> float:
-        """Wait until the page shows a game with `events` events; return when it did so first (`time.monotonic()`)."""
+        """Wait until the page shows a game with `events` events; return when it first did (`time.monotonic()`)."""
         with self._changed:
             if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
                 raise RuntimeError(f"{events} events did not come to the page")

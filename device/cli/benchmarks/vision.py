@@ -94,7 +94,7 @@ def measure_vision(pictures: int) -> VisionCost:
         known_corners_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters, corners=s.corners), samples),
         follow_ms=_measure_median_ms(lambda s: locator.follow(s.image, s.corners), samples),
         watch_ms=_measure_watch(samples),
-        empty_search_ms=_measure_median_ms(lambda s: reader.read(_without_board(s.image), s.letters), samples),
+        empty_search_ms=_measure_median_ms(lambda s: reader.read(_remove_board(s.image), s.letters), samples),
         memory_mb=_measure_memory(samples),
         models_mb=sum(path.stat().st_size for path in _list_models()) / 1e6,
     )
@@ -126,7 +126,7 @@ def _measure_watch(samples: Sequence[Sample]) -> float:
     return statistics.mean(took)
 
 
-def _without_board(image: Image) -> Image:
+def _remove_board(image: Image) -> Image:
     """Return the left eighth of a picture, stretched to the full size, as a picture without a board."""
     import cv2
 

@@ -163,7 +163,7 @@ class CorrectTurn(TurnCommand, frozen=True):
             event = self.make_turn_event(game, before, turn)
             events = _replace_turn(game, turn, event)
             if score is None and isinstance(event, PlayMade) and event.play == turn.play:
-                score = game.ledger[turn.ledger_index].score  # another player has the same play, with its score
+                score = game.ledger[turn.ledger_index].score  # the same play of another player keeps its score
         if score is not None:
             events = (*events, ScoreCorrected(turn.number, score))
         if not events:
@@ -215,9 +215,9 @@ class InsertTurn(TurnCommand, frozen=True):
 
 
 def _check_nothing_between(game: Game, number: int, event: Event) -> None:
-    """Refuse a turn, which gets the number `number` (from 0), between a play and its challenge or withdrawal.
+    """Refuse to insert a turn between a play and its challenge or withdrawal. Raises `CommandRefusedError`.
 
-    The challenge would then be that of the inserted turn. Raises `CommandRefusedError`.
+    The challenge would then be that of the inserted turn. `number` is the number of the new turn, from 0.
     """
     for line in game.turns:
         if line.target is None or not line.target < number <= line.number:
@@ -239,7 +239,7 @@ class RevealRack(TableCommand, frozen=True):
     letters: Annotated[str, Meta(max_length=60)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the letters; refuse letters that are elsewhere already, and warn if their number is wrong."""
+        """Record the letters; refuse those on the board or another rack, and warn if their number is wrong."""
         controller = context.controller
         game = controller.game
         tiles = parse_rack(self.letters, game.tiles)

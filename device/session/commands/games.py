@@ -195,7 +195,7 @@ class StartGame(TableCommand, frozen=True):
 
 
 class PlayAgain(TableCommand, frozen=True):
-    """Start a game with the settings of the last game; the player after the one who began then begins now.
+    """Start a game with the settings of the last game; the next player in seat order begins.
 
     If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
     the last game, and `words_for` finds its word list.
