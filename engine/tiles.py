@@ -6,6 +6,7 @@ board is a `Tile`, which also has the letter that a blank stands for.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import unicodedata
@@ -28,6 +29,8 @@ An apostrophe has no lower case. The sign for the blank is one that no keyboard 
 """
 _BLANK_MARK = "*"
 """Sign after a letter without lower case (Hebrew, Arabic) for a blank that stands for this letter."""
+_RARE_INTERVAL = 16
+"""Only the characters that need folding are replaced, which is faster, if they are fewer than one in this number."""
 # Other spellings of letters: ligatures, the Greek final sigma, the Hebrew final letters, the Arabic letter yeh without
 # dots, and the apostrophes of keyboards and word lists.
 _SPELLINGS = str.maketrans(
@@ -215,9 +218,12 @@ class TileSet:
 
         The result depends on single characters only, so that all words of a list can be folded in one call.
         """
-        if not self._needs_folding.search(text):
-            return text.upper()
-        return text.translate({ord(character): self._fold_character(character) for character in set(text)})
+        most = len(text) // _RARE_INTERVAL
+        found = [match[0] for match in itertools.islice(self._needs_folding.finditer(text), most + 1)]
+        if len(found) > most:
+            return text.translate({ord(character): self._fold_character(character) for character in set(text)})
+        folded = {character: self._fold_character(character) for character in set(found)}
+        return self._needs_folding.sub(lambda match: folded[match[0]], text).upper()
 
     def _fold_character(self, character: str) -> str:
         capitals = self.upper(character.translate(_SPELLINGS))

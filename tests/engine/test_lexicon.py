@@ -10,7 +10,7 @@ import pytest
 from engine.board import Board
 from engine.gcg import parse_gcg, replay
 from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon, parse_entries
-from engine.tiles import Tile, TileSet, load_tile_set
+from engine.tiles import Tile, TileSet, load_tile_set, tile_set_names
 
 
 def build(data: bytes | str, tiles: TileSet | None = None) -> Lexicon:
@@ -214,6 +214,17 @@ def test_words_among_definitions_and_comments_are_found() -> None:
 def test_words_are_folded_together_as_each_alone(tile_set: str) -> None:
     tiles, words = load_tile_set(tile_set), ["œuvre", "straße", "λόγος", "ıi", "ĳs", "ǆep", "ŻÓŁW", "été", "ǉubav"]
     assert tiles.fold("\n".join(words)).split("\n") == [tiles.fold(word) for word in words]
+
+
+@pytest.mark.parametrize("tile_set", tile_set_names())
+def test_rare_characters_of_a_text_are_folded_like_frequent_ones(tile_set: str) -> None:
+    tiles = load_tile_set(tile_set)
+    letters = "".join(filter(str.isalpha, map(chr, range(0x700))))
+    plain = max(tiles.letters, key=str.isascii)
+    alone = [tiles.fold(letter) for letter in letters]
+    assert [tiles.fold(letter + plain * 20) for letter in letters] == [letter + plain * 20 for letter in alone]
+    padding = plain * 20 * len(letters)
+    assert tiles.fold(letters + padding) == tiles.fold(letters) + padding == "".join(alone) + padding
 
 
 def test_repeated_words_compile_to_the_same_bytes() -> None:

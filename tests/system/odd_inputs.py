@@ -20,7 +20,7 @@ from PIL import Image
 
 from device.storage.lexicons import read_lexicon
 from engine.lexicon import LexiconError
-from engine.limits import MAX_LEXICON_BYTES
+from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINES
 from engine.tiles import load_tile_set
 
 REPOSITORY = Path(__file__).parents[2]
@@ -146,6 +146,9 @@ def make_word_lists(folder: Path) -> Iterator[Path]:
     letters = str.maketrans("0123456789", "ąbćdęfghij")
     texts = {
         "many-words": ("".join(f"{number * 7919 % 10**10:010}\n" for number in range(1_000_000))).translate(letters),
+        "most-words": "\n".join(f"{number * 70_368_787 % 10**11:011}" for number in range(MAX_LEXICON_LINES)).translate(
+            str.maketrans("0123456789", "aebcdfghij")
+        ),
         "short-words": "ab\nac\n" * (MAX_LEXICON_BYTES // 6),
         "long-lines": f"abc {'x' * 9_000}\n" * (MAX_LEXICON_BYTES // 9_100),
         "no-words": "#\n" * (MAX_LEXICON_BYTES // 2),

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.slow
 
 MAX_MEMORY_MB = 400
 MAX_CPU_S = 5
-MAX_LIST_CPU_S = 30
-"""A long word list is compiled once, and then kept."""
+MAX_LIST_CPU_S = 7.5
+"""The longest word lists take `MAX_CPU_S` on a machine that has nothing else to do, and half longer on a busy one."""
 
 
 def test_odd_files_are_answered_in_one_line_in_little_time_and_memory(tmp_path: Path) -> None:
