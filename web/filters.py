@@ -191,7 +191,7 @@ def needs_picture(answer: str) -> bool:
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:
-    """Return True if the answer starts the game from the position on the board; its form then asks for points."""
+    """Return True if the answer starts the game from the position on the board, with points that its form asks for."""
     question = state.question
     return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
 

@@ -367,7 +367,7 @@ class CameraMonitor:
         return self._backoff.record_failure()
 
     def _detect_rest(self, preview: Frame) -> None:
-        """Detect motion and rest in a preview, and call the functions for them."""
+        """Detect motion and rest in a preview, and call the monitor's functions `on_motion`, `on_scene` and so on."""
         was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(preview.image, preview.time)
         if self._was_at_rest is not was_at_rest:
             self._on_motion(not self._was_at_rest)

@@ -37,7 +37,7 @@ class SceneConfig:
     noise_factor: float = 1.5
     """Allowed difference as a multiple of the noise, which is the difference between the two previews at rest."""
     min_difference: float = 4.0
-    """Difference that is always allowed in small boxes, because changes of the exposure that nobody sees cause it."""
+    """Difference that is always allowed in small boxes, for changes of the exposure that are too small to be seen."""
     max_difference_contrast: float = 0.12
     """Largest allowed difference in small boxes, as a share of the contrast; a D instead of an O has 0.2 or more."""
     min_mean_difference: float = 1.5

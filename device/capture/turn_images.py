@@ -109,7 +109,7 @@ class KeyFrameBuffer:
 
 
 def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
-    """Yield each key frame after which the board remained unchanged for some time, with this time in seconds.
+    """Yield each key frame with the seconds for which the board remained unchanged after it.
 
     Key frames that look like the picture `last`, and times shorter than `MIN_STABLE_S`, are left out.
     """

@@ -104,9 +104,9 @@ def _open_store(args: argparse.Namespace) -> GameStore:
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:
-    """Play games one after the other, or only one if `once` is True.
+    """Play games one after the other without end or, if `once` is True, a single game.
 
-    Return 1 if, after a single game, a total was wrong, otherwise 0.
+    After a single game, return 1 if a total was wrong, otherwise 0.
     """
     from device.session.table_session import CommandRefusedError
 

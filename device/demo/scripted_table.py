@@ -70,7 +70,7 @@ class ScriptedTable:
         return future
 
     def begin_game(self, skipped: int = 0, players: Sequence[str] = (), *, is_paused: bool = False) -> None:
-        """Begin a random recorded game; its first `skipped` events are played at once.
+        """Begin a random recorded game; its first `skipped` events are played without waiting.
 
         `players` are the players from the director of a hall; if empty, the table's own names are used. If `is_paused`
         is True, the game begins with a pause, which the first event or `EndPause` ends.

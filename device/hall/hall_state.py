@@ -108,7 +108,7 @@ class HallTable:
 
     @property
     def is_playing(self) -> bool:
-        """True if a game goes on."""
+        """True if a game is in progress at the table."""
         return self.phase not in (Phase.LOBBY, Phase.ENDED)
 
     @property
@@ -151,7 +151,7 @@ def _is_current(state: TableState, played: PlayedGame) -> bool:
 
 
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table's state is that of this game; an earlier version does not say of which store."""
+    """Return True if a table's state belongs to this game; the states of earlier versions name no store."""
     return state.game == game.number and state.store in ("", game.store)
 
 
@@ -206,7 +206,7 @@ class HallState:
     is_connected: bool = False
 
     def find_title(self, name: str) -> str:
-        """Return the title of a table; an unknown table has none but its name."""
+        """Return the title of a table; for an unknown table, this is its name."""
         table = self.tables.get(name)
         return table.title if table else name
 

@@ -96,7 +96,7 @@ class Question:
 
     @classmethod
     def from_event(cls, deferred: QuestionDeferred) -> Question:
-        """Return the question of the event with which it was deferred."""
+        """Return the question that the event `deferred` contains."""
         return cls(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
 
     @property

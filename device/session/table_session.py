@@ -63,8 +63,8 @@ class TableSession:
             session.submit(EndTurn()).result()
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
-    one command at a time. Other threads work between commands: `ahead` reads the board in advance while it is at rest,
-    and `device.session.background` has the rest.
+    one command at a time. Other threads work between commands: `ahead`, which reads the board in advance while it is at
+    rest, and those in `device.session.background`.
     """
 
     def __init__(

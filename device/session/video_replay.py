@@ -40,7 +40,7 @@ class EnteredTurn:
     count: int
 
     def make_event(self, player: int) -> Event:
-        """Return the event for the player to move."""
+        """Return the event of this turn by `player`, who is to move."""
         return Exchanged(player, self.count) if self.count else Passed(player)
 
 

@@ -219,7 +219,7 @@ class GameStore:
         return int(game)
 
     def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
-        """Append events whose numbers continue the game's log and whose times are given, with their pictures."""
+        """Append events, which have times and the next numbers of the game's log already, with their pictures."""
         with self._database.transaction() as db:
             tail = self._insert_events(db, game, events)
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))

@@ -106,7 +106,7 @@ class NetworkManager:
     def open_hotspot(self) -> None:
         """Open the table's own Wi-Fi again, unless another network was joined.
 
-        NetworkManager does not open it by itself after `close_hotspot`.
+        This is necessary because NetworkManager does not open it automatically after `close_hotspot`.
         """
         with _open_bus() as bus:
             device = bus.find_wifi_device()

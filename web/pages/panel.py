@@ -101,7 +101,7 @@ class PanelPages:
 
 
 def build_panel_context(session: TableSession, host: HostInfo) -> dict[str, object]:
-    """Return the template context of the panel: lights and buttons for the given number of players."""
+    """Return the values for the template of the panel: its lights and buttons, for the players of the session."""
     return {
         "panel": host.panel.view if host.panel else None,
         "ends": END_TURN_BUTTONS[: len(session.state.players) or MAX_PLAYERS],

@@ -39,7 +39,7 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command needs to run: the controller of the game, and functions and objects that provide pictures."""
+    """Context of a command: the controller of the game, and functions and objects that provide pictures."""
 
     controller: GameController
     take_turn: Callable[[], tuple[str, ...]]
