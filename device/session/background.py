@@ -16,7 +16,7 @@ from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, format_sentence, make_notice
 from device.session.profile_updater import ProfileUpdater
 from device.session.sight_monitor import SightMonitor
-from device.session.snapshot import Moment, Sight, TableSnapshot
+from device.session.snapshot import Moment, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turn_capture import AdvanceCapture, AdvanceReader, TurnCapture
 from device.system.periodic import PeriodicTask
@@ -66,11 +66,6 @@ class BackgroundWork:
         """The object that ends turns automatically; None if only a button or a command ends a turn."""
         self.camera_notice: Notice | None = None
         """The notice about a fault of the camera, or None."""
-
-    @property
-    def sight(self) -> Sight:
-        """The state of the board as the camera sees it: ready, a hand in view, moved, or different from the record."""
-        return self._sight_monitor.sight
 
     def start(self, clock: Callable[[], float], closing: threading.Event, auto: AutoTurnConfig | None) -> None:
         """Start the threads; they wait on the event `closing`, and `clock` returns the time in seconds.
@@ -135,10 +130,6 @@ class BackgroundWork:
             self._advance_reader.discard()
         if before != self.camera_notice:
             self._queue.update_state(replace_notice)
-
-    def withdraw_proposal(self) -> None:
-        """Stop showing that the turn may be over; called when a command begins."""
-        self._sight_monitor.withdraw_proposal()
 
     def _handle_motion(self, is_moving: bool) -> None:
         if self.auto_turns:

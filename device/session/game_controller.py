@@ -9,7 +9,7 @@ from types import EllipsisType
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.decision import Decision, TurnContext, find_next_question, withdraw_void_play
-from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory
+from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory, QuestionNote, make_deferral
 from device.session.messages import (
     Notice,
     OpenQuestion,
@@ -22,7 +22,6 @@ from device.session.messages import (
     make_notice,
     make_refusal,
 )
-from device.session.question_note import QuestionNote, make_deferral
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot, find_deciding_words
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore

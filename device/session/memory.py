@@ -1,7 +1,8 @@
-"""Data of the session in addition to the events: colours of players, earlier questions, and the last pictures.
+"""Data of the session in addition to the events: colours of players, questions, and the last pictures.
 
 Colours and the words of earlier questions are stored for later games; the squares of questions belong to the current
-game, and pictures are only kept in memory.
+game, and pictures are only kept in memory. The open question is stored, so that a power cut does not lose it: the
+events of a press are in the log at once, but an open question becomes an event only when it is deferred.
 """
 
 from __future__ import annotations
@@ -10,24 +11,31 @@ import json
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
+
+import msgspec
 
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
 from device.session.decision import Decision
-from device.session.messages import OLD_TILE_KEYS, DeferredQuestion
-from device.session.snapshot import PlayerView
+from device.session.messages import OLD_TILE_KEYS, DeferredQuestion, Notice, OpenQuestion, Trouble, make_notice
+from device.session.snapshot import Moment, PlayerView
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
-from engine.events import QuestionDeferred
+from engine.events import Event, QuestionDeferred, from_json, to_json
 from engine.game import Game
-from engine.messages import key_of
+from engine.messages import key_of, read_message, write_message
 from engine.validation import QuestionHistory
-from engine.validation.deferred_questions import find_open_questions
+from engine.validation.deferred_questions import defer_question, find_open_questions
 from vision.geometry import Floats
 
 _log = logging.getLogger(__name__)
 
 ASKED_WORDS_NOTE = "asked-words"
 """Name of the table's note that contains the words about which the players were asked, as a JSON list."""
+
+OPEN_QUESTION_NOTE = "open-question"
+"""Name of the table's note that contains the open question; its text is empty while no question is open."""
 
 MAX_PICTURES = 16
 """Number of pictures that are kept in memory; the oldest picture is discarded."""
@@ -156,3 +164,87 @@ class PictureBuffer:
         name = self._crop_names.get(str(deferred.question.text), "")
         picture = name if name in self._pictures else ""
         return replace(deferred, question=replace(deferred.question, picture=picture))
+
+
+class _KeptQuestion(msgspec.Struct, omit_defaults=True):
+    """Contents of the note: the version of the game (`moment`), and the question with the events that defer it.
+
+    `question` is the text of the question, and `answer` that of the answer in effect, empty if nothing is recorded yet.
+    `events` is empty if the question cannot be deferred. `crop` is the JPEG data of the question's picture.
+    """
+
+    moment: str
+    question: Any
+    answer: Any
+    events: list[dict[str, Any]] = []
+    crop: bytes = b""
+
+
+class QuestionNote:
+    """The note with the open question; errors of the store are only logged.
+
+    It contains the events that defer the question or, if it cannot be answered later, its texts.
+    """
+
+    def __init__(self, store: GameStore) -> None:
+        self._store = store
+        self._saved: str | None = None
+
+    def save(self, log: GameLog, question: OpenQuestion | None, pictures: PictureBuffer) -> None:
+        """Write the open question, or an empty text if there is none, unless the note is the same already.
+
+        A deferred question that is shown again is not written, because it is in the log.
+        """
+        text = _encode_question(log, question, pictures) if question is not None and not question.deferred else ""
+        if text == self._saved:
+            return
+        try:
+            self._store.save_note(TABLE_NOTES, OPEN_QUESTION_NOTE, text)
+            self._saved = text
+        except StoreError as error:
+            _log.warning("the open question is not kept: %s", error)
+
+    def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
+        """Defer the question that was open when the program stopped, or return a notice if it cannot be deferred.
+
+        Nothing is done if the log has changed since the note was written, for example if the question was deferred
+        then.
+        """
+        try:
+            self._saved = text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)
+            kept = msgspec.json.decode(text, type=_KeptQuestion) if text else None
+            if kept is None or kept.moment != str(Moment(log.number, log.length)):
+                return ()
+            question, answer = read_message(kept.question), read_message(kept.answer)
+            if not kept.events:
+                if answer:
+                    return (make_notice("question-counts", question, answer),)
+                return (make_notice("question-lost", question, trouble=Trouble.BOARD),)
+            if kept.crop:
+                pictures.add_crop(question, kept.crop)
+            trouble = log.extend_last_press([from_json(body) for body in kept.events])
+        except (StoreError, msgspec.MsgspecError, *UNREADABLE_GAME_ERRORS) as error:
+            _log.warning("the question before the restart is not known: %s", error)
+            return ()
+        return (make_notice("not-saved", trouble, trouble=Trouble.STORE),) if trouble else ()
+
+
+def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
+    """Return the events that defer a question about the last press; empty if its turn does not count provisionally."""
+    before = log.game_before_last_press
+    if question.deferred or not question.is_deferrable or before is None:
+        return ()
+    deferred = question.make_deferred(log.game.events[len(before.events) :])
+    return defer_question(log.game, deferred, question.reading)
+
+
+def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: PictureBuffer) -> str:
+    question = open_question.question
+    kept = _KeptQuestion(
+        str(Moment(log.number, log.length)),
+        write_message(question.text),
+        write_message(question.answers[question.chosen]) if open_question.first_is_default else "",
+        [to_json(event) for event in make_deferral(log, open_question)],
+        pictures.get(question.picture) or b"",
+    )
+    return msgspec.json.encode(kept).decode()

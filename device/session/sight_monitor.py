@@ -48,22 +48,15 @@ class SightMonitor:
         self._get_letters = get_letters
         self._remove_notices = remove_notices
         self._get_advance = get_advance
-        self.sight = Sight.UNKNOWN
-        """The state of the board as the camera sees it now."""
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Set `sight` when something begins to move (`is_moving` is True) or the board has come to rest."""
+        """Set `TableSnapshot.sight` when something begins to move (`is_moving` is True) or the board has come to rest."""
         self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
 
     def propose_turn_end(self) -> None:
-        """Show that the turn may be over, until something moves or a command begins."""
-        if self.sight is not Sight.HAND_IN_VIEW:
+        """Show that the turn may be over, until something moves or a command has run."""
+        if self._queue.state.sight is not Sight.HAND_IN_VIEW:
             self._set_sight(Sight.TURN_OVER)
-
-    def withdraw_proposal(self) -> None:
-        """Stop showing that the turn may be over; the caller has to publish a snapshot."""
-        if self.sight is Sight.TURN_OVER:
-            self.sight = Sight.READY
 
     def handle_rest(self, frame: Frame) -> None:
         """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
@@ -100,19 +93,18 @@ class SightMonitor:
             self._remove_notices("take-off")
 
     def _check_board(self, read: Callable[[], PhotoReading]) -> None:
-        if not self._queue.state.phase.in_play or self.sight is Sight.HAND_IN_VIEW:
+        if not self._queue.state.phase.in_play or self._queue.state.sight is Sight.HAND_IN_VIEW:
             return
         before = self._camera.tracker.corners
         sight = judge_sight(self._controller.game, read(), before)
-        if not (sight is Sight.READY and self.sight is Sight.TURN_OVER):
+        if not (sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER):
             self._set_sight(sight)
 
     def _read_board(self, image: Image) -> PhotoReading:
         return self._camera.read_board(image, self._get_letters())
 
     def _set_sight(self, sight: Sight) -> None:
-        if sight is not self.sight:
-            self.sight = sight
+        if sight is not self._queue.state.sight:
             self._queue.update_state(lambda state: replace(state, sight=sight))
 
 

@@ -32,7 +32,7 @@ from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
 from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
-from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
+from device.session.snapshot import Listener, Moment, Sight, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turn_capture import (
     AdvanceCapture,
@@ -346,7 +346,6 @@ class TableSession:
         controller = self._controller
         before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
-        self._background.withdraw_proposal()
         if not command.keeps_question:
             controller.close_question(is_deferred=command.defers_question)
             controller.seat = seat  # an answer belongs to the seat of the turn in question
@@ -372,9 +371,12 @@ class TableSession:
             controller.save_open_question()
 
     def _build_snapshot(self) -> TableSnapshot:
-        """Return the snapshot of the game, with the notice about a fault of the camera if there is one."""
+        """Return the snapshot of the game after a command, with the notice about a fault of the camera if there is one.
+
+        A command withdraws the proposal that the turn may be over.
+        """
         state, camera_notice = self._controller.build_snapshot(self.state), self._background.camera_notice
-        state = replace(state, sight=self._background.sight)
+        state = replace(state, sight=Sight.READY if self.state.sight is Sight.TURN_OVER else self.state.sight)
         if camera_notice is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state
         return replace(state, notices=(*state.notices, camera_notice))
