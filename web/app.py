@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 from pathlib import Path
 
 from flask import Flask, request
@@ -16,7 +15,6 @@ from device.storage.errors import StoreError
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
-from web.colours import choose_board_colours, make_colours_path
 from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
@@ -73,7 +71,7 @@ def create_app(
     app.config[LANGUAGE_KEY] = host_info.language
     app.session_interface = DatelessCookieSessionInterface()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    filters.register_filters(app)
+    filters.register_filters(app, host_info.board_colours)
     app.extensions["pairing"] = pairing
     register_host_check(app, host_info)
     csrf.register_csrf_protection(app, pairing)
@@ -121,9 +119,8 @@ def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo)
         has_settings=host_info.settings is not None,
         directed=host_info.directed,
         table_name=lambda: _find_table_name(host_info),
-        colours_path=lambda: make_colours_path(session.state),
+        colours_path=lambda: filters.make_colours_path(session.state),
     )
-    app.jinja_env.filters["board_colours"] = partial(choose_board_colours, host_info.board_colours)
 
 
 def _find_table_name(host_info: HostInfo) -> str:

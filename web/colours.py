@@ -7,38 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from device.session.snapshot import TableSnapshot
-from engine.rules import EDITION_COLOURS, STANDARD_RULES, PremiumColours
+from engine.rules import EDITION_COLOURS, PremiumColours
 
 OWN_BOARD = "own"
 """Name of the colours that the camera has seen on the table's own board."""
-CLASSIC_COLOURS = "crossword-game"
-"""The edition whose colours most boards at home have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
-
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
 """Share of the page background in the premium colours: the colours of a printed board are too strong on a screen."""
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
-
-
-def choose_board_colours(named: str, state: TableSnapshot) -> str:
-    """Return the name of the colours for the board of a state.
-
-    The first of these that is known is used: the colours `named` in the settings, the colours of the edition whose
-    rules the players chose, the colours of the table's own board, and the classic colours. The edition of the standard
-    rules does not count, because these rules are used with all boards.
-    """
-    if named:
-        return named
-    if state.edition not in ("", STANDARD_RULES.edition):
-        return state.edition
-    return OWN_BOARD if state.board_colours else CLASSIC_COLOURS
-
-
-def make_colours_path(state: TableSnapshot) -> str:
-    """Return the path of the style sheet; its query has the colours of the own board, for caches of browsers."""
-    return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
 
 
 def build_editions_css(own: tuple[tuple[str, str], ...] = ()) -> str:

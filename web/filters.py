@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from flask import Flask
@@ -20,8 +20,9 @@ from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.messages import key_of, values_of
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.rules import PRESETS, ChallengeRule, Rules
+from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules
 from engine.tiles import Tile, load_tile_set
+from web.colours import OWN_BOARD
 from web.game_summary import summaries
 from web.i18n import Texts
 
@@ -30,6 +31,9 @@ _MAX_CACHED_SQUARES = 4096
 
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
 """Keys of the notices that a folder of pictures has no new picture, which is not a fault."""
+
+_CLASSIC_COLOURS = "crossword-game"
+"""The edition whose colours most boards at home have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
 
 _SHORT_ANSWER_KEYS = ("answer-blank", "answer-exchange")
 
@@ -40,8 +44,11 @@ MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
 
 
-def register_filters(app: Flask) -> None:
-    """Add the filters of this module to the Jinja environment of the application."""
+def register_filters(app: Flask, board_colours: str = "") -> None:
+    """Add the filters of this module to the Jinja environment of the application.
+
+    `board_colours` is the name of the board's colours in the settings; if it is empty, they depend on the game.
+    """
     app.jinja_env.filters.update(
         signed=signed,
         digits=digits,
@@ -63,6 +70,7 @@ def register_filters(app: Flask) -> None:
         starts_here=starts_here,
         list_rule_texts=list_rule_texts,
         actor=actor,
+        board_colours=partial(choose_board_colours, board_colours),
     )
     app.jinja_env.globals["size"] = BOARD_SIZE
 
@@ -137,6 +145,25 @@ def colour_of(state: TableSnapshot, player: int) -> str:
         wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
         taken.append(next((wish for wish in wishes if wish in PALETTE and wish not in taken), PALETTE[0]))
     return taken[player]
+
+
+def choose_board_colours(named: str, state: TableSnapshot) -> str:
+    """Return the name of the colours for the board of a state.
+
+    The first of these that is known is used: the colours `named` in the settings, the colours of the edition whose
+    rules the players chose, the colours of the table's own board, and the classic colours. The edition of the standard
+    rules does not count, because these rules are used with all boards.
+    """
+    if named:
+        return named
+    if state.edition not in ("", STANDARD_RULES.edition):
+        return state.edition
+    return OWN_BOARD if state.board_colours else _CLASSIC_COLOURS
+
+
+def make_colours_path(state: TableSnapshot) -> str:
+    """Return the path of the style sheet; its query has the colours of the own board, for caches of browsers."""
+    return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
 
 
 def flags(state: TableSnapshot) -> str:

@@ -20,8 +20,7 @@ from jinja2 import Environment
 
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.system.voice import describe_change
-from web.colours import make_colours_path
-from web.filters import build_score_charts, flags
+from web.filters import build_score_charts, flags, make_colours_path
 from web.i18n import Texts, texts
 from web.streams import NO_STREAM_TEXT, EventStreams, NoStreamError, open_stream
 

@@ -50,7 +50,7 @@ class SightMonitor:
         self._get_advance = get_advance
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Set `TableSnapshot.sight` when something begins to move (`is_moving` is True) or the board has come to rest."""
+        """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest."""
         self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
 
     def propose_turn_end(self) -> None:

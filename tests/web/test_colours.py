@@ -12,7 +12,8 @@ from device.session.snapshot import TableSnapshot
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.colours import build_editions_css, choose_board_colours, contrast_ratio
+from web.colours import build_editions_css, contrast_ratio
+from web.filters import choose_board_colours
 from web.host_info import HostInfo
 
 OWN = (("2L", "#60a0d0"), ("2W", "#e0a0a0"), ("3L", "#1050a0"), ("3W", "#c02020"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
@@ -13,7 +12,7 @@ from device.storage.errors import StoreError
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS
 from web import filters
 from web.app import handle_http_error, handle_store_error
-from web.colours import build_editions_css, choose_board_colours
+from web.colours import build_editions_css
 from web.compression import compress_response
 from web.hall import event, pages
 from web.hall.event import Hall
@@ -60,7 +59,6 @@ def create_hall_app(
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(is_hall=True, is_playing=is_playing, needs_help=needs_help)
     app.jinja_env.globals.update(table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
-    app.jinja_env.filters["board_colours"] = partial(choose_board_colours, "")
     filters.register_filters(app)
     app.extensions["pairing"] = pairing
     register_host_check(app, HostInfo(names=names))
