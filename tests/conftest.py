@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from flask import Flask
 from hypothesis import settings
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+from werkzeug.routing import Rule
 
 # No deadlines: a busy machine is no bug. On CI the examples are the same each time, so that a red run can be run again;
 # at the desk they are new each time, and what they find is kept beside the tests.
@@ -57,4 +58,23 @@ def _share_compiled_templates() -> Iterator[None]:
     """Compile each template once for all applications: it took half the time of the tests of the page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Flask, "jinja_options", {"bytecode_cache": _MemoryCache()})
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _share_url_builders() -> Iterator[None]:
+    """Compile what builds the URLs of a route once for all applications: it took most of the time to create one."""
+    compile_builder = Rule._compile_builder
+    builders: dict[object, Callable[..., tuple[str, str]]] = {}
+
+    def find_builder(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        if rule.defaults:
+            return compile_builder(rule, append_unknown)
+        key = rule.rule, tuple(rule._trace), append_unknown
+        if key not in builders:
+            builders[key] = compile_builder(rule, append_unknown)
+        return builders[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", find_builder)
         yield
