@@ -56,9 +56,12 @@ class Net:
             raise ModelError(f"{path.name}: not a model of ours; train it with python -m vision.training") from error
         self._input = self._session.get_inputs()[0].name
 
-    def __call__(self, batch: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-        """Run the network on a batch; return its outputs as arrays. Raises `InvalidOutputError`."""
-        outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch})]
+    def __call__(self, batch: NDArray[np.float32], **more: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+        """Run the network on a batch; return its outputs as arrays. Raises `InvalidOutputError`.
+
+        `more` are values for further inputs by name.
+        """
+        outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch, **more})]
         if not all((np.abs(out) < _MAX_OUTPUT).all() for out in outputs):  # also True for NaN
             text = (
                 "the neural networks give wrong results on this machine: its processor (or emulation) does not work "

@@ -252,9 +252,9 @@ def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardRea
     """
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError, Net
-    from vision.recognition.classifier import SquareNet
     from vision.recognition.letters import LetterNet
     from vision.recognition.reader import BoardReader
+    from vision.recognition.squares import SquareNet
 
     load = load_net or Net
     try:

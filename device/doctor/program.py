@@ -83,8 +83,8 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
     from engine.tiles import load_tile_set
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError
-    from vision.recognition.classifier import SquareNet
     from vision.recognition.letters import LetterNet
+    from vision.recognition.squares import SquareNet
 
     subject = Subject("networks")
     try:

@@ -1,8 +1,7 @@
 """Classify the squares of a board whose corners are known: rectify, classify, turn upright, refine, fuse.
 
-The square network classifies squares as empty, tile or hidden (`SquareNet`); its input is the whole board at low
-resolution, so that each square is classified in the context of its neighbours and of the lighting, without colour
-thresholds. The letter network classifies the letters of tiles.
+The square network classifies squares as empty, tile or hidden (`SquareNet`), the letter network classifies the letters
+of tiles.
 
 The layout of the board has fourfold symmetry, so only the tiles determine the orientation. For each tile, the letter
 network predicts log-probabilities of four rotations; their sum over the tiles gives the orientation. Letters that look
@@ -18,9 +17,8 @@ pictures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -28,7 +26,6 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
-from vision.net import MODELS_DIR, Net
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import (
     NO_TILE_CLASS,
@@ -39,21 +36,16 @@ from vision.recognition.letters import (
     restrict_to_alphabet,
 )
 from vision.recognition.memory import RecalledBoard, TileTable
+from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.views import (
     TILE_KIND,
-    VIEW_MARGIN_SQUARES,
     BoardViews,
     TilePoses,
     cut_square_crops,
-    normalise_exposure,
     rectify_board,
     rectify_tops,
 )
 
-_MIN_TILE_PROBABILITY: Final = 0.001
-"""Minimum tile probability of a square whose letter is read."""
-_MIN_CLEAR_PROBABILITY: Final = 0.9
-"""Minimum probability of the best class; below this, predictions for four rotations of the board are averaged."""
 _MIN_RECALLED_PROBABILITY: Final = 0.95
 """Minimum probability of the best class of a tile that is not read again while it looks the same."""
 _VOTE_ERROR_RATE: Final = 0.02
@@ -70,48 +62,6 @@ _MIN_MEAN_GAIN: Final = 0.02
 five tiles or more, reading the right way round has a mean confidence that is higher by 0.035 or more."""
 _MIN_TOTAL_GAIN: Final = 0.25
 """Minimum increase of the mean tile confidence times the number of tiles: one or two tiles prove little."""
-
-
-class SquareNet:
-    """Neural network that classifies the 225 squares of a board as empty, tile or hidden."""
-
-    def __init__(self, path: Path = MODELS_DIR / "squares.onnx", load_net: Callable[[Path], Net] = Net) -> None:
-        self._net = load_net(path)
-
-    def predict(self, view: Image, changed: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
-        """Return the probabilities of empty, tile and hidden for each square of a rectified board: `(15, 15, 3)`.
-
-        `view` is the image from `rectify_board`. If any square is unclear, the log-probabilities for the board rotated
-        by 0 to 3 quarter turns are averaged. With the mask `changed` `(15, 15)`, only its squares count for this.
-        """
-        even = normalise_exposure(view)
-        kinds = self.predict_normalised(even)
-        unclear = kinds.max(axis=2) < _MIN_CLEAR_PROBABILITY
-        if (unclear if changed is None else unclear & changed).any():
-            sides = [kinds, *(np.rot90(self.predict_normalised(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))]
-            odds = np.exp(np.mean([np.log(side + 1e-7) for side in sides], axis=0))
-            kinds = np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
-        return kinds
-
-    def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`, unrotated."""
-        (logits,) = self._net(np.ascontiguousarray(even)[None])
-        grid = logits[
-            0, :, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES
-        ].transpose(1, 2, 0)
-        odds = np.exp(grid - grid.max(axis=2, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
-
-
-def find_likely_tiles(kinds: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """Return (row, column) of the squares with a tile probability of at least 0.001, the most probable first.
-
-    `kinds` `(15, 15, 3)` are the probabilities from `SquareNet.predict`.
-    """
-    tile = kinds[:, :, TILE_KIND]
-    order = np.argsort(-tile, axis=None, kind="stable")
-    cells = [(int(i) // BOARD_SIZE, int(i) % BOARD_SIZE) for i in order]
-    return [cell for cell in cells if tile[cell] >= _MIN_TILE_PROBABILITY]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +132,8 @@ class SquarePredictions:
     """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square."""
     cells: Sequence[Cell]
     """Squares (row, column) that may have a tile, in order of falling tile probability."""
+    kinds: SquareKinds | None
+    """What the square network is given for the next picture; None after a rotation, which changes the context."""
 
     def rotate(self, quarter_turns: int) -> SquarePredictions:
         """Return the views and predictions rotated anticlockwise by `quarter_turns` quarter turns."""
@@ -192,6 +144,7 @@ class SquarePredictions:
             np.ascontiguousarray(np.rot90(self.tops, quarter_turns)),
             np.rot90(self.kinds_p, quarter_turns),
             [_rotate_cell(cell, quarter_turns) for cell in self.cells],
+            None,
         )
 
 
@@ -207,6 +160,8 @@ class ClassifiedBoard:
     """Upright rectified views of the board."""
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden from the square network alone."""
+    kinds: SquareKinds | None
+    """Memory of the square network for the next picture, if there is any."""
     clear_tiles: TileTable
     """Predictions of the letter network for the tiles whose class is clear."""
 
@@ -251,6 +206,7 @@ class SquareClassifier:
             orientation,
             BoardViews(found.board, found.tops, table.poses.poses_by_square()),
             found.kinds_p,
+            found.kinds,
             _select_clear_tiles(table, alphabet),
         )
 
@@ -258,8 +214,13 @@ class SquareClassifier:
         """Rectify the two views of the board, and classify its squares as empty, tile or hidden."""
         pose = estimate_board_pose(corners, (image.shape[1], image.shape[0]))
         board, tops = rectify_board(image, pose), recalled.tops if recalled else rectify_tops(image, pose)
-        kinds_p = self._square_net.predict(board, ~recalled.is_unchanged if recalled else None)
-        return SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p))
+        if recalled is None:
+            kinds = self._square_net.predict(board)
+        elif recalled.memory.kinds is None:
+            kinds = self._square_net.predict(board, ~recalled.is_unchanged)
+        else:
+            kinds = self._square_net.predict_changed(board, recalled.memory.kinds, ~recalled.is_unchanged)
+        return SquarePredictions(board, tops, kinds.kinds_p, find_likely_tiles(kinds.kinds_p), kinds)
 
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.

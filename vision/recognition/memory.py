@@ -2,9 +2,9 @@
 
 The camera and the board rarely move between two turns, and a turn changes a few squares. The plane of the tile tops is
 rectified at the earlier corners and compared, square by square, with the picture in which each tile was read. If the
-board is still in its place, it is not detected again, and tiles that look the same keep their predictions. Unclear
-tiles are always read again, and all tiles after `MAX_RECALLS` pictures. The comparison is with the picture in which a
-tile was read, not with the last picture, so slow changes do not add up.
+board is still in its place, it is not detected again, and squares that look the same keep their predictions. The
+letters of unclear tiles are always read again, and all squares after `MAX_RECALLS` pictures. The comparison is with the
+picture in which a square was read, not with the last picture, so slow changes do not add up.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from engine.reading import BOARD_SIZE
 from vision.detection.location import BoardLocation, LocationSource
 from vision.geometry import Floats, Image, estimate_board_pose
+from vision.recognition.squares import SquareKinds
 from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops
 
 MAX_RECALLS: Final = 4
@@ -94,6 +95,8 @@ class BoardMemory:
     """`(448, 448) uint8`: rectified plane of the tile tops; each square is from the picture in which it was read."""
     clear_tiles: TileTable
     """Predictions for the tiles whose class is clear."""
+    kinds: SquareKinds | None
+    """Predictions of the square network; None if the whole board must be classified again."""
     tiles: frozenset[str]
     """The tile set in which the tiles were read."""
     recall_count: int = 0
@@ -137,13 +140,14 @@ class RecalledBoard:
         is_placed = location.source is LocationSource.PLACED
         return location if is_placed else replace(location, source=LocationSource.FOLLOWED)
 
-    def update_memory(self, clear_tiles: TileTable) -> BoardMemory:
-        """Return the memory after the picture, with the tiles that are clear in it."""
+    def update_memory(self, clear_tiles: TileTable, kinds: SquareKinds | None) -> BoardMemory:
+        """Return the memory after the picture, with its clear tiles and its predictions of the square network."""
         tops = self.tops.copy()
         grid = slice(_EDGE_PX, -_EDGE_PX)
         mask = np.repeat(np.repeat(self.is_unchanged, TOPS_PX_PER_SQUARE, 0), TOPS_PX_PER_SQUARE, 1)
         tops[grid, grid] = np.where(mask, self.memory.tops[grid, grid], tops[grid, grid])
-        return replace(self.memory, tops=tops, clear_tiles=clear_tiles, recall_count=self.memory.recall_count + 1)
+        count = self.memory.recall_count + 1
+        return replace(self.memory, tops=tops, clear_tiles=clear_tiles, kinds=kinds, recall_count=count)
 
 
 def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:

@@ -43,13 +43,13 @@ from vision.net import InvalidOutputError
 from vision.recognition.classifier import (
     ClassifiedBoard,
     SquareClassifier,
-    SquareNet,
     is_clearly_better,
     may_be_mirrored,
     measure_tile_confidence,
 )
 from vision.recognition.letters import LetterNet
 from vision.recognition.memory import BoardMemory, RecalledBoard
+from vision.recognition.squares import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
 from vision.tracking import BoardTracker
 
@@ -290,8 +290,9 @@ def _update_memory(
     `recalled` compares the picture with the earlier memory. It is None if all squares were read.
     """
     if recalled is not None:
-        return recalled.update_memory(found.clear_tiles)
-    return BoardMemory(location, found.orientation.confidence, found.views.tops, found.clear_tiles, frozenset(tiles))
+        return recalled.update_memory(found.clear_tiles, found.kinds)
+    turn_p = found.orientation.confidence
+    return BoardMemory(location, turn_p, found.views.tops, found.clear_tiles, found.kinds, frozenset(tiles))
 
 
 def _check_corners(corners: Floats) -> BoardLocation:

@@ -44,20 +44,40 @@ def rectify_board(image: Image, pose: BoardPose) -> Image:
     return rectify(image, pose.plane_homography(VIEW_HEIGHT_SQUARES), VIEW_PX_PER_SQUARE, VIEW_MARGIN_SQUARES)
 
 
-def normalise_exposure(view: Image) -> NDArray[np.float32]:
-    """Normalise exposure and colour cast of a rectified board; return network input `(3, n, n) float32`.
+@dataclass(frozen=True, slots=True, eq=False)
+class ExposureRange:
+    """Exposure and colour cast of a rectified board."""
 
-    `view` is `(n, n, 3) uint8` with the margin of `rectify_board`. In each channel, the 3rd and the 97th percentile on
-    the grid become -1 and 1; values are clipped to -3..3.
-    """
+    low: Floats
+    """`(3,)`: 3rd percentile of each channel on the grid."""
+    high: Floats
+    """`(3,)`: 97th percentile of each channel on the grid."""
+
+
+def measure_exposure(view: Image) -> ExposureRange:
+    """Measure the exposure of a rectified board, `(n, n, 3) uint8` with the margin of `rectify_board`."""
     edge = view.shape[0] * VIEW_MARGIN_SQUARES // (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES)
     grid = view[edge:-edge:3, edge:-edge:3].reshape(-1, 3)
     ranked = np.sort(grid, axis=0, kind="stable")  # for uint8, numpy's stable sort is a fast radix sort
     low, high = ranked[[len(ranked) * 3 // 100, -1 - len(ranked) * 3 // 100]].astype(np.float64)
-    span = np.maximum(high - low, 12.0)
-    values = (np.arange(256, dtype=np.float32)[:, None] - np.float32((low + high) / 2)) / np.float32(span / 2)
+    return ExposureRange(low, high)
+
+
+def apply_exposure(view: Image, exposure: ExposureRange) -> NDArray[np.float32]:
+    """Normalise a view `(h, w, 3) uint8` or a part of one; return network input `(3, h, w) float32`.
+
+    In each channel, `low` and `high` of the exposure become -1 and 1; values are clipped to -3..3.
+    """
+    span = np.maximum(exposure.high - exposure.low, 12.0)
+    middle = np.float32((exposure.low + exposure.high) / 2)
+    values = (np.arange(256, dtype=np.float32)[:, None] - middle) / np.float32(span / 2)
     even = cv2.LUT(view, np.clip(values, -3, 3)[None])
     return np.ascontiguousarray(even.transpose(2, 0, 1), np.float32)
+
+
+def normalise_exposure(view: Image) -> NDArray[np.float32]:
+    """Normalise exposure and colour cast of a rectified board `(n, n, 3) uint8`; return network input `(3, n, n)`."""
+    return apply_exposure(view, measure_exposure(view))
 
 
 def rectify_tops(image: Image, pose: BoardPose) -> Image:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats
-from vision.recognition.classifier import SquareNet, find_likely_tiles
 from vision.recognition.fusion import collect_blank_evidence
 from vision.recognition.letters import LetterNet, restrict_to_alphabet
+from vision.recognition.squares import SquareNet, find_likely_tiles
 from vision.recognition.views import TilePoses
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
@@ -36,7 +36,7 @@ def collect_evidence(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the log-odds `(n, 4)` of the visible squares without print, and a mask `(n,)` of the true blanks."""
     seen = dataset.to_board_views(view)
-    kinds = square_net.predict(seen.board)
+    kinds = square_net.predict(seen.board).kinds_p
     cells = find_likely_tiles(kinds)
     within = letter_net.alphabet_matrix(
         [symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"]

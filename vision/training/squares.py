@@ -10,10 +10,11 @@ import torch
 from torch.nn import functional
 
 from vision.net import MODELS_DIR
-from vision.recognition.classifier import SquareNet
+from vision.recognition.squares import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES
 from vision.training.augmentation import IGNORED, SquareBatch, SquareSampler
 from vision.training.checkpoints import Checkpoint
+from vision.training.context_input import add_context_input
 from vision.training.dataset import TrainingViews
 from vision.training.networks import HeadedNet, build_square_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
@@ -64,6 +65,7 @@ def train(
         {"temperature": {"squares": _fit_temperature(net, proof)}},
     )
     quantise_model(path, [draw(steps + 1 + i).boards for i in range(4)])
+    add_context_input(path)
     return report(SquareNet(path), proof)
 
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
-from vision.recognition.classifier import SquareClassifier, SquareNet, combine_views, estimate_orientation
+from vision.recognition.classifier import SquareClassifier, combine_views, estimate_orientation
+from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.recognition.classifier import SquareNet
 from vision.recognition.letters import LetterNet
+from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset, fit_blanks
 from vision.training.conditional_logit import fit_weights

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from vision.net import MODELS_DIR, Net
 from vision.recognition.letters import SIMILARITY_KEY
+from vision.recognition.squares import CONTEXT_FEATURES, GIVEN_CONTEXT, OWN_CONTEXT_SHARE
 
 pytest.importorskip("torch", reason="training needs the extra [train]")
 pytest.importorskip("onnx", reason="training needs the extra [train]")
@@ -44,4 +45,10 @@ def _name_shapes(net: Net, batch: NDArray[np.float32]) -> list[list[int | str]]:
     """Return the shapes of the outputs; a new training may know more letters, so their number is named `classes`."""
     classes = net.metadata.get("classes")
     count = len(classes) if isinstance(classes, Sized) else None
-    return [["classes" if size == count else size for size in output.shape] for output in net(batch)]
+    more: dict[str, NDArray[np.float32]] = {}
+    if features := net.metadata.get(CONTEXT_FEATURES):
+        more = {
+            GIVEN_CONTEXT: np.zeros((1, int(str(features)), 1, 1), np.float32),
+            OWN_CONTEXT_SHARE: np.ones(1, np.float32),
+        }
+    return [["classes" if size == count else size for size in output.shape] for output in net(batch, **more)]

@@ -1,0 +1,216 @@
+"""Classify the 225 squares of a rectified board as empty, tile or hidden.
+
+The input of the square network is the whole board at low resolution, so that each square is classified in the context
+of its neighbours and of the lighting, without colour thresholds. Averages over the whole board, the context, are a part
+of the network. If the board was classified in an earlier picture and its light is the same, only windows around the
+squares that look different are classified, with the context of the earlier picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import BOARD_SIZE
+from vision.geometry import Image
+from vision.net import MODELS_DIR, Net
+from vision.recognition.colour_change import find_recoloured_squares
+from vision.recognition.views import (
+    TILE_KIND,
+    VIEW_MARGIN_SQUARES,
+    VIEW_PX_PER_SQUARE,
+    ExposureRange,
+    apply_exposure,
+    measure_exposure,
+    normalise_exposure,
+)
+
+GIVEN_CONTEXT: Final = "given_context"
+OWN_CONTEXT_SHARE: Final = "own_context_share"
+"""Inputs of the network: averages over the board of an earlier picture, `(1, features, 1, 1)`, and the share of the
+averages over the input itself, `(1,)`; the sum of both is used (`vision.training.context_input`)."""
+CONTEXT_FEATURES: Final = "context_features"
+"""Key of the network's metadata for the number of averages."""
+_MIN_CLEAR_PROBABILITY: Final = 0.9
+"""Minimum probability of the best class; below this, predictions for four rotations of the board are averaged."""
+_MIN_TILE_PROBABILITY: Final = 0.001
+"""Minimum tile probability of a square whose letter is read."""
+_SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
+"""Number of squares above and left, and below and right of a square that its prediction depends on, apart from the
+context: the receptive field of an output has 44 px before the first and 30 px after the last px of its square."""
+_VIEW_SQUARES: Final = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES
+_MAX_WINDOW_SHARE: Final = 0.6
+"""Maximum area of all windows as a share of the view; above it, the whole view is classified."""
+Box = tuple[int, int, int, int]
+"""First row, first column, last row and last column (exclusive) of a part of a view, in squares of the view."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SquareKinds:
+    """Predictions of the square network for a board, and what it needs to classify only a part of the next picture."""
+
+    kinds_p: NDArray[np.float32]
+    """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square."""
+    view: Image
+    """`(272, 272, 3) uint8 BGR`: rectified board; each square is from the picture in which it was classified."""
+    context: NDArray[np.float32]
+    """`(1, features, 1, 1)`: averages over the board of the picture in which all squares were classified."""
+
+
+class SquareNet:
+    """Neural network that classifies the 225 squares of a board as empty, tile or hidden."""
+
+    def __init__(self, path: Path = MODELS_DIR / "squares.onnx", load_net: Callable[[Path], Net] = Net) -> None:
+        self._net = load_net(path)
+        features = self._net.metadata[CONTEXT_FEATURES]
+        assert isinstance(features, int)
+        self._no_context = np.zeros((1, features, 1, 1), np.float32)
+
+    def predict(self, view: Image, changed: NDArray[np.bool_] | None = None) -> SquareKinds:
+        """Classify all squares of a rectified board.
+
+        `view` is the image from `rectify_board`. If any square is unclear, the log-probabilities for the board rotated
+        by 0 to 3 quarter turns are averaged. With the mask `changed` `(15, 15)`, only its squares count for this.
+        """
+        even = normalise_exposure(view)
+        kinds_p, context = self._predict_whole(even)
+        unclear = kinds_p.max(axis=2) < _MIN_CLEAR_PROBABILITY
+        if (unclear if changed is None else unclear & changed).any():
+            turned = (np.rot90(self.predict_normalised(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))
+            kinds_p = _average_rotations([kinds_p, *turned])
+        return SquareKinds(kinds_p, view, context)
+
+    def predict_changed(self, view: Image, before: SquareKinds, changed: NDArray[np.bool_]) -> SquareKinds:
+        """Classify the squares that have changed since the predictions `before`; the others keep their predictions.
+
+        `view` is the image from `rectify_board` at the same corners. `changed` `(15, 15)` marks squares that look
+        different; those of another colour are added. The whole board is classified if the light on it is too
+        different, or if so many squares have changed that this takes less time.
+        """
+        recoloured = find_recoloured_squares(before.view, view)
+        if recoloured is None:
+            return self.predict(view, changed)
+        new = changed | recoloured
+        boxes = _find_boxes(new)
+        if sum(_measure_area(_add_margins(box)) for box in boxes) > _MAX_WINDOW_SHARE * _VIEW_SQUARES**2:
+            return self.predict(view, new)
+        kinds_p, kept_view = before.kinds_p.copy(), before.view.copy()
+        exposure = measure_exposure(view)
+        for box in boxes:
+            part = _slice_box(box, 0, 1)
+            which = new[part]
+            looks = [self._predict_box(view, box, 0, exposure, before.context)]
+            if (looks[0].max(axis=2)[which] < _MIN_CLEAR_PROBABILITY).any():
+                looks += [self._predict_box(view, box, k, exposure, before.context) for k in (1, 2, 3)]
+            kinds_p[part][which] = _average_rotations(looks)[which]
+            pixels = _slice_box(box, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE)
+            mask = np.repeat(np.repeat(which, VIEW_PX_PER_SQUARE, 0), VIEW_PX_PER_SQUARE, 1)
+            kept_view[pixels][mask] = view[pixels][mask]
+        return SquareKinds(kinds_p, kept_view, before.context)
+
+    def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`, unrotated."""
+        return self._predict_whole(even)[0]
+
+    def _predict_whole(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)`, and the context."""
+        own = {GIVEN_CONTEXT: self._no_context, OWN_CONTEXT_SHARE: np.ones(1, np.float32)}
+        logits, context = self._net(np.ascontiguousarray(even)[None], **own)
+        grid = slice(VIEW_MARGIN_SQUARES, -VIEW_MARGIN_SQUARES)
+        return _softmax(logits[0, :, grid, grid]), context
+
+    def _predict_box(
+        self, view: Image, box: Box, quarter_turns: int, exposure: ExposureRange, context: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Classify the squares of a part of the board, in the view rotated anticlockwise by `quarter_turns`.
+
+        Returns probabilities `(rows, columns, 3)`, not rotated.
+        """
+        box = _rotate_box(box, quarter_turns)
+        window = _add_margins(box)
+        pixels = np.rot90(view, quarter_turns)[_slice_box(window, 0, VIEW_PX_PER_SQUARE)]
+        even = apply_exposure(np.ascontiguousarray(pixels), exposure)
+        given = {GIVEN_CONTEXT: context, OWN_CONTEXT_SHARE: np.zeros(1, np.float32)}
+        logits, _ = self._net(even[None], **given)
+        first_row, first_column = VIEW_MARGIN_SQUARES - window[0], VIEW_MARGIN_SQUARES - window[1]
+        rows = slice(box[0] + first_row, box[2] + first_row)
+        columns = slice(box[1] + first_column, box[3] + first_column)
+        return np.rot90(_softmax(logits[0, :, rows, columns]), -quarter_turns)
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Convert logits `(3, rows, columns)` to probabilities `(rows, columns, 3)`."""
+    grid = logits.transpose(1, 2, 0)
+    odds = np.exp(grid - grid.max(axis=2, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
+
+
+def _average_rotations(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Average the log-probabilities of `looks`, arrays `(rows, columns, 3)` of probabilities; a single one is kept."""
+    if len(looks) == 1:
+        return looks[0]
+    odds = np.exp(np.mean([np.log(look + 1e-7) for look in looks], axis=0))
+    return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
+
+
+def _find_boxes(changed: NDArray[np.bool_]) -> list[Box]:
+    """Return boxes that contain all squares of the mask `changed` `(15, 15)`.
+
+    Two boxes are joined if the window around both is not larger than the two windows.
+    """
+    count, _, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
+    boxes = [(int(y), int(x), int(y + h), int(x + w)) for x, y, w, h, _ in stats[1:count]]
+    joined: list[Box] = []
+    while boxes:
+        box = boxes.pop()
+        for other in joined:
+            both = min(box[0], other[0]), min(box[1], other[1]), max(box[2], other[2]), max(box[3], other[3])
+            apart = _measure_area(_add_margins(box)) + _measure_area(_add_margins(other))
+            if _measure_area(_add_margins(both)) <= apart:
+                joined.remove(other)
+                boxes.append(both)
+                break
+        else:
+            joined.append(box)
+    return joined
+
+
+def _add_margins(box: Box) -> Box:
+    """Return the window, in squares of the view, on which the predictions for a box of squares depend."""
+    first = (max(0, side + VIEW_MARGIN_SQUARES - _SQUARES_BEFORE) for side in box[:2])
+    last = (min(_VIEW_SQUARES, side + VIEW_MARGIN_SQUARES + _SQUARES_AFTER) for side in box[2:])
+    return (*first, *last)  # type: ignore[return-value]
+
+
+def _measure_area(box: Box) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _rotate_box(box: Box, quarter_turns: int) -> Box:
+    """Return a box of squares after anticlockwise quarter turns of the board."""
+    for _ in range(quarter_turns):
+        box = BOARD_SIZE - box[3], box[0], BOARD_SIZE - box[1], box[2]
+    return box
+
+
+def _slice_box(box: Box, margin: int, scale: int) -> tuple[slice, slice]:
+    """Return the rows and columns of a box, after adding `margin` squares and multiplying by `scale`."""
+    top, left, bottom, right = ((side + margin) * scale for side in box)
+    return slice(top, bottom), slice(left, right)
+
+
+def find_likely_tiles(kinds_p: NDArray[np.float32]) -> list[tuple[int, int]]:
+    """Return (row, column) of the squares with a tile probability of at least 0.001, the most probable first.
+
+    `kinds_p` `(15, 15, 3)` are the probabilities of `SquareKinds`.
+    """
+    tile = kinds_p[:, :, TILE_KIND]
+    order = np.argsort(-tile, axis=None, kind="stable")
+    cells = [(int(i) // BOARD_SIZE, int(i) % BOARD_SIZE) for i in order]
+    return [cell for cell in cells if tile[cell] >= _MIN_TILE_PROBABILITY]
