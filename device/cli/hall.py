@@ -106,7 +106,9 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     if args.pairings:
         try:
             receiver.set_pairings(read_small_file(args.pairings, _MAX_PAIRINGS_BYTES).decode())
-        except (PairingsError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise UserError(f"{args.pairings} is not text in UTF-8: save it as CSV UTF-8") from None
+        except (PairingsError, OSError) as error:
             raise UserError(f"{args.pairings}: {error}") from None
     if args.delay is not None:
         receiver.set_delay(args.delay)

@@ -192,7 +192,8 @@ class HallState:
 
     `pairings` are those of the event. `names_revision` is the revision of the last change of the tables' names, and
     `results_revision` that of results or pairings. `problems` are texts about refused messages, and `orders` the orders
-    of the director, both newest last. `is_connected` is True while the hall is connected to the broker.
+    of the director, both newest last. `earlier` are the ids of the games that ended before this event began.
+    `is_connected` is True while the hall is connected to the broker.
     """
 
     revision: int = 0
@@ -203,6 +204,7 @@ class HallState:
     pairings: tuple[Pairing, ...] = ()
     problems: tuple[str, ...] = ()
     orders: tuple[SentOrder, ...] = ()
+    earlier: frozenset[int] = frozenset()
     is_connected: bool = False
 
     def find_title(self, name: str) -> str:
@@ -293,13 +295,20 @@ def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
     return replace(hall, revision=revision, pairings=pairings, results_revision=revision)
 
 
+def apply_new_event(hall: HallState) -> HallState:
+    """Return the hall without pairings and results, for a new event; the games that had ended stay without a result."""
+    earlier = hall.earlier.union(result.game for result in hall.results if result.game)
+    return apply_results(apply_pairings(replace(hall, earlier=earlier), ()), ())
+
+
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
     """Return the hall after events of a game were received; `events` are all events of the game.
 
     If this is not the newest game of its table, only its result is updated.
     """
     table, played = hall.find_table(received.table), replay_game(received, events)
-    result = make_result(received.table, received.id, played.game, events[-1].time) if played.game else None
+    game = None if received.id in hall.earlier else played.game
+    result = make_result(received.table, received.id, game, events[-1].time) if game else None
     before = next((one for one in hall.results if one.game == received.id), None)
     if result != before:
         others = [one for one in hall.results if one.game != received.id]

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from device.hall.broker_task import BrokerTask
@@ -32,6 +33,7 @@ from device.hall.hall_state import (
     apply_answer,
     apply_connection,
     apply_game,
+    apply_new_event,
     apply_orders,
     apply_pairings,
     apply_problem,
@@ -44,7 +46,7 @@ from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode
 from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
 from device.hall.received_games import MissingEventsError, ReceivedGames, TableFullError
 from device.hall.results import Result
-from device.hall.standings import parse_pairings
+from device.hall.standings import check_pairings, parse_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
@@ -64,6 +66,14 @@ _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
 _ORDER_NOTE = "order"
+_EVENT_NOTE = "event"
+
+
+class _EventLimits(msgspec.Struct, frozen=True):
+    """What does not count in the event: the `earlier` games, by id, and results entered before it had `begun`."""
+
+    earlier: tuple[int, ...] = ()
+    begun: float = 0.0
 
 
 class HallReceiver(BrokerTask):
@@ -115,9 +125,19 @@ class HallReceiver(BrokerTask):
     def set_pairings(self, text: str) -> None:
         """Replace the pairings of the event by those in `text`, in CSV format. Raises `PairingsError`, `StoreError`."""
         pairings = parse_pairings(text)
+        check_pairings(pairings)
         with self._lock:
             self.games.save_note(_PAIRINGS_NOTE, text)
             self.state = apply_pairings(self.state, pairings)
+
+    def begin_event(self) -> None:
+        """Begin a new event without pairings, for which no game counts that has ended. Raises `StoreError`."""
+        with self._lock:
+            state = apply_new_event(self.state)
+            limits = _EventLimits(tuple(sorted(state.earlier)), time.time())
+            self.games.save_note(_EVENT_NOTE, msgspec.json.encode(limits).decode())
+            self.games.save_note(_PAIRINGS_NOTE, "")
+            self.state = state
 
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall. Raises `StoreError`."""
@@ -212,7 +232,14 @@ class HallReceiver(BrokerTask):
     def _load_state(self) -> HallState:
         """Return the state of the hall from the file, with the newest game of each table."""
         newest = {game.table: game for game in self.games.list_games()}
-        state = apply_results(HallState(), self.games.list_results())
+        limits = msgspec.json.decode(self.games.read_note(_EVENT_NOTE) or "{}", type=_EventLimits)
+        earlier = frozenset(limits.earlier)
+        results = [
+            one
+            for one in self.games.list_results()
+            if (one.game not in earlier if one.game else one.ended > limits.begun)
+        ]
+        state = apply_results(HallState(earlier=earlier), results)
         state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))

@@ -10,7 +10,8 @@ from engine.game import Game
 class Result(msgspec.Struct, frozen=True):
     """The result of a game: names, totals and winners (seats), and the time of its end in seconds since 1970.
 
-    `game` is the game's id in the hall; 0 for a result that the director entered.
+    `game` is the game's id in the hall; 0 for a result that the director entered, which has the number of its `round`
+    if there are pairings.
     """
 
     table: str
@@ -19,6 +20,7 @@ class Result(msgspec.Struct, frozen=True):
     winners: tuple[int, ...]
     ended: float
     game: int = 0
+    round: int = 0
 
 
 def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | None:

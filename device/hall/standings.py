@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import defaultdict, deque
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from engine.errors import TilekeeperError
 from engine.messages import make_message
 
 MAX_PAIRINGS = 5000
+_MOST_CELLS = 4
+_BYES = ("", "-", "bye")
+"""What a file has instead of the second player, in lower case."""
 BYE_SPREAD = 50
 """Difference in points that is counted for a player without an opponent, as in most tournaments."""
 
@@ -53,18 +57,49 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
     (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
     """
     pairings: list[Pairing] = []
-    delimiter = ";" if ";" in text.partition("\n")[0] else ","
-    for number, row in enumerate(_read_rows(text.lstrip("\ufeff"), delimiter), 1):
+    text = text.lstrip("\ufeff\r\n \t")
+    heading = text.splitlines()[0] if text else ""
+    delimiter = next((one for one in "\t;" if one in heading), ",")
+    for number, row in enumerate(_read_rows(text, delimiter), 1):
         cells = [cell.strip() for cell in row]
+        while len(cells) > _MOST_CELLS and not cells[-1]:  # empty columns of a spreadsheet
+            cells.pop()
         if not any(cells) or (number == 1 and not cells[0].isdecimal()):
             continue
-        is_bye = len(cells) == 3 or (len(cells) == 4 and not cells[3])
-        names = cells[2:3] if is_bye else cells[2:]
-        sound = len(cells) in (3, 4) and cells[0].isdecimal() and len(cells[0]) < 4 and all(map(is_player_name, names))
-        if not sound or len(pairings) >= MAX_PAIRINGS or len(set(names)) != len(names):
+        if len(cells) == _MOST_CELLS and cells[3].casefold() in _BYES:
+            cells.pop()
+        is_bye = len(cells) == _MOST_CELLS - 1
+        names = [_normalize(name) for name in cells[2:]]
+        sound = is_bye or len(cells) == _MOST_CELLS
+        sound = sound and cells[0].isdecimal() and len(cells[0]) < 4 and all(map(is_player_name, names))
+        if not sound or len(pairings) >= MAX_PAIRINGS or len(make_players_key(names)) != len(names):
             raise _make_line_error(number)
         pairings.append(Pairing(int(cells[0]), cells[1][:40], names[0], "" if is_bye else names[1]))
     return tuple(pairings)
+
+
+def check_pairings(pairings: Iterable[Pairing]) -> None:
+    """Raise `PairingsError` if a player or a table has two games in a round."""
+    busy: set[tuple[int, str, bool]] = set()
+    for pairing in pairings:
+        for name, is_table in ((pairing.first, False), (pairing.second, False), (pairing.table, True)):
+            key = pairing.round, _fold(name), is_table
+            if name and key in busy and is_table:
+                text = "table {0} has two games in round {1}"
+                raise PairingsError(make_message("pairings-table-twice", text, name, pairing.round))
+            if name and key in busy:
+                text = "{0} has two games in round {1}"
+                raise PairingsError(make_message("pairings-player-twice", text, name, pairing.round))
+            busy.add(key)
+
+
+def _normalize(name: str) -> str:
+    """Return a name in the form in which equal names are equal: without double spaces, letters with their accents.
+
+    >>> _normalize("Zoe\u0308  Mai") == "Zo\u00eb Mai"
+    True
+    """
+    return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -95,20 +130,59 @@ def format_pairings(pairings: Sequence[Pairing]) -> str:
 def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
     """Return each pairing with its result, or None; pairings are sorted by round.
 
-    The result of a pairing is the first one with these two players that belongs to no earlier pairing.
+    The result of a pairing is the newest one that the director has entered for its round, or else that of a game of
+    these two players at its table, or else the first one that belongs to no other pairing.
     """
-    left: defaultdict[frozenset[str], deque[Result]] = defaultdict(deque)
+    left: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
     for result in results:
-        left[_make_key(result.players)].append(result)
-    matched = []
-    for pairing in sorted(pairings, key=lambda pairing: pairing.round):
-        found = left[_make_key((pairing.first, pairing.second))]
-        matched.append((pairing, found.popleft() if found else None))
-    return matched
+        left[make_players_key(result.players)].append(result)
+    ordered = sorted(pairings, key=lambda pairing: pairing.round)
+    found: list[Result | None] = [_take_entered(left[make_pair_key(one)], one.round) for one in ordered]
+    for i, pairing in enumerate(ordered):  # a game that an entered result replaces belongs to no other pairing
+        at_table = _take(left[make_pair_key(pairing)], pairing.table)
+        found[i] = found[i] or at_table
+    for i, pairing in enumerate(ordered):
+        found[i] = found[i] or _take(left[make_pair_key(pairing)])
+    return list(zip(ordered, found, strict=True))
 
 
-def _make_key(players: Iterable[str]) -> frozenset[str]:
-    return frozenset(name.casefold() for name in players)
+def _take_entered(results: list[Result], number: int) -> Result | None:
+    """Remove and return the newest result that was entered for a round, or None."""
+    entered = [result for result in results if result.round == number]
+    if not entered:
+        return None
+    results.remove(entered[-1])
+    return entered[-1]
+
+
+def _take(results: list[Result], table: str | None = None) -> Result | None:
+    """Remove and return the first result of no certain round, or None; if a table is given, the first of this table."""
+    for result in results:
+        if not result.round and (table is None or result.table.casefold() == table.casefold()):
+            results.remove(result)
+            return result
+    return None
+
+
+def find_uncounted(pairings: Sequence[Pairing], results: Iterable[Result]) -> list[Result]:
+    """Return the results that belong to no pairing; none if there are no pairings."""
+    results = list(results)
+    counted = {id(result) for _, result in match_results(pairings, results)}
+    return [result for result in results if id(result) not in counted] if pairings else []
+
+
+def make_pair_key(pairing: Pairing) -> frozenset[str]:
+    """Return the key of the players of a pairing."""
+    return make_players_key((pairing.first, pairing.second))
+
+
+def make_players_key(players: Iterable[str]) -> frozenset[str]:
+    """Return the same key for the same players, whatever their order and however their names are written."""
+    return frozenset(map(_fold, players))
+
+
+def _fold(name: str) -> str:
+    return _normalize(name).casefold()
 
 
 def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
@@ -119,12 +193,12 @@ def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) ->
     standings: dict[str, Standing] = {}
 
     def add(name: str, wins: float, spread: int) -> None:
-        key = name.casefold()
+        key = _fold(name)
         standings[key] = standings.get(key, Standing(name)).add(wins, spread)
 
     for pairing in pairings:
         for name in filter(None, (pairing.first, pairing.second)):
-            standings.setdefault(name.casefold(), Standing(name))
+            standings.setdefault(_fold(name), Standing(name))
         if not pairing.second:
             add(pairing.first, 1.0, BYE_SPREAD)
     played = [result for _, result in match_results(pairings, results)] if pairings else results
@@ -143,8 +217,8 @@ def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
     for pairing, result in matched:
         totals: tuple[int | str, ...] = ("", "")
         if result:
-            names = [name.casefold() for name in result.players]
-            totals = tuple(result.totals[names.index(name.casefold())] for name in (pairing.first, pairing.second))
+            names = [_fold(name) for name in result.players]
+            totals = tuple(result.totals[names.index(_fold(name))] for name in (pairing.first, pairing.second))
         cells: list[int | str] = [pairing.round, pairing.table, pairing.first, totals[0], pairing.second, totals[1]]
         rows.append([_escape_formula(cell) for cell in cells])
     return _write_rows(rows, "\r\n")

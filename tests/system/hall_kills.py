@@ -193,8 +193,8 @@ class KilledHall:
         with GameStore(self._store(name), is_owner=False) as store:
             games = {game.id: list(store.events(game.id)) for game in store.games()}
         there = [game for game in received.list_games() if game.table == name]
-        there = [one for one in there if one.number in games or len(received.read_events(one.id)) > 1]
-        # a table does not keep a game that is begun anew before its first turn
+        there = [one for one in there if one.number in games or has_turns(one, received)]
+        # a table does not keep a game without turns when the next one begins
         if sorted(game.number for game in there) != sorted(games):
             faults.append(f"{name}: games {sorted(games)}, in the hall {sorted(game.number for game in there)}")
         for game in there:
@@ -225,6 +225,11 @@ class KilledHall:
         if self._hall:
             self._hall.kill()
             self._hall.wait()
+
+
+def has_turns(game: ReceivedGame, received: ReceivedGames) -> bool:
+    """Return True if a game of the hall has a turn that was not taken back."""
+    return bool(replay_game(game, received.read_events(game.id)).snapshot.turns)
 
 
 def run_seed(seed: int) -> Kills:

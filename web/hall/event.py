@@ -16,7 +16,7 @@ from device.hall.director import DirectorCommand, OfferPairing, SetTableName, St
 from device.hall.hall_state import HallState
 from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
-from device.hall.standings import PairingsError, format_csv, format_pairings
+from device.hall.standings import PairingsError, format_csv, format_pairings, make_pair_key, make_players_key
 from device.player_names import is_player_name
 from device.storage.game_log import replay_log
 from engine.events import from_json
@@ -48,6 +48,9 @@ class Hall(Protocol):
     def set_pairings(self, text: str) -> None:
         """Replace the pairings of the event."""
 
+    def begin_event(self) -> None:
+        """Begin a new event without pairings and results."""
+
     def add_result(self, result: Result) -> None:
         """Add a result of a table without a camera."""
 
@@ -74,6 +77,7 @@ def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pai
     routes.get("/round-<int:number>.csv")(pages.send_csv)
     routes.get("/round-<int:number>.zip")(pages.send_games)
     routes.post("/pairings")(pages.set_pairings)
+    routes.post("/new")(pages.begin_event)
     routes.post("/result")(pages.add_result)
     routes.post("/result/remove")(pages.remove_result)
     routes.post("/delay")(pages.set_delay)
@@ -113,11 +117,14 @@ class EventPages:
         """Return the page with standings and rounds; for the director also with the forms."""
         event = self._choose_view()
         live_id, state = event.view.newest_id, event.state
+        rounds = match_rounds(state)
         return render_page(
             "hall/event.html",
             live_id=live_id,
             parts=event.render_parts(texts()),
-            rounds=list(match_rounds(state)),
+            rounds=list(rounds),
+            open_round=next((number for number, games in rounds.items() if not all(found for _, found in games)), 0),
+            names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
             pairings_text=format_pairings(state.pairings),
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
@@ -151,6 +158,11 @@ class EventPages:
             return refuse(texts().translate(error))
         return accept(EVENT_PATH)
 
+    def begin_event(self) -> ResponseReturnValue:
+        """Begin a new event."""
+        self.hall.begin_event()
+        return accept(EVENT_PATH)
+
     def add_result(self) -> ResponseReturnValue:
         """Add the result of two players from the form."""
         players = tuple(name.strip() for name in request.form.getlist("player"))
@@ -158,9 +170,13 @@ class EventPages:
         is_sound = len(players) == 2 == len(points) and players[0].casefold() != players[1].casefold()
         if not (is_sound and all(map(is_player_name, players)) and all(map(_is_number, points))):
             return refuse(texts()("hall.wrong_result"))
+        number = request.form.get("round", 0, int)
+        pairs = [make_pair_key(one) for one in self.hall.state.pairings if one.round == number]
+        if number and make_players_key(players) not in pairs:
+            return refuse(texts()("hall.no_pairing", number=number))
         totals = tuple(map(int, points))
         winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals))
-        self.hall.add_result(Result("", players, totals, winners, time.time()))
+        self.hall.add_result(Result("", players, totals, winners, time.time(), round=number))
         return accept(EVENT_PATH)
 
     def remove_result(self) -> ResponseReturnValue:

@@ -10,13 +10,22 @@ from flask import Response
 
 from device.hall.hall_state import HallState
 from device.hall.results import Result
-from device.hall.standings import Pairing, compute_standings, match_results
+from device.hall.standings import (
+    Pairing,
+    compute_standings,
+    find_uncounted,
+    make_pair_key,
+    make_players_key,
+    match_results,
+)
 from device.session.snapshot import PlayerView
 from web.hall.view import HallView, is_playing
 from web.i18n import Texts
 
 MAX_ORDERS_SHOWN = 100
 """Largest number of orders, with the tables' answers, on the page of the director."""
+MAX_UNCOUNTED_SHOWN = 20
+"""Largest number of results without a pairing on the page of the director."""
 
 Round = Sequence[tuple[Pairing, Result | None]]
 
@@ -42,6 +51,8 @@ class EventView:
             games = [(pairing, result, running.get(make_pair_key(pairing))) for pairing, result in lines]
             parts[f"round-{number}"] = self.view.render("round", t, games=games)
         if self.view.is_director:
+            uncounted = find_uncounted(state.pairings, state.results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
+            parts["uncounted"] = self.view.render("uncounted", t, results=uncounted)
             parts["orders"] = self.view.render("orders", t, orders=state.orders[: -MAX_ORDERS_SHOWN - 1 : -1])
         return parts
 
@@ -61,11 +72,6 @@ def match_rounds(state: HallState) -> dict[int, Round]:
 
 
 def find_running_games(state: HallState) -> dict[frozenset[str], tuple[PlayerView, ...]]:
-    """Return the players of each running game, with their totals; the key is the set of their names in lower case."""
+    """Return the players of each running game, with their totals; by `make_players_key`."""
     games = (table.players for table in state.tables.values() if is_playing(table))
-    return {frozenset(player.name.casefold() for player in players): players for players in games}
-
-
-def make_pair_key(pairing: Pairing) -> frozenset[str]:
-    """Return the key of the game of a pairing in the result of `find_running_games`."""
-    return frozenset((pairing.first.casefold(), pairing.second.casefold()))
+    return {make_players_key(player.name for player in players): players for players in games}

@@ -13,9 +13,20 @@ from device.hall.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
 from device.hall.messages import TableStatus, publish_status
 from device.hall.receiver import HallReceiver
 from device.hall.results import Result
+from device.hall.standings import PairingsError
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
-from engine.events import Event, Exchanged, GameStarted, Passed, ScoreCorrected, to_json
+from engine.events import (
+    EndReason,
+    Event,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    RackRevealed,
+    ScoreCorrected,
+    to_json,
+)
 from engine.messages import key_of
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
@@ -209,6 +220,32 @@ def test_deleted_result_stays_deleted(tmp_path: Path) -> None:
         assert hall.state.results == (right,)
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         assert hall.state.results == (right,)
+
+
+def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    entered = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1.0)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.add_result(entered)
+        send_ended_game(hall, 1)
+        assert len(hall.state.results) == 2
+        hall.begin_event()
+        send_ended_game(hall, 1)
+        send_ended_game(hall, 2)
+        assert [result.game for result in hall.state.results] == [2]
+        with pytest.raises(PairingsError):
+            hall.set_pairings("1,1,Anna,Ben\n1,2,Anna,Cleo")
+        hall.games.save_note("pairings", "1,1,Anna,Ben\n1,2,Anna,Cleo")
+        kept = hall.state.results
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.results == kept and len(hall.state.pairings) == 2
+
+
+def send_ended_game(hall: HallReceiver, game: int) -> None:
+    """Let table 7 send a game that has ended."""
+    events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
+    logged = [{"time": float(10 * game + i), "event": to_json(event)} for i, event in enumerate(events)]
+    log = {"table": "7", "store": "a", "game": game, "events": logged}
+    hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
 
 
 class FullDisk(BrokerTask):

@@ -14,6 +14,7 @@ from device.hall.hall_state import (
     HallState,
     apply_connection,
     apply_game,
+    apply_new_event,
     apply_pairings,
     apply_results,
     apply_status,
@@ -22,7 +23,7 @@ from device.hall.hall_state import (
 from device.hall.messages import PlayerTotal, TableClock, TableState
 from device.hall.received_games import ReceivedGame, ReceivedGames
 from device.hall.results import Result
-from device.hall.standings import parse_pairings
+from device.hall.standings import check_pairings, parse_pairings
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade, to_json
 from engine.rules import rules_preset
@@ -81,7 +82,12 @@ class ShownHall:
         self.feed.tick(self.now)
 
     def set_pairings(self, text: str) -> None:
-        self.state = apply_pairings(self.state, parse_pairings(text))
+        pairings = parse_pairings(text)
+        check_pairings(pairings)
+        self.state = apply_pairings(self.state, pairings)
+
+    def begin_event(self) -> None:
+        self.state = apply_new_event(self.state)
 
     def set_delay(self, seconds: float) -> None:
         self.delay_s = seconds

@@ -82,6 +82,38 @@ def test_director_deletes_a_wrong_result(hall: ShownHall, director: FlaskClient,
     assert hall.state.results == (played, right)
 
 
+def test_result_of_a_round_replaces_that_of_the_table(hall: ShownHall, director: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben\n2,Table 2,Anna,Cleo")
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    assert post(director, "/event/result", player=["ben", "Anna"], points=["1", "2"], round=2) == 409
+    assert post(director, "/event/result", player=["ben", "Anna"], points=["401", "400"], round=1) == 303
+    hall.look()
+    page = director.get("/event").text
+    assert re.findall(r"<th scope=\"row\">(.*?)</th>", page)[0] == "1. Ben"
+    assert "Anna <strong>13" in page.partition('id="uncounted"')[2] and "Round 1: ben" in page
+
+
+def test_results_that_do_not_count_are_shown_to_the_director_only(
+    hall: ShownHall, director: FlaskClient, client: FlaskClient
+) -> None:
+    hall.set_pairings("1,Table 2,Ana,Ben")
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    assert "Results that do not count" in director.get("/event/live/state").json["parts"]["uncounted"]
+    assert "uncounted" not in client.get("/event").text
+
+
+def test_new_event_counts_games_that_end_later(hall: ShownHall, director: FlaskClient) -> None:
+    post(director, "/event/result", player=["Cleo", "Dan"], points=["300", "410"])
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    assert post(director, "/event/new") == 303
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    assert (hall.state.results, hall.state.pairings) == ((), ())
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED, 500.0))
+    assert [result.players for result in hall.state.results] == [("Anna", "Ben")]
+
+
 def test_broken_pairings_leave_those_that_are(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,1,Anna,Ben")
     assert post(director, "/event/pairings", pairings="nonsense\nnonsense") == 409
@@ -217,7 +249,7 @@ def test_director_is_told_that_the_disk_is_full(
 
 def test_viewers_change_nothing(client: FlaskClient) -> None:
     assert "<form" not in client.get("/event").text
-    for path in ("pairings", "result", "delay", "name", "round-1/send", "start-clocks"):
+    for path in ("pairings", "new", "result", "delay", "name", "round-1/send", "start-clocks"):
         assert client.post(f"/event/{path}", data={"pairings": "1,1,A,B"}).status_code == 403
 
 
