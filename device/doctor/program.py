@@ -232,7 +232,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
 
     `path` is the file to read, and `shown` its path on the examined machine, for messages.
     """
-    from device.storage.schema import SCHEMA_VERSION
+    from device.storage.schema import STORE_SCHEMA
 
     aside = f"sudo systemctl stop tilekeeper; sudo mv {shown} {shown}.damaged; sudo systemctl start tilekeeper"
     try:
@@ -252,7 +252,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
         yield subject.fault(f"{shown} is damaged, or is not a store of games", aside)
         return
     (version,) = struct.unpack(">I", head[60:64])  # https://www.sqlite.org/fileformat2.html#the_database_header
-    if version > SCHEMA_VERSION:
+    if version > STORE_SCHEMA.version:
         yield subject.fault(f"{shown} was written by a newer Tilekeeper", REINSTALL)
     elif path.with_name(path.name + "-wal").exists():
         yield subject.good(f"{shown} is in use, or was not closed (the next start repairs that)")

@@ -27,7 +27,7 @@ from device.storage.errors import (
     to_store_error,
 )
 from device.storage.files import sync_folder
-from device.storage.schema import SCHEMA_VERSION, make_file_id, migrate, read_schema
+from device.storage.schema import STORE_SCHEMA, Schema, read_schema
 from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
@@ -36,19 +36,18 @@ MEMORY = ":memory:"
 """Path that stands for a database in memory."""
 BUSY_TIMEOUT_S = 5.0
 """Longest wait, in seconds, while another program writes to the file."""
-CHECKED_TABLES = ("game", "event", "note", "player")
-"""Tables that are checked when the file is opened; a check of the pictures would take minutes."""
 
 
 class Database:
-    """An SQLite file with the schema of the store; all threads of the program may use one `Database`."""
+    """An SQLite file with the schema of the store, or with another; all threads may use one `Database`."""
 
-    def __init__(self, path: Path | str, *, is_owner: bool) -> None:
+    def __init__(self, path: Path | str, *, is_owner: bool, schema: Schema = STORE_SCHEMA) -> None:
         """Open or create the file, migrate its schema and check its structure. Raises `StoreError`.
 
         If `is_owner` is True and another program already owns the file, `StoreLockedError` is raised.
         """
         self.path = str(path)
+        self._schema = schema
         self._lock = threading.Lock()
         self._lock_file = -1
         self._file_id: tuple[int, int] | None = None
@@ -143,12 +142,12 @@ class Database:
 
     def _copy_log(self, path: Path) -> None:
         """Copy all tables except the pictures, which are ten times as large as all other tables together."""
-        Database(path, is_owner=False).close()  # creates the tables
+        Database(path, is_owner=False, schema=self._schema).close()  # creates the tables
         with self._lock:
             self.connection.execute("ATTACH ? AS copy", (str(path),))
             try:
                 self.connection.execute("BEGIN")
-                for table in CHECKED_TABLES:
+                for table in self._schema.checked_tables:
                     self.connection.execute(f"INSERT INTO copy.{table} SELECT * FROM main.{table}")
                 self.connection.execute("COMMIT")
             finally:
@@ -169,13 +168,13 @@ class Database:
         self._check_version(db)
         db.execute("BEGIN IMMEDIATE")  # proves that the file can be written
         try:
-            migrate(db)
+            self._schema.migrate(db)
             db.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
-        problems = ["its list of tables"] if read_schema(db) != _read_own_schema() else []
-        for table in CHECKED_TABLES:
+        problems = ["its list of tables"] if read_schema(db) != _read_new_schema(self._schema) else []
+        for table in self._schema.checked_tables:
             (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
             problems += [found] if found != "ok" else []
         if problems:
@@ -190,9 +189,9 @@ class Database:
     def _check_version(self, db: sqlite3.Connection) -> None:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         (file_id,) = db.execute("PRAGMA application_id").fetchone()
-        if file_id not in (0, make_file_id(version)):
+        if file_id not in (0, self._schema.make_file_id(version)):
             raise self._make_damage_error(f"its version {version}")
-        if version > SCHEMA_VERSION:
+        if version > self._schema.version:
             text = "{0} was written by a newer Tilekeeper: install that version, or rename the file"
             raise StoreTooNewError(make_message("store-newer", text, self.path))
 
@@ -247,8 +246,8 @@ def decode_text(data: bytes) -> str:
 
 
 @cache
-def _read_own_schema() -> frozenset[tuple[str, str]]:
+def _read_new_schema(schema: Schema) -> frozenset[tuple[str, str]]:
     """Return the names and SQL statements of the tables and triggers of a new file."""
     with closing(sqlite3.connect(MEMORY, isolation_level=None)) as db:
-        migrate(db)
+        schema.migrate(db)
         return read_schema(db)

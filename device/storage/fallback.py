@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from device.storage.database import CHECKED_TABLES, MEMORY, decode_text
+from device.storage.database import MEMORY, decode_text
 from device.storage.errors import StoreError
-from device.storage.schema import SCHEMA_VERSION
+from device.storage.schema import STORE_SCHEMA
 from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent, StoredPicture
 
 _log = logging.getLogger(__name__)
@@ -72,9 +72,9 @@ class FallbackStore(GameStore):
         if not self._own_path.is_file():
             return
         with closing(_open_read_only(self._own_path)) as source, self._database.transaction() as db:
-            if source.execute("PRAGMA user_version").fetchone() != (SCHEMA_VERSION,):
+            if source.execute("PRAGMA user_version").fetchone() != (STORE_SCHEMA.version,):
                 return  # only this version's columns are known
-            for table in CHECKED_TABLES:
+            for table in STORE_SCHEMA.checked_tables:
                 columns = ", ".join(row[1] for row in source.execute(f"PRAGMA table_info({table})"))
                 rows = source.execute(f"SELECT {columns} FROM {table}").fetchall()
                 marks = ", ".join("?" * (columns.count(",") + 1))

@@ -75,13 +75,10 @@ def _is_empty_file(path: Path) -> bool:
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
     """Rename a damaged store; return a new store with all games that can be read, and a message about it."""
-    aside = _find_free_name(path)
     tail_record = TailRecord(Path(f"{path}.tail"))
     tail = tail_record.read()
     try:
-        for suffix in ("", *_COMPANION_SUFFIXES):
-            if (beside := path.with_name(path.name + suffix)).exists():
-                beside.rename(f"{aside}{suffix}")
+        aside = set_aside(path)
         tail_record.delete()
         store = GameStore(path)
     except (OSError, StoreError) as error:
@@ -91,9 +88,9 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
         )
     copied, incomplete = 0, 1
     try:
-        with closing(_open_damaged(aside)) as db, ExitStack() as stack:
+        with closing(open_damaged(aside)) as db, ExitStack() as stack:
             backups = list_backups(path.parent / BACKUP_FOLDER)
-            backup = stack.enter_context(closing(_open_damaged(backups[-1]))) if backups else None
+            backup = stack.enter_context(closing(open_damaged(backups[-1]))) if backups else None
             copied, incomplete = copy_games(db, store, tail, backup)
     except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
         _log.warning("the recovery of %s ended early: %s", aside, error)
@@ -148,13 +145,23 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
     try:
         for name, text in _read_notes(source, TABLE_NOTES).items():
             target.save_note(TABLE_NOTES, name, text)
-        for name, colour in _read_rows(source, "SELECT name, colour FROM player WHERE colour <> ''"):
+        for name, colour in read_rows(source, "SELECT name, colour FROM player WHERE colour <> ''"):
             target.save_colour(str(name), str(colour))
     except StoreError as error:
         _log.warning("not everything that belongs to the table is copied: %s", error)
 
 
-def _open_damaged(path: Path) -> sqlite3.Connection:
+def set_aside(path: Path) -> Path:
+    """Rename a damaged SQLite file and its companions; return the new path. Raises `OSError`."""
+    aside = _find_free_name(path)
+    for suffix in ("", *_COMPANION_SUFFIXES):
+        if (beside := path.with_name(path.name + suffix)).exists():
+            beside.rename(f"{aside}{suffix}")
+    return aside
+
+
+def open_damaged(path: Path) -> sqlite3.Connection:
+    """Open a damaged SQLite file for reading. Raises `sqlite3.Error`, `UnicodeDecodeError`."""
     # The file is opened for writing, so that SQLite can apply the write-ahead log.
     db = sqlite3.connect(path)
     db.text_factory = decode_text
@@ -199,10 +206,10 @@ def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGam
     """Return the games by number; a game that is missing in the list of games is taken from the table of events."""
     games: dict[int, _ReadGame] = {}
     for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
-        rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
+        rows = read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
         games |= {row[0]: _ReadGame(*row) for row in rows if isinstance(row[1], float)}
     for order in ("", " DESC"):  # from both ends, because a damaged page stops the query
-        for (number,) in _read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
+        for (number,) in read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
             if isinstance(number, int):
                 length = tail.length if tail and tail.game == number else UNKNOWN_LENGTH
                 games.setdefault(number, _ReadGame(number, time.time(), length=length))
@@ -213,15 +220,15 @@ def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
     """Return the events of a game before the first missing or damaged event."""
     if _has_checksums(db):
         sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
-        return find_intact_events(_read_rows(db, sql, game))
+        return find_intact_events(read_rows(db, sql, game))
     return find_valid_events(
-        _read_rows(db, "SELECT number, time, body, '' FROM event WHERE game = ? ORDER BY number", game)
+        read_rows(db, "SELECT number, time, body, '' FROM event WHERE game = ? ORDER BY number", game)
     )
 
 
 def _has_checksums(db: sqlite3.Connection) -> bool:
     """Return True if the file has checksums, that is, unless it is of version 1 or 2, without an application id."""
-    return [*_read_rows(db, "PRAGMA application_id")] != [(0,)]
+    return [*read_rows(db, "PRAGMA application_id")] != [(0,)]
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
@@ -229,7 +236,7 @@ def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
 
     Notes in files of older versions have no checksum and are left out.
     """
-    rows = _read_rows(db, "SELECT game, name, text, checksum FROM note WHERE game = ?", game)
+    rows = read_rows(db, "SELECT game, name, text, checksum FROM note WHERE game = ?", game)
     return {row[1]: row[2] for row in rows if is_intact_note(row)}
 
 
@@ -240,7 +247,7 @@ def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int,
     """
     found: dict[int, list[tuple[int, int, str]]] = {}
     sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"
-    rows = {row[0]: row for order in ("", " DESC") for row in _read_rows(db, sql + order)}
+    rows = {row[0]: row for order in ("", " DESC") for row in read_rows(db, sql + order)}
     for row, game, number, kind in rows.values():
         found.setdefault(game, []).append((row, number, kind))
     return found
@@ -248,13 +255,13 @@ def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int,
 
 def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], events: int) -> Iterator[StoredPicture]:
     for row, number, kind in rows:
-        for (jpeg,) in _read_rows(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
+        for (jpeg,) in read_rows(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
             is_intact = isinstance(number, int) and isinstance(kind, str) and isinstance(jpeg, bytes)
             if is_intact and number < events and jpeg.startswith(_JPEG_START):
                 yield StoredPicture(number, kind, jpeg)
 
 
-def _read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+def read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a query until a row cannot be read."""
     try:
         yield from db.execute(sql, values)

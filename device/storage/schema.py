@@ -1,4 +1,4 @@
-"""SQL schema of the store by version, and the migration of older files.
+"""SQL schemas by version, that of the store, and the migration of older files.
 
 The statements of a released version are never changed; a new version adds further statements.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from device.storage.checksums import seal_all_games
 
@@ -82,37 +83,50 @@ CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
 
 
 def _add_checksums(db: sqlite3.Connection) -> None:
-    _run_script(db, _VERSION_3_SQL)
+    run_script(db, _VERSION_3_SQL)
     seal_all_games(db)
-    _run_script(db, _VERSION_3_END_SQL)
+    run_script(db, _VERSION_3_END_SQL)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    lambda db: _run_script(db, _VERSION_1_SQL),
-    lambda db: _run_script(db, _VERSION_2_SQL),
-    _add_checksums,
-)
-"""Migrations of the schema: from version 0 (an empty file) to 1, from 1 to 2, and so on."""
-SCHEMA_VERSION = len(MIGRATIONS)
-_FILE_ID = 0x546B0000  # "Tk"
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema of an SQLite file by version.
 
-
-def migrate(db: sqlite3.Connection) -> None:
-    """Migrate the schema to the newest version, inside the caller's transaction. Raises `sqlite3.Error`."""
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    for step in MIGRATIONS[version:]:
-        step(db)
-    if version < SCHEMA_VERSION:
-        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        db.execute(f"PRAGMA application_id = {make_file_id(SCHEMA_VERSION)}")
-
-
-def make_file_id(version: int) -> int:
-    """Return SQLite's application id for a store of this version.
-
-    The id includes the version, so that a damaged version number in the file can be detected.
+    `file_id` is SQLite's application id of version 0. `migrations` change the schema: from version 0 (an empty file)
+    to 1, from 1 to 2, and so on. The tables `checked_tables` are checked when a file is opened.
     """
-    return _FILE_ID + version
+
+    file_id: int
+    migrations: tuple[Callable[[sqlite3.Connection], None], ...]
+    checked_tables: tuple[str, ...]
+
+    @property
+    def version(self) -> int:
+        """The newest version."""
+        return len(self.migrations)
+
+    def migrate(self, db: sqlite3.Connection) -> None:
+        """Migrate a file to the newest version, inside the caller's transaction. Raises `sqlite3.Error`."""
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        for step in self.migrations[version:]:
+            step(db)
+        if version < self.version:
+            db.execute(f"PRAGMA user_version = {self.version}")
+            db.execute(f"PRAGMA application_id = {self.make_file_id(self.version)}")
+
+    def make_file_id(self, version: int) -> int:
+        """Return SQLite's application id for a file of this version.
+
+        The id includes the version, so that a damaged version number in the file can be detected.
+        """
+        return self.file_id + version
+
+
+STORE_SCHEMA = Schema(
+    0x546B0000,  # "Tk"
+    (lambda db: run_script(db, _VERSION_1_SQL), lambda db: run_script(db, _VERSION_2_SQL), _add_checksums),
+    ("game", "event", "note", "player"),  # a check of the pictures would take minutes
+)
 
 
 def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
@@ -120,7 +134,7 @@ def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
     return frozenset(db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
 
 
-def _run_script(db: sqlite3.Connection, script: str) -> None:
+def run_script(db: sqlite3.Connection, script: str) -> None:
     """Run the statements of an SQL script in the caller's transaction; `executescript` would commit the transaction."""
     statement = ""
     for line in script.splitlines(keepends=True):

@@ -14,7 +14,7 @@ import pytest
 from device.settings import Settings, load_settings
 from device.storage.archive import import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
-from device.storage.schema import SCHEMA_VERSION
+from device.storage.schema import STORE_SCHEMA
 from device.storage.store import GameStore, StoreError
 
 RELEASES = sorted((Path(__file__).parent / "storage" / "data").glob("release-*"))
@@ -64,6 +64,6 @@ def test_archive_of_later_version_is_refused_in_one_sentence(tmp_path: Path) -> 
 
 def test_store_of_later_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "games.db")) as db:
-        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        db.execute(f"PRAGMA user_version = {STORE_SCHEMA.version + 1}")
     with pytest.raises(StoreError, match="written by a newer Tilekeeper"):
         GameStore(tmp_path / "games.db")

@@ -15,7 +15,7 @@ import pytest
 from device.storage.backups import BACKUP_FOLDER, make_backup
 from device.storage.errors import StoreLockedError
 from device.storage.recovery import open_store
-from device.storage.schema import make_file_id
+from device.storage.schema import STORE_SCHEMA
 from device.storage.store import GameStore, StoredEvent, StoredPicture
 
 PAGE = 4096
@@ -145,7 +145,7 @@ def test_store_of_another_program_is_not_taken(path: Path) -> None:
 def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> None:
     with GameStore(path) as store:
         store.connection.execute("PRAGMA user_version = 99")
-        store.connection.execute(f"PRAGMA application_id = {make_file_id(99)}")
+        store.connection.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
     before = path.read_bytes()
     store, trouble = open_store(path)
     assert "newer Tilekeeper" in trouble and "in memory" in trouble
