@@ -7,8 +7,8 @@ sends different events with the same numbers; the events that arrive last replac
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,11 +17,24 @@ from typing import Any
 
 import msgspec
 
+from device.hall.hall_schema import (
+    HALL_SCHEMA,
+    EventRow,
+    GameRow,
+    count_change,
+    find_damages,
+    read_total,
+    seal_game,
+)
 from device.hall.results import Result
-from device.storage.errors import to_store_error
+from device.storage.checksums import TailRecord, compute_checksum
+from device.storage.database import MEMORY, Database
+from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
 from engine.messages import make_message
+
+_log = logging.getLogger(__name__)
 
 MAX_TABLE_GAMES = 2000
 """Largest number of games that are kept of one table: enough for five games a week over almost eight years."""
@@ -32,29 +45,6 @@ MAX_GAME_BYTES = 1_000_000
 _EVENT_OVERHEAD_BYTES = 40
 """Space that SQLite needs for a row in addition to its text; without it, many short events would not count."""
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS game (
-    id        INTEGER PRIMARY KEY,
-    place     TEXT NOT NULL,    -- name of the table
-    store     TEXT NOT NULL,    -- id of the table's store, and the number of the game in it
-    number    INTEGER NOT NULL,
-    started   REAL NOT NULL     -- time of event 0
-) STRICT;
-CREATE INDEX IF NOT EXISTS game_of_place ON game (place, store, number);
-CREATE TABLE IF NOT EXISTS event (
-    game   INTEGER NOT NULL REFERENCES game(id),
-    number INTEGER NOT NULL,
-    time   REAL NOT NULL,
-    body   TEXT NOT NULL,
-    PRIMARY KEY (game, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS result (
-    id   INTEGER PRIMARY KEY,
-    game INTEGER UNIQUE,          -- NULL: entered by the director
-    body TEXT NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
-"""
 _FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
 _FIND_START = """
 SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
@@ -94,22 +84,42 @@ class ReceivedGames:
     """The file with the received games; thread-safe. All methods may raise `StoreError`."""
 
     def __init__(self, path: Path | str) -> None:
-        self._path = str(path)
-        self._lock = threading.Lock()
+        """Open or create the file. Raises `StoreDamagedError` if anything in the file is damaged.
+
+        `lost_tail` is a message about changes that were written and are lost, or empty.
+        """
+        self.lost_tail = ""
         self._sizes: dict[str, dict[int, int]] = {}
-        """The size in bytes of each stored game, by table and id."""
+        """The sizes in bytes of the stored games of each table, by their ids."""
+        self._tail_record = TailRecord(None if path == MEMORY else Path(f"{path}.tail"))
+        self._database = Database(path, is_owner=True, schema=HALL_SCHEMA)
         try:
-            self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")  # on disk before the message is acknowledged
-            self._db.executescript(_SCHEMA)
+            self._check(self._database.connection)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _check(self, db: sqlite3.Connection) -> None:
+        """Find damages and lost changes. Raises `StoreDamagedError`."""
+        path = self._database.path
+        try:
+            damages = list(find_damages(db))
+            total, recorded = read_total(db), self._tail_record.read()
         except sqlite3.Error as error:
-            raise to_store_error(error, self._path) from error
+            raise to_store_error(error, path) from error
+        if damages or total is None:
+            _log.warning("%s is damaged: %s", path, "; ".join(damages[:10]))
+            text = "{0} is damaged ({1}): rename it, and a new one will be created"
+            raise StoreDamagedError(make_message("store-broken", text, path, damages[0]))
+        lost = recorded.length - total.changes if recorded else 0
+        if lost > 0:
+            text = "the last changes in {0} are lost ({1}): compare the results with the score sheets"
+            self.lost_tail = make_message("hall-tail-lost", text, Path(path).name, lost)
+        self._tail_record.write(total.tail)
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._db.close()
+        self._database.close()
 
     def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
         """Add consecutive events of a game; return the game, or None if all events were stored already.
@@ -123,7 +133,9 @@ class ReceivedGames:
             game = self._find_game(db, table, store, number, events[0])
             if game is None:
                 raise MissingEventsError
-            if not self._write_new_events(db, game, events):
+            is_changed = self._write_new_events(db, game, events)
+            seal_game(db, game)  # also after a change of its number
+            if not is_changed:
                 return None
             ((size,),) = db.execute(_SUM_EVENTS, (game,))
             _check_size(table, sizes, game, size)
@@ -157,13 +169,24 @@ class ReceivedGames:
             db.execute("DELETE FROM result WHERE game = ?", (game,))
             if result:
                 body = msgspec.json.encode(result).decode()
-                db.execute("INSERT INTO result (game, body) VALUES (nullif(?, 0), ?)", (game, body))
+                sql = "INSERT INTO result (game, body) VALUES (nullif(?, 0), ?) RETURNING id, game, body"
+                row = db.execute(sql, (game, body)).fetchone()
+                db.execute("UPDATE result SET checksum = ? WHERE id = ?", (compute_checksum(*row), row[0]))
 
     def delete_result(self, result: Result) -> None:
         """Delete a result that the director entered."""
         with self._transaction() as db:
             body = msgspec.json.encode(result).decode()
             db.execute("DELETE FROM result WHERE game IS NULL AND body = ?", (body,))
+
+    def add_game(self, row: GameRow, events: Sequence[EventRow]) -> None:
+        """Add a game of another file of a hall, with the same id."""
+        with self._transaction() as db:
+            db.execute("INSERT INTO game (id, place, store, number, started) VALUES (?, ?, ?, ?, ?)", row)
+            db.executemany(
+                "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)", [(row[0], *one) for one in events]
+            )
+            seal_game(db, row[0])
 
     def list_results(self) -> list[Result]:
         """Return all results."""
@@ -172,7 +195,8 @@ class ReceivedGames:
     def save_note(self, name: str, text: str) -> None:
         """Save a text of the hall itself under a name, in place of an earlier one."""
         with self._transaction() as db:
-            db.execute("INSERT OR REPLACE INTO note (name, text) VALUES (?, ?)", (name, text))
+            row = (name, text, compute_checksum(name, text))
+            db.execute("INSERT OR REPLACE INTO note (name, text, checksum) VALUES (?, ?, ?)", row)
 
     def read_note(self, name: str) -> str | None:
         """Return the text with this name, or None."""
@@ -217,24 +241,18 @@ class ReceivedGames:
         return True
 
     def _fetch(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        try:
-            with self._lock:
-                return self._db.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise to_store_error(error, self._path) from error
+        return self._database.fetch_rows(sql, *values)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-                yield self._db
-                self._db.execute("COMMIT")
-            except (sqlite3.Error, OverflowError) as error:
-                raise to_store_error(error, self._path) from error
-            finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+        total = None
+        with self._database.transaction() as db:
+            before = db.total_changes
+            yield db
+            if db.total_changes > before:
+                total = count_change(db)
+        if total:
+            self._tail_record.write(total.tail)
 
 
 def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:

@@ -24,6 +24,7 @@ from device.hall.director import (
     publish_key,
     publish_order,
 )
+from device.hall.hall_recovery import open_received_games
 from device.hall.hall_state import (
     MAX_PROBLEMS,
     HallState,
@@ -44,7 +45,7 @@ from device.hall.hall_state import (
 )
 from device.hall.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
-from device.hall.received_games import MissingEventsError, ReceivedGames, TableFullError
+from device.hall.received_games import MissingEventsError, TableFullError
 from device.hall.results import Result
 from device.hall.standings import check_pairings, parse_pairings
 from device.settings import HallSettings
@@ -90,15 +91,18 @@ class HallReceiver(BrokerTask):
 
         `path` is the file with the received games. Raises `StoreError`.
         """
+        self.games, problem = open_received_games(path)
         super().__init__(report)
         self._settings = settings
-        self.games = ReceivedGames(path)
         self._key = key or Ed25519PrivateKey.generate()
         self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self.state = self._load_state()
+        if problem:
+            self.state = apply_problem(self.state, problem)
+            report(problem)
         self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
         self.games.save_note(_CLIENT_NOTE, self._client)
@@ -227,7 +231,16 @@ class HallReceiver(BrokerTask):
         if state.results != self.state.results:
             result = next((one for one in state.results if one.game == changed.id), None)
             self.games.save_result(changed.id, result)
+            return self._remove_rescued(state, result) if result else state
         return state
+
+    def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
+        """Return the hall without the result of a damaged game that its table has sent again."""
+        rescued = msgspec.structs.replace(result, game=0)
+        if rescued not in hall.results:
+            return hall
+        self.games.delete_result(rescued)
+        return apply_results(hall, [one for one in hall.results if one != rescued])
 
     def _load_state(self) -> HallState:
         """Return the state of the hall from the file, with the newest game of each table."""

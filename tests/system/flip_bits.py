@@ -1,11 +1,13 @@
-"""Flip bits in stores and cached word lists, and see what the program makes of them.
+"""Flip bits in stores, files of a hall and cached word lists, and see what the program makes of them.
 
     python -m tests.system.flip_bits stores --count 2000
+    python -m tests.system.flip_bits halls --count 500
     python -m tests.system.flip_bits programs --count 50
     python -m tests.system.flip_bits lexicons --count 500
 
 A store with 1 to 4 flipped bits has to open within 5 seconds, with a new game possible, and without a total that
-changed silently. A cached word list that is torn or has flipped bits must not crash the program or answer wrongly.
+changed silently. The same goes for the file of a hall, also for a torn one. A cached word list that is torn or has
+flipped bits must not crash the program or answer wrongly.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from device.hall.messages import publish_log
+from device.hall.receiver import HallReceiver
+from device.hall.results import Result
+from device.settings import HallSettings
 from device.storage.game_log import replay_log
 from device.storage.lexicons import read_lexicon
 from device.storage.recovery import open_store
@@ -35,7 +41,7 @@ from engine.gcg import build_game, parse_gcg
 from tests.system.load import read_cpu_s
 
 ROOT = Path(__file__).parents[2]
-GAMES = ROOT / "device" / "data" / "games"
+GCG_FILES = sorted((ROOT / "device" / "data" / "games").glob("*.gcg"))
 MAX_OPEN_S = 5.0
 """Processor time, which does not depend on what else the machine does."""
 WORDS = 3000
@@ -50,7 +56,7 @@ def make_store(folder: Path) -> None:
     closed.mkdir()
     with GameStore(closed / "games.db") as store:
         for repeat in range(2):
-            for path in sorted(GAMES.glob("*.gcg")):
+            for path in GCG_FILES:
                 game = build_game(parse_gcg(path.read_bytes()))
                 bodies = [to_json(event) for event in game.events]
                 bodies[0]["players"] = [f"{name} {repeat} {path.stem}" for name in game.players]
@@ -204,7 +210,92 @@ def try_lexicons(count: int, seed: int) -> Counter[str]:
     return outcomes
 
 
-TRIALS = {"stores": try_stores, "programs": try_programs, "lexicons": try_lexicons}
+def make_hall(folder: Path) -> None:
+    """Write the file of a hall with games of three tables and results; the last changes are in its log only."""
+    closed = folder / "closed"
+    closed.mkdir()
+    bodies = [[to_json(event) for event in build_game(parse_gcg(path.read_bytes())).events] for path in GCG_FILES]
+    with _open_hall(closed) as hall:
+        for number, table in enumerate(("A", "B", "C") * len(bodies)):
+            _receive_game(hall, table, number + 1, bodies[number // 3])
+        for number in range(6):
+            hall.add_result(Result("X", (f"P{number}", "Q"), (300 + number, 200), (0,), 2e9))
+        hall.set_pairings("round,table,player,player\n1,A,Anna,Ben\n")
+    with _open_hall(closed) as hall:
+        _receive_game(hall, "A", 50, bodies[0])
+        hall.add_result(Result("X", ("Last", "Q"), (300, 200), (0,), 2e9))
+        for file in closed.glob("hall.db*"):  # the program is killed now
+            shutil.copy(file, folder)
+
+
+def _open_hall(folder: Path) -> HallReceiver:
+    return HallReceiver(folder / "hall.db", HallSettings("127.0.0.1", 1), report=lambda _: None)
+
+
+def _receive_game(hall: HallReceiver, table: str, number: int, bodies: Sequence[dict[str, object]]) -> None:
+    events = [StoredEvent(at, 1e9 + 1000 * number + at, body) for at, body in enumerate(bodies)]
+    log = publish_log(table, "store", number, events)
+    hall.receive(log.topic, log.payload, is_retained=True)
+
+
+def read_hall(hall: HallReceiver) -> dict[tuple[object, ...], object]:
+    """Return what a hall knows: the totals at each table, results, pairings and the events of all games."""
+    known: dict[tuple[object, ...], object] = {("pairings",): hall.state.pairings}
+    for result in hall.state.results:
+        known["result", result.table, result.players, result.ended] = result.totals
+    for name, table in hall.state.tables.items():
+        known["table", name] = [player.total for player in table.snapshot.players]
+    for game in hall.games.list_games():
+        known["game", game.table, game.number] = [event.body for event in hall.games.read_events(game.id)]
+    return known
+
+
+def try_hall(template: Path, expected: dict[tuple[object, ...], object], seed: int) -> str:
+    """Flip bits in a copy of a hall's file, or tear it; open it and return the outcome. `!` marks failures."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in template.glob("hall.db*"):
+            shutil.copy(file, folder)
+        path = folder / chance.choice(("hall.db", "hall.db", "hall.db-wal"))
+        if chance.random() < 0.7:
+            flip_bits(path, chance)
+        else:
+            data = path.read_bytes()
+            at = chance.randrange(len(data))
+            path.write_bytes(data[:at] + chance.choice((b"", bytes(len(data) - at))))
+        try:
+            with _open_hall(folder) as hall:
+                known, problems = read_hall(hall), hall.state.problems
+                _receive_game(hall, "D", 1, [{"v": 1, "kind": "started", "players": ["A", "B"]}])
+                if "D" not in hall.state.tables:
+                    return "! no new game"
+        except Exception as error:
+            return f"! does not open: {error!r:.60}"
+    changed = [key for key, value in known.items() if expected.get(key) != value and key[0] in ("result", "game")]
+    if changed:
+        return f"! changed: {changed[0]}"
+    if known != expected and not problems:
+        return f"! silent: {sorted(str(key) for key in expected if known.get(key) != expected[key])[0]}"
+    return "reported" if problems else "nothing lost"
+
+
+def try_halls(count: int, seed: int) -> Counter[str]:
+    """Return the outcomes of `count` damaged files of a hall."""
+    with tempfile.TemporaryDirectory() as name:
+        template = Path(name)
+        make_hall(template)
+        copy = template / "copy"
+        copy.mkdir()
+        for file in template.glob("hall.db*"):
+            shutil.copy(file, copy)
+        with _open_hall(copy) as hall:
+            expected = read_hall(hall)
+            assert not hall.state.problems and len(hall.state.tables) == 3
+        return Counter(try_hall(template, expected, seed * 1_000_000 + n) for n in range(count))
+
+
+TRIALS = {"stores": try_stores, "halls": try_halls, "programs": try_programs, "lexicons": try_lexicons}
 
 
 def main(words: Sequence[str]) -> int:
