@@ -124,6 +124,9 @@ def parse_board(rows: Sequence[Sequence[str]], tiles: TileSet) -> dict[Square, T
 
 
 def parse_rack(letters: str, tiles: TileSet) -> tuple[str, ...]:
-    """Return the tiles on a rack, parsed from their letters (`?` for a blank). Raises `CommandRefusedError`."""
+    """Return the tiles on a rack, parsed from their letters (`?` for a blank). Raises `CommandRefusedError`.
+
+    A tile does not contain spaces: in Spanish `L L` is two tiles, and `LL` is one.
+    """
     with convert_engine_errors():
-        return tuple(tile.face for tile in tiles.parse(tiles.upper("".join(letters.split()))))
+        return tuple(tile.face for part in tiles.upper(letters).split() for tile in tiles.parse(part))

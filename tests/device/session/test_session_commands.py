@@ -506,6 +506,14 @@ def test_letters_of_a_rack_are_made_capitals_of_the_language(session: TableSessi
     assert [turn.word for turn in state.turns if turn.player == 0] == ["İI"]
 
 
+def test_letters_of_a_rack_with_spaces_are_single_tiles(session: TableSession) -> None:
+    session.submit(StartGame(replace(STARTED, tile_set="es"))).result(5)
+    session.submit(EndGame()).result(5)
+    for player, (letters, score) in enumerate((("l l a ? ll", -11), ("C H CH", -12))):
+        state = session.submit(RevealRack(player, letters)).result(5)
+        assert [turn.score for turn in state.turns if turn.player == player] == [score]
+
+
 def test_drawn_tiles_are_made_capitals(session: TableSession) -> None:
     session.submit(StartGame(replace(STARTED, draw=True))).result(5)
     assert session.submit(DrawFirst(("b", "a"))).result(5).turn_of == 1
