@@ -29,13 +29,14 @@ from engine.game import Game
 from engine.inference.explain import explanation_text
 from engine.messages import Message, key_of, make_message
 from engine.reading import EMPTY, BoardReading
+from engine.rules import ChallengeRule
 from engine.tiles import TileSet
 from engine.validation import Finding, Option, Reason
 from engine.validation.deferred_questions import find_open_questions
 from engine.validation.findings import push_events
 
-WHO_CHALLENGED = "who-challenged"
-"""Key of the question about the player who has challenged a valid play."""
+WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
+"""Keys of the question about the player who has challenged a valid play, and loses the next turn or points."""
 TILE_LOST = "tile-lost"
 """Key of the inference's question about a recorded tile that is not seen any more."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
@@ -203,7 +204,7 @@ class OpenQuestion:
         The `id` depends on the texts and events only, so it is the same after a restart and when the panel chooses an
         answer.
         """
-        is_about_turn = not self.stops_clock and self.question.key != WHO_CHALLENGED
+        is_about_turn = not self.stops_clock and self.question.key not in (WHO_CHALLENGED, WHO_PAYS)
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
         number = zlib.crc32(repr(contents).encode()) or 1
         return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None, id=number)
@@ -212,7 +213,8 @@ class OpenQuestion:
     def is_deferrable(self) -> bool:
         """True if the turn counts provisionally until the players answer; pass and exchange have the same score."""
         is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
-        return is_recorded and not self.stops_clock and self.question.key not in (PASS_OR_EXCHANGE, WHO_CHALLENGED)
+        has_one_score = self.question.key in (PASS_OR_EXCHANGE, WHO_CHALLENGED, WHO_PAYS)
+        return is_recorded and not self.stops_clock and not has_one_score
 
     @property
     def is_about_player(self) -> bool:
@@ -264,6 +266,12 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
         boards = [_lay_position(game.board, option.events) for option in finding.options]
         question = replace(question, symbols=list_symbols(boards, game.tiles, finding.squares))
     return OpenQuestion(question, tuple(answers.values()), bool(finding.options[0].events), finding=finding)
+
+
+def make_challenger_question(game: Game, seats: Sequence[int]) -> Question:
+    """Return the question which of the players on `seats` has challenged a valid play."""
+    key = WHO_CHALLENGED if game.rules.challenge is ChallengeRule.DOUBLE else WHO_PAYS
+    return make_question(key, answers=tuple(game.players[seat] for seat in seats))
 
 
 def _lay_position(board: Board, events: Sequence[Event]) -> Board:

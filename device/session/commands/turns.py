@@ -21,10 +21,10 @@ from device.session.commands.base import (
 from device.session.decision import Decision, decide
 from device.session.game_controller import GameController
 from device.session.messages import (
-    WHO_CHALLENGED,
     OpenQuestion,
     convert_engine_errors,
     get_text,
+    make_challenger_question,
     make_notice,
     make_question,
     make_refusal,
@@ -372,7 +372,7 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
     challenged = Challenged(seats[0], bool(invalid), invalid)
     controller.record_challenge(challenged, play)
     if not challenged.upheld and len(seats) > 1:
-        question = make_question(WHO_CHALLENGED, answers=tuple(game.players[seat] for seat in seats))
+        question = make_challenger_question(game, seats)
         controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
 
 
@@ -384,8 +384,8 @@ def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
     """
     count = len(game.players)
     others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != play.player]
-    matters = game.rules.challenge is ChallengeRule.DOUBLE or game.rules.challenger_pays
-    return tuple(others) if matters else (others[0],)
+    has_penalty = {ChallengeRule.DOUBLE: True, ChallengeRule.POINTS: game.rules.challenger_pays}
+    return tuple(others) if has_penalty.get(game.rules.challenge) else (others[0],)
 
 
 TURN_COMMANDS = (

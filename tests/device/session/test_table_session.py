@@ -91,6 +91,19 @@ def test_challenger_in_vain_is_asked_for_where_several_may_have_been(session: Ta
     assert len(session.submit(Undo()).result(5).turns) == 1, "challenge and answer are one press"
 
 
+@pytest.mark.parametrize(
+    ("rule", "key"), [("points", "who-challenged-pays"), ("double", "who-challenged"), ("single", None)]
+)
+def test_challenger_who_pays_is_asked_for_where_there_are_points_to_pay(
+    session: TableSession, table: TextTable, rule: str, key: str | None
+) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule(rule), challenge_points=5, challenger_pays=True)
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test", rules=rules))).result(5)
+    play(session, table, HORN)
+    question = session.submit(ChallengePlay()).result(5).question
+    assert (question.key if question else None) == key
+
+
 def test_next_player_has_challenged_where_nobody_says_otherwise(session: TableSession, table: TextTable) -> None:
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(5)
     play(session, table, HORN)
