@@ -91,7 +91,18 @@ def _is_finish_line_reached(state: State) -> bool:
     lines = state.rules.finish_lines(len(state.players))
     if not any(total >= line for total, line in zip(state.totals, lines, strict=False)):
         return False
-    return not state.rules.finish_round or state.to_move == state.turns[0].player
+    return not state.rules.finish_round or _is_round_over(state)
+
+
+def _is_round_over(state: State) -> bool:
+    """Return True if the turn of the player who began has come again, even if this player has lost that turn."""
+    first, count = state.turns[0].player, len(state.players)
+    turns = (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)
+    last = next((turn.player for turn in reversed(state.turns) if turn.kind in turns), None)
+    if last is None:
+        return state.to_move == first
+    steps = (state.to_move - last) % count or count
+    return first in {(last + step) % count for step in range(1, steps + 1)}
 
 
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:

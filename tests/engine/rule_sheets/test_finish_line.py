@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.events import EndReason, GameEnded, Passed, PlayWithdrawn, ScoreCorrected
+from engine.events import Challenged, EndReason, GameEnded, Passed, PlayWithdrawn, ScoreCorrected
 from engine.game import Game
 from engine.rules import STANDARD_RULES, FinishLineLevel, Rules
 from tests.support.engine_table import new_game, play
@@ -52,3 +52,16 @@ def test_finish_line_with_the_round_finished_is_won_by_the_most_points_above_the
 def test_finish_line_that_nobody_reached_is_won_by_the_most_points() -> None:
     game = play(new_game(BEGINNERS), "8F HORN", "H6 FA.M").push(GameEnded())
     assert game.outcome is not None and game.outcome.winners == (0,)
+
+
+def test_finish_line_with_the_round_finished_is_due_if_the_first_player_has_lost_the_next_turn() -> None:
+    game = play(new_game(replace(BEGINNERS, finish_round=True), players=3), "8F HORN", "H6 FA.M")
+    game = play(game.push(Challenged(0, upheld=False)), "10F PASTE").push(ScoreCorrected(0, 70))
+    assert game.to_move == 1, "Anna has challenged in vain and loses her turn"
+    assert end(game) == (0,)
+
+
+def test_finish_line_with_the_round_finished_is_not_due_in_the_middle_of_the_round() -> None:
+    game = play(new_game(replace(BEGINNERS, finish_round=True), players=3), "8F HORN").push(ScoreCorrected(0, 70))
+    assert game.end_due is None
+    assert play(game, "H6 FA.M").push(Challenged(2, upheld=False)).end_due is EndReason.FINISH_LINE
