@@ -311,6 +311,11 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
                     yield base.push(SquareCorrected(square, tiles[0], turn.number), log_prior=OVERLOOKED_TILE_LOG_PRIOR)
 
 
+def find_overlooked_turn(state: State, square: Square) -> int | None:
+    """Return the number of the last turn in which a missed tile on `square` may have been placed, or None."""
+    return next((turn.number for turn in reversed(state.turns) if _can_be_overlooked(state, turn, square)), None)
+
+
 def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
     """Return True if a tile on `square` may have been placed in `turn`, and was missed.
 

@@ -38,13 +38,17 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
+from engine.inference.hypotheses import find_overlooked_turn
 from engine.plays import Play
 from engine.reading import EMPTY
 from engine.state import CLOSING_KINDS, Turn, TurnKind
 
 
 class CorrectSquare(TableCommand, frozen=True):
-    """Correct the tile on a misread square."""
+    """Correct the tile on a misread square.
+
+    A tile that was missed belongs to the last play that it fits.
+    """
 
     name = "square"
     transition = Command.CORRECT
@@ -56,12 +60,15 @@ class CorrectSquare(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
+        game = context.controller.game
         with convert_engine_errors():
             at = parse_square(self.square)
-            tiles = () if self.symbol == EMPTY else context.controller.game.tiles.parse(self.symbol)
+            tiles = () if self.symbol == EMPTY else game.tiles.parse(self.symbol)
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
-        context.controller.commit_events([SquareCorrected(at, tiles[0] if tiles else None, told=True)])
+        turn = None if game.board[at] else find_overlooked_turn(game.state, at)
+        corrected = SquareCorrected(at, tiles[0] if tiles else None, turn, told=True)
+        context.controller.commit_entered_events([corrected])
 
 
 class NameBlank(TableCommand, frozen=True):

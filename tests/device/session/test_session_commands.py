@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import CorrectTurn, InsertTurn, RenamePlayer, RevealRack
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, RenamePlayer, RevealRack
 from device.session.commands.games import (
     DrawFirst,
     EndGame,
@@ -428,6 +428,24 @@ def test_change_that_makes_no_turn_is_refused(playing: TableSession, correction:
     with pytest.raises(CommandRefusedError, match="no turn number"):
         playing.submit(CorrectTurn(5, score=1)).result(5)
     assert playing.state.turns == before
+
+
+def test_missed_tile_belongs_to_the_last_play_that_it_fits(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HOR", 7, 5, True))
+    play(playing, table, ("HOR", 7, 5, True), FARM)
+    play(playing, table, ("HOR", 7, 5, True), FARM, PASTE)
+    state = playing.submit(CorrectSquare("I8", "N")).result(5)
+    assert ([turn.word for turn in state.turns], totals(state)) == (["HORN", "FA.M", "PASTE"], [39, 9])
+    state = playing.submit(CorrectSquare("K10", "S")).result(5)
+    assert (state.turns[-1].word, state.notices) == ("PASTES", ())
+
+
+def test_tile_that_fits_no_play_is_said_to_make_the_last_one_impossible(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    state = playing.submit(CorrectSquare("A1", "S")).result(5)
+    assert [notice.key for notice in state.notices] == ["noted-not-in-line"]
 
 
 # Presses taken back
