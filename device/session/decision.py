@@ -22,13 +22,7 @@ from device.session.messages import (
 )
 from device.session.snapshot import find_deciding_words
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
-from engine.events import (
-    Event,
-    Exchanged,
-    Passed,
-    PlayMade,
-    PlayWithdrawn,
-)
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
@@ -37,7 +31,7 @@ from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
-from engine.validation.findings import push_events
+from engine.validation.findings import Option, push_events
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability with which an explanation is offered as an answer."""
@@ -119,6 +113,8 @@ def validate_decision(
     )
     verdict = validate_turn(proposal)
     finding, own = verdict.question, inferred.open_question
+    if finding is not None and own is not None and (merged := _merge_blank_questions(finding, own)):
+        finding, own = merged, None
     decision = replace(inferred, events=verdict.events, notices=tuple(map(make_finding_notice, verdict.notices)))
     history = context.question_history
     if finding is not None and (own is None or _is_more_urgent(finding, own)):
@@ -167,6 +163,24 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
     if not finding.options[0].events:
         return own.first_is_default
     return own.question.key == PASS_OR_EXCHANGE or finding.reason in RECORD_REASONS
+
+
+def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | None:
+    """Return one question about a blank's letter that also has the answers of the inference's question, or None.
+
+    The inference asks if the tile is a blank or a certain letter. If the blank may stand for this letter, the questions
+    stay apart: the players would mistake one answer for the other, which has another score.
+    """
+    first, *letters = finding.options
+    is_same_blank = finding.reason is Reason.BLANK_UNNAMED and own.question.squares == finding.squares
+    if not is_same_blank or own.answers[0] != first.events or () in own.answers:
+        return None
+    named = {e.letter for option in letters for e in option.events if isinstance(e, BlankNamed)}
+    plays = [play for events in own.answers for play in filter_plays(events)]
+    if not named.isdisjoint(tile.letter for play in plays for at, tile in play.play.tiles if at in finding.squares):
+        return None
+    options = dict.fromkeys((first, *map(Option, own.answers[1:]), *letters))
+    return replace(finding, options=tuple(options), needs_picture=True)
 
 
 def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:

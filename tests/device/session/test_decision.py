@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from device.session.decision import decide
+import pytest
+
+from device.session.decision import Decision, TurnContext, decide
+from engine.board import Board
+from engine.events import Event
 from engine.inference.explain import infer_play
+from engine.lexicon import WordList
+from engine.validation.findings import push_events
 from tests.support.engine_table import new_game, play, seen
+
+BLANK_OR_I = {"?": 0.93, "I": 0.07}
 
 
 def test_letters_that_are_each_a_little_in_doubt_are_asked_about_with_something_to_choose() -> None:
@@ -26,3 +34,37 @@ def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
     verdict = decide(game, infer_play(game, reading), reading)
     assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     assert verdict.open_question.question.text == "Which of these is right?"
+
+
+def decide_about_blank(words: WordList | None) -> Decision:
+    """Return the decision about H?RN, whose blank may also be an I."""
+    reading = seen(play(new_game(), "8F H?RN").board, {"G8": BLANK_OR_I})
+    return decide(new_game(), infer_play(new_game(), reading), reading, TurnContext(words))
+
+
+def test_blank_that_may_be_a_letter_is_asked_about_with_its_letter() -> None:
+    decision = decide_about_blank(frozenset({"HORN"}))
+    assert decision.open_question is not None and decision.open_question.finding is not None
+    asked = decision.open_question
+    assert asked.question.key == "asked-blank-unnamed" and not decision.is_clear
+    boards = [play(new_game(), "8F H?RN").board, play(new_game(), "8F HIRN").board, play(new_game(), "8F HoRN").board]
+    assert [_lay(events) for events in asked.answers] == boards
+
+
+def test_every_letter_that_a_blank_may_be_is_an_answer_about_the_blank() -> None:
+    reading = seen(play(new_game(), "8F H?RN").board, {"G8": {"?": 0.93, **dict.fromkeys("LMVW", 0.0175)}})
+    decision = decide(new_game(), infer_play(new_game(), reading), reading, TurnContext(frozenset({"HORN"})))
+    assert decision.open_question is not None and decision.open_question.question.key == "asked-blank-unnamed"
+    words = ("H?RN", "HLRN", "HMRN", "HVRN", "HoRN")
+    boards = [play(new_game(), f"8F {word}").board for word in words]
+    assert [_lay(events) for events in decision.open_question.answers] == boards
+
+
+def _lay(events: tuple[Event, ...]) -> Board:
+    return push_events(new_game(), events).board
+
+
+@pytest.mark.parametrize("words", [None, frozenset({"HORN", "HIRN"}), frozenset({"HARDEN"})])
+def test_blank_that_may_stand_for_the_letter_is_asked_about_first(words: WordList | None) -> None:
+    asked = decide_about_blank(words).open_question
+    assert asked is not None and asked.question.text == "Which tile is on G8: ? or I?"
