@@ -6,7 +6,8 @@
 The table is rendered, the networks read it, gpiozero's mock pins are pressed, the real panel, session and store do the
 rest. In each game there are a challenge upheld (a phony) and one in vain, an exchange, a pass, blanks, one forgotten
 button, a bump of the camera, and the board is turned once; a hand is in one of five pictures. Players do what players
-do: they name blanks, answer what they are asked, and put right what they see to be wrong; all of that is listed.
+do: they name blanks, answer what they are asked, and put right what they see to be wrong; all of that is listed. A
+question is needless if the turn would have been recorded right without it.
 With --photos, sequences of photographs with their truth are played through the folder camera and the same buttons.
 """
 
@@ -41,6 +42,7 @@ from device.session.commands.corrections import CorrectSquare, NameBlank, Reveal
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ExchangeTiles
+from device.session.messages import PASS_OR_EXCHANGE, WHO_CHALLENGED
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
@@ -64,6 +66,8 @@ HAND = 0.2
 REST_S = 3.6
 """A forgotten turn lies alone on the board for so long."""
 PATIENCE_S = 60.0
+EXPECTED_QUESTIONS = ("asked-blank-unnamed", PASS_OR_EXCHANGE, WHO_CHALLENGED)
+"""Keys of the questions that no reading of the board answers."""
 
 
 class NightTable(SimulatedTable):
@@ -166,6 +170,8 @@ class Told:
     forgotten: int = 0
     blanks: int = 0
     asked: list[str] = field(default_factory=list)
+    needed: Counter[str] = field(default_factory=Counter)
+    needless: Counter[str] = field(default_factory=Counter)
     by_hand: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
@@ -214,12 +220,19 @@ class Players:
             self._told.asked.append("press again: " + "; ".join(notice.text for notice in state.notices))
         self.put_right(truth)
 
+    def challenge(self) -> None:
+        """Press the challenge button. An open question is answered first: the button would choose its next answer."""
+        if question := self._session.state.question:
+            self._session.submit(AnswerQuestion(question.chosen)).result(PATIENCE_S)
+        self._hand.press(Button.CHALLENGE)
+
     def put_right(self, truth: Game) -> None:
         """Answer what is asked, name blanks, put squares and turns right; `truth` is the game so far."""
         state = self._session.state
         if question := state.question:
             self._told.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
             meant = max(range(len(question.answers)), key=lambda number: _likeness(question.answers[number], truth))
+            (self._told.needed if self._wrong(truth) else self._told.needless)[question.key] += 1
             if self._wrong(truth) and meant != question.chosen:
                 self._session.submit(AnswerQuestion(meant)).result(PATIENCE_S)
                 self._told.asked[-1] += f" -> {question.answers[meant]}"
@@ -321,7 +334,7 @@ def _play(
                 else:
                     players.end_turn(player, game)
             case Challenged(_, upheld):
-                hand.press(Button.CHALLENGE)
+                players.challenge()
                 if upheld:
                     camera.lay(game.board)
                 players.put_right(game)
@@ -399,6 +412,16 @@ def report(name: str, told: Told) -> str:
     return "\n".join(lines)
 
 
+def report_questions(results: Sequence[Told]) -> str:
+    """Return a table of the questions of all games, by kind."""
+    needed = sum((told.needed for told in results), Counter[str]())
+    needless = sum((told.needless for told in results), Counter[str]())
+    rows = [f"| {key} | {needed[key]} | {needless[key]} |" for key in sorted({*needed, *needless})]
+    besides = sum(count for key, count in (*needed.items(), *needless.items()) if key not in EXPECTED_QUESTIONS)
+    told = f"{besides} questions besides {', '.join(EXPECTED_QUESTIONS)}"
+    return "\n".join(["| question | needed | needless |", "| --- | ---: | ---: |", *rows, "", told])
+
+
 def main(words: list[str]) -> int:
     """Play the night and print what came of it; 1 where a total was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -419,6 +442,7 @@ def main(words: list[str]) -> int:
                 folder.mkdir()
                 results.append(make(seed, folder))
                 print(report(f"game {seed}", results[-1]), flush=True)
+    print(report_questions(results))
     tables = Counter(told.players for told in results)
     print(
         f"{sum(told.right for told in results)} of {len(results)} games right at the end "
