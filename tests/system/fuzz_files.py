@@ -53,7 +53,7 @@ from engine.rules import STANDARD_RULES
 from engine.tiles import load_tile_set
 from tests.support.api_table import Program, house
 from tests.support.text_table import TextTable
-from tests.system.flip_bits import GAMES, make_store
+from tests.system.flip_bits import GCG_FILES, make_store
 from tests.web.conftest import pair, token
 from vision.photo import PhotoError, load_photo
 from web.security.pairing import Pairing
@@ -328,7 +328,7 @@ def try_pairing(data: bytes, folder: Path) -> str:
 
 def make_corpus(folder: Path) -> dict[Try, list[bytes]]:
     """Return valid files by what tries them."""
-    games = [path.read_bytes() for path in sorted(GAMES.glob("*.gcg"))]
+    games = [path.read_bytes() for path in GCG_FILES]
     pictures = []
     for kind, mode in (("JPEG", "RGB"), ("PNG", "P"), ("TIFF", "I;16"), ("WEBP", "RGBA"), ("GIF", "P"), ("BMP", "1")):
         file = io.BytesIO()

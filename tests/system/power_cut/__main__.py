@@ -41,7 +41,10 @@ def _report(name: str, figures: dict[str, object], faults: list[str]) -> int:
 
 
 def _spread(values: list[float]) -> str:
-    return f"median {statistics.median(values):.3f} s, longest {max(values):.3f} s" if values else "none"
+    if len(values) < 2:
+        return "none"
+    p99 = statistics.quantiles(values, n=100, method="inclusive")[98]
+    return f"median {statistics.median(values):.3f} s, p99 {p99:.3f} s, longest {max(values):.3f} s"
 
 
 def main(words: list[str]) -> int:
