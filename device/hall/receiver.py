@@ -99,6 +99,8 @@ class HallReceiver(BrokerTask):
         self._lock = threading.RLock()
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
+        self._devices: dict[str, tuple[str, ...]] = {}
+        """The stores that each table has named last, without repetition."""
         self.state = self._load_state()
         if problem:
             self.state = apply_problem(self.state, problem)
@@ -122,7 +124,7 @@ class HallReceiver(BrokerTask):
         except BadMessageError as error:
             self._note_problem(topic, str(error))
         except (TableFullError, TooManyTablesError) as error:
-            self._show_error(error)
+            self._show_error(str(error))
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
 
@@ -202,6 +204,7 @@ class HallReceiver(BrokerTask):
             case TableStatus(table=table, online=online):
                 return apply_status(self.state, table, is_online=online)
             case TableState():
+                self._note_device(message.table, message.store)
                 age = min(max(0.0, time.time() - message.time), 86400.0) if is_retained else 0.0
                 return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age), message)
             case OrderAnswer():
@@ -213,6 +216,19 @@ class HallReceiver(BrokerTask):
                 events = [StoredEvent(i, one.time, one.event) for i, one in enumerate(message.events)]
                 return self._add_events(message.table, message.store, message.game, events)
         return self.state
+
+    def _note_device(self, table: str, store: str) -> None:
+        """Report two devices with the name of one table: the broker lets each in and ends the connection of the other.
+
+        They take turns; a device that replaces another comes once, and perhaps goes back once.
+        """
+        seen = self._devices.get(table, ())
+        if not store or store in seen[-1:]:
+            return
+        seen = self._devices[table] = (*seen, store)[-4:]
+        if len(seen) == 4 and seen[:2] == seen[2:]:
+            text = "two devices have the name {0}: give each table a name of its own under [hall] in its settings"
+            self._show_error(make_message("hall-two-devices", text, table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
         """Return the hall with the game that the state of a table names, if this game was received."""
@@ -266,16 +282,16 @@ class HallReceiver(BrokerTask):
             with self._lock:
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 
-    def _show_error(self, error: TableFullError | TooManyTablesError | StoreError) -> None:
-        """Add an error about something that is not stored to the problems; the same text is added only once."""
-        if str(error) not in self._shown_errors:
-            self._shown_errors.add(str(error))
-            _log.warning("%s", error)
+    def _show_error(self, text: str) -> None:
+        """Add a sentence to the problems; the same one is added only once."""
+        if text not in self._shown_errors:
+            self._shown_errors.add(text)
+            _log.warning("%s", text)
             with self._lock:
-                self.state = apply_problem(self.state, str(error))
+                self.state = apply_problem(self.state, text)
 
     def _note_store_error(self, error: StoreError) -> None:
-        self._show_error(error)
+        self._show_error(str(error))
 
     def _set_connected(self, is_connected: bool) -> None:
         with self._lock:

@@ -341,6 +341,25 @@ def test_director_starts_a_clock_and_a_replay_does_not(
     assert playing.state.phase is Phase.PAUSED and len(reports) == 1
 
 
+def test_table_survives_what_any_client_may_send(playing: TableSession, make_broker: MakeBroker, path: Path) -> None:
+    broker, reports = make_broker(), list[str]()
+    with GameStore(path, is_owner=False) as store:
+        directed = DirectedTable("7", store, playing.submit, reports.append)
+        with (
+            HallReceiver(":memory:", broker.settings(), key=KEY) as hall,
+            HallPublisher(playing, store, broker.settings(), print, directed),
+        ):
+            until(lambda: bool(directed.offered) and is_playing(hall, "7"))
+            assert directed.accept(PUBLIC)
+            harmful = [payload for payload, _ in FORGED.values()]
+            for payload in (*harmful, b"[" * 2_000_000):  # the broker keeps the last one from the table
+                send(broker, payload)
+            hall.send_orders([("7", SetTableName("Final"))])
+            until(lambda: directed.name == "Final")
+            assert directed.refused == len(harmful) and len(reports) == 1
+            assert hall.state.tables["7"].is_online
+
+
 def test_rights_of_the_document_let_only_the_hall_direct(
     playing: TableSession, make_broker: MakeBroker, path: Path, tmp_path: Path
 ) -> None:

@@ -174,6 +174,16 @@ def test_device_that_replaces_another_is_shown(game: int) -> None:
         assert len(hall.games.list_games()) == 2
 
 
+def test_two_devices_with_the_same_name_are_reported_once() -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for store in ("old", "new"):
+            send_game(hall, store, 1, "Anna", "Ben")
+        assert hall.state.problems == (), "a device was replaced"
+        for store in ("old", "new", "old", "new"):
+            send_game(hall, store, 1, "Anna", "Ben")
+        assert [key_of(problem) for problem in hall.state.problems] == ["hall-two-devices"]
+
+
 @pytest.mark.parametrize("state", [{}, {"phase": "paused"}, {"events": 7}, {"game": 2}, {"phase": "later"}])
 def test_phase_and_players_are_those_of_the_snapshot(state: dict[str, object]) -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:

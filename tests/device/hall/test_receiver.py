@@ -198,6 +198,21 @@ def receive_for_ever(path: Path, settings: HallSettings) -> None:
         threading.Event().wait()
 
 
+@pytest.mark.parametrize("payload", [b"", b"\xff\xfe", b"{", b"[" * 200_000, b'{"table":"8","online":"yes"}', b"null"])
+def test_malformed_payload_is_reported_and_harmless(
+    playing: TableSession, broker: Broker, path: Path, payload: bytes
+) -> None:
+    auth = {"username": USER, "password": PASSWORD}
+    with HallReceiver(":memory:", broker.settings()) as hall:
+        until(lambda: hall.state.is_connected)
+        for kind in ("status", "state", "events", "log", "answer"):
+            single(f"tilekeeper/v1/8/{kind}", payload, 1, port=broker.port, auth=auth)  # type: ignore[arg-type]
+        until(lambda: len(hall.state.problems) == 5)
+        with GameStore(path, is_owner=False) as store, HallPublisher(playing, store, broker.settings(), print):
+            until(lambda: agrees(hall, playing))
+        assert list(hall.state.tables) == ["7"]
+
+
 def test_huge_payload_is_reported_and_harmless(playing: TableSession, broker: Broker, path: Path) -> None:
     with HallReceiver(":memory:", broker.settings()) as hall:
         until(lambda: hall.state.is_connected)

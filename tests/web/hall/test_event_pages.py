@@ -16,7 +16,7 @@ from device.hall.messages import OrderAnswer
 from device.hall.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
-from engine.events import EndReason, GameEnded, RackRevealed
+from engine.events import EndReason, GameEnded, RackRevealed, ScoreCorrected
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 ENDED = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
@@ -92,6 +92,15 @@ def test_result_of_a_round_replaces_that_of_the_table(hall: ShownHall, director:
     page = director.get("/event").text
     assert re.findall(r"<th scope=\"row\">(.*?)</th>", page)[0] == "1. Ben"
     assert "Anna <strong>13" in page.partition('id="uncounted"')[2] and "Round 1: ben" in page
+
+
+def test_correction_after_the_end_changes_the_standings(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    for events, spread in ((ENDED, "+13"), ([*ENDED, ScoreCorrected(0, 50)], "+49")):
+        hall.state = apply_game(hall.state, *received("Table 2", events))
+        hall.look()
+        assert spread in client.get("/event/live/state").json["parts"]["standings"]
+    assert len(hall.state.results) == 1
 
 
 def test_results_that_do_not_count_are_shown_to_the_director_only(
