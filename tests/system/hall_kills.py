@@ -13,19 +13,21 @@ from __future__ import annotations
 import json
 import multiprocessing
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import ExitStack, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from device.hall import broker_task
 from device.hall.hall_state import replay_game
 from device.hall.publisher import HallPublisher
-from device.hall.received_games import ReceivedGame, ReceivedGames
+from device.hall.received_games import ReceivedGame
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.turns import ExchangeTiles
@@ -34,6 +36,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
 from device.storage.store import GameStore
+from device.storage.stored_game import StoredEvent
 from tests.support.api_client import find_free_port
 from tests.support.broker import Broker
 from tests.support.text_table import STARTED, WORDS, TextTable
@@ -179,26 +182,21 @@ class KilledHall:
         """Return where hall and tables differ; empty if they agree."""
         faults: list[str] = []
         self.kills.games = self.kills.events = 0
-        received = ReceivedGames(self._folder / "hall.db")
-        try:
-            for name in self._tables:
-                if self._store(name).exists():
-                    faults += self._compare_table(name, received)
-        finally:
-            received.close()
+        received = read_games(self._folder / "hall.db")
+        for name in self._tables:
+            if self._store(name).exists():
+                faults += self._compare_table(name, [(game, log) for game, log in received if game.table == name])
         return faults
 
-    def _compare_table(self, name: str, received: ReceivedGames) -> list[str]:
+    def _compare_table(self, name: str, received: Sequence[tuple[ReceivedGame, list[StoredEvent]]]) -> list[str]:
         faults = []
         with GameStore(self._store(name), is_owner=False) as store:
             games = {game.id: list(store.events(game.id)) for game in store.games()}
-        there = [game for game in received.list_games() if game.table == name]
-        there = [one for one in there if one.number in games or has_turns(one, received)]
         # a table does not keep a game without turns when the next one begins
-        if sorted(game.number for game in there) != sorted(games):
-            faults.append(f"{name}: games {sorted(games)}, in the hall {sorted(game.number for game in there)}")
-        for game in there:
-            events = received.read_events(game.id)
+        there = [(one, log) for one, log in received if one.number in games or replay_game(one, log).snapshot.turns]
+        if sorted(game.number for game, _ in there) != sorted(games):
+            faults.append(f"{name}: games {sorted(games)}, in the hall {sorted(game.number for game, _ in there)}")
+        for game, events in there:
             self.kills.games, self.kills.events = self.kills.games + 1, self.kills.events + len(events)
             if events != games.get(game.number):
                 faults.append(f"{name}: game {game.number} has {len(games.get(game.number, ()))} events, {len(events)}")
@@ -227,9 +225,15 @@ class KilledHall:
             self._hall.wait()
 
 
-def has_turns(game: ReceivedGame, received: ReceivedGames) -> bool:
-    """Return True if a game of the hall has a turn that was not taken back."""
-    return bool(replay_game(game, received.read_events(game.id)).snapshot.turns)
+def read_games(path: Path) -> list[tuple[ReceivedGame, list[StoredEvent]]]:
+    """Return the games in the file of a hall that runs, with their events."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        games = db.execute("SELECT id, place, number, started, store FROM game ORDER BY id").fetchall()
+        sql = "SELECT number, time, body FROM event WHERE game = ? ORDER BY number"
+        return [
+            (ReceivedGame(*game), [StoredEvent(n, at, json.loads(body)) for n, at, body in db.execute(sql, game[:1])])
+            for game in games
+        ]
 
 
 def run_seed(seed: int) -> Kills:
