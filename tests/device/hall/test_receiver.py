@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import socket
 import threading
 import time
 from contextlib import suppress
@@ -64,6 +65,21 @@ def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, b
         assert hall.state.tables["7"].is_online
         assert [turn.words[0].valid for turn in hall.state.tables["7"].snapshot.turns] == [None]
     assert not hall.state.problems
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
+def test_table_whose_power_fails_is_shown_as_away(broker: Broker) -> None:
+    will = publish_status("8", online=False)
+    with HallReceiver(":memory:", broker.settings()) as hall:
+        table = BrokerConnection(broker.settings(), "8", will=will)
+        table.publish([publish_status("8", online=True)])
+        while not table.is_acknowledged:
+            table.wait(1.0)
+        until(lambda: "8" in hall.state.tables and hall.state.tables["8"].is_online is True)
+        sock = table._client.socket()
+        assert sock is not None
+        sock.shutdown(socket.SHUT_RDWR)
+        until(lambda: hall.state.tables["8"].is_online is False)
 
 
 def test_call_of_the_director_reaches_the_hall(playing: TableSession, broker: Broker, path: Path) -> None:
