@@ -48,6 +48,9 @@ from vision.recognition.views import (
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
 """Minimum probability of the best class of a tile that is not read again while it looks the same."""
+_MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
+"""Maximum tile probability of a square that is not read again while it looks the same, whatever its class: it is
+probably empty, so that its class matters little."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles with a random rotation (placed rotated, covered, misread); bounds the weight of one tile."""
 _MAX_EFFECTIVE_VOTES: Final = 8
@@ -164,6 +167,8 @@ class ClassifiedBoard:
     """Memory of the square network for the next picture, if there is any."""
     clear_tiles: TileTable
     """Predictions of the letter network for the tiles whose class is clear."""
+    unclear_empty: TileTable
+    """Predictions for the other squares that are probably empty."""
 
 
 class SquareClassifier:
@@ -201,18 +206,21 @@ class SquareClassifier:
             found = found.rotate(orientation.quarter_turns)
             table = self._settle_letters(self._classify_tiles(found, known), alphabet)
         letters_p = self._refine(table, alphabet, square_side(corners))
+        best_p = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1, initial=0)
+        is_clear = best_p >= _MIN_RECALLED_PROBABILITY
         return ClassifiedBoard(
             fuse_predictions(found.kinds_p, table.poses.cells, letters_p, found.board),
             orientation,
             BoardViews(found.board, found.tops, table.poses.poses_by_square()),
             found.kinds_p,
             found.kinds,
-            _select_clear_tiles(table, alphabet),
+            table.select(np.flatnonzero(is_clear).tolist()),
+            table.select(np.flatnonzero(~is_clear & (table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY)).tolist()),
         )
 
     def _classify_squares(self, image: Image, corners: Floats, recalled: RecalledBoard | None) -> SquarePredictions:
         """Rectify the two views of the board, and classify its squares as empty, tile or hidden."""
-        pose = estimate_board_pose(corners, (image.shape[1], image.shape[0]))
+        pose = recalled.pose if recalled else estimate_board_pose(corners, (image.shape[1], image.shape[0]))
         board, tops = rectify_board(image, pose), recalled.tops if recalled else rectify_tops(image, pose)
         if recalled is None:
             kinds = self._square_net.predict(board)
@@ -307,12 +315,6 @@ class SquareClassifier:
         foreign = measure_foreign_nats(table.letters_logp, alphabet)
         weights = self._letter_net.similarity_weights
         return refine_by_similarity(letters_p, table.tile_p, table.features, foreign, weights)
-
-
-def _select_clear_tiles(table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
-    """Return the rows of the tiles whose class is clear."""
-    best_p = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1, initial=0)
-    return table.select(np.flatnonzero(best_p >= _MIN_RECALLED_PROBABILITY).tolist())
 
 
 def _turn_crops(crops: Image, quarter_turns: int) -> Image:

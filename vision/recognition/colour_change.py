@@ -24,7 +24,7 @@ _ROUNDS: Final = 4
 """Number of fits of the surface."""
 _USUAL_CHANGE: Final = 0.02
 """Change of a square, apart from the light, that halves its weight in the next fit."""
-_MAX_CHANGE: Final = 0.04
+_MAX_CHANGE: Final = 0.05
 """Maximum change of the mean colour of a square, apart from the light, as a share of the colour: a plain blank may
 differ from an empty square by little more than its colour."""
 _MAX_DARK_CHANGE: Final = 3.0

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.detection.location import BoardLocation, LocationSource
-from vision.geometry import Floats, Image, estimate_board_pose
+from vision.geometry import BoardPose, Floats, Image, estimate_board_pose
 from vision.recognition.squares import SquareKinds
 from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops
 
@@ -68,6 +68,10 @@ class TileTable:
             self.features[which],
         )
 
+    def select_squares(self, mask: NDArray[np.bool_]) -> TileTable:
+        """Return a table of the squares that are marked in `mask` `(15, 15)`."""
+        return self.select([row for row, cell in enumerate(self.poses.cells) if mask[cell]])
+
     def join(self, other: TileTable) -> TileTable:
         """Return a table of all rows of this table, then those of `other`, with the view of `other`."""
         return TileTable(
@@ -85,7 +89,7 @@ class TileTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardMemory:
-    """Location and clear tiles of a board in earlier pictures of one camera."""
+    """Location and squares of a board in earlier pictures of one camera."""
 
     location: BoardLocation
     """Location of the upright board, in the order of its corners."""
@@ -95,6 +99,8 @@ class BoardMemory:
     """`(448, 448) uint8`: rectified plane of the tile tops; each square is from the picture in which it was read."""
     clear_tiles: TileTable
     """Predictions for the tiles whose class is clear."""
+    unclear_empty: TileTable
+    """Predictions for the other squares that are probably empty."""
     kinds: SquareKinds | None
     """Predictions of the square network; None if the whole board must be classified again."""
     tiles: frozenset[str]
@@ -115,10 +121,11 @@ class BoardMemory:
         is_unchanged, contrast = _compare_squares(self.tops, tops)
         if not _is_in_place(is_unchanged, contrast >= _WITNESS_CONTRAST):
             return None
-        rows = [row for row, cell in enumerate(self.clear_tiles.poses.cells) if is_unchanged[cell]]
-        if len(rows) < max(_MIN_TILES, _MIN_TILE_SHARE * len(self.clear_tiles.poses.cells)):
+        clear = self.clear_tiles.select_squares(is_unchanged)
+        if len(clear.tile_p) < max(_MIN_TILES, _MIN_TILE_SHARE * len(self.clear_tiles.tile_p)):
             return None
-        return RecalledBoard(self, tops, is_unchanged, self.clear_tiles.select(rows))
+        unchanged = self.unclear_empty.select_squares(is_unchanged).join(clear)
+        return RecalledBoard(self, pose, tops, is_unchanged, unchanged)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +133,8 @@ class RecalledBoard:
     """What a picture of a board that is still in its place has in common with the memory."""
 
     memory: BoardMemory
+    pose: BoardPose
+    """Pose of the board at its location in the memory."""
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops in the picture."""
     is_unchanged: NDArray[np.bool_]
@@ -140,41 +149,51 @@ class RecalledBoard:
         is_placed = location.source is LocationSource.PLACED
         return location if is_placed else replace(location, source=LocationSource.FOLLOWED)
 
-    def update_memory(self, clear_tiles: TileTable, kinds: SquareKinds | None) -> BoardMemory:
-        """Return the memory after the picture, with its clear tiles and its predictions of the square network."""
+    def update_memory(self, clear_tiles: TileTable, unclear_empty: TileTable, kinds: SquareKinds | None) -> BoardMemory:
+        """Return the memory after the picture, with the predictions of both networks for it."""
         tops = self.tops.copy()
         grid = slice(_EDGE_PX, -_EDGE_PX)
         mask = np.repeat(np.repeat(self.is_unchanged, TOPS_PX_PER_SQUARE, 0), TOPS_PX_PER_SQUARE, 1)
         tops[grid, grid] = np.where(mask, self.memory.tops[grid, grid], tops[grid, grid])
         count = self.memory.recall_count + 1
-        return replace(self.memory, tops=tops, clear_tiles=clear_tiles, kinds=kinds, recall_count=count)
+        return replace(
+            self.memory,
+            tops=tops,
+            clear_tiles=clear_tiles,
+            unclear_empty=unclear_empty,
+            kinds=kinds,
+            recall_count=count,
+        )
 
 
-def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floats]:
     """Compare the squares of two views from `rectify_tops`.
 
     Returns a mask `(15, 15)` of the squares that are unchanged apart from the light, and the contrast of each square
     in grey levels, `(15, 15)`.
     """
-    x, y = _split_squares(before), _split_squares(now)
+    x, y = _halve_grid(before), _halve_grid(now)
+    x_mean, y_mean = _average_squares(x), _average_squares(y)
     # Fit y = gain * x + offset in each square: another light changes both. What remains is a change of the print.
-    variance, covariance = (x * x).mean(axis=(1, 3)), (x * y).mean(axis=(1, 3))
+    variance = _average_squares(x * x) - x_mean**2
+    covariance = _average_squares(x * y) - x_mean * y_mean
     gain = covariance / np.maximum(variance, 1)
-    contrast = np.sqrt((y * y).mean(axis=(1, 3)))
+    contrast = np.sqrt(np.maximum(_average_squares(y * y) - y_mean**2, 0))
     remainder = np.sqrt(np.maximum(contrast**2 - gain * covariance, 0))
     is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | (contrast < _WITNESS_CONTRAST)
     return is_lit_alike & (remainder <= _MAX_CHANGE * (contrast + _MIN_CONTRAST)), contrast
 
 
-def _split_squares(tops: Image) -> NDArray[np.float32]:
-    """Return the pixels of each square of a view from `rectify_tops` at half size, less the mean: `(15, 14, 15, 14)`.
-
-    Halving the view halves the noise of the camera; the axes are row, pixel row, column and pixel column.
-    """
+def _halve_grid(tops: Image) -> NDArray[np.float32]:
+    """Return the grid of a view from `rectify_tops` at half size, `(210, 210)`: this halves the noise of the camera."""
     half = cv2.resize(tops, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    edge, side = _EDGE_PX // 2, TOPS_PX_PER_SQUARE // 2
-    grid = half[edge:-edge, edge:-edge].astype(np.float32).reshape(BOARD_SIZE, side, BOARD_SIZE, side)
-    return np.asarray(grid - grid.mean(axis=(1, 3), keepdims=True), np.float32)
+    edge = _EDGE_PX // 2
+    return np.asarray(half[edge:-edge, edge:-edge], np.float32)
+
+
+def _average_squares(values: NDArray[np.float32]) -> Floats:
+    """Return the means of the squares of an array `(210, 210)`, `(15, 15)`. They are exact for values below 2**16."""
+    return np.asarray(cv2.resize(values, (BOARD_SIZE, BOARD_SIZE), interpolation=cv2.INTER_AREA), np.float64)
 
 
 def _is_in_place(is_unchanged: NDArray[np.bool_], is_witness: NDArray[np.bool_]) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, Protocol
 
 import cv2
@@ -290,9 +291,16 @@ def _update_memory(
     `recalled` compares the picture with the earlier memory. It is None if all squares were read.
     """
     if recalled is not None:
-        return recalled.update_memory(found.clear_tiles, found.kinds)
-    turn_p = found.orientation.confidence
-    return BoardMemory(location, turn_p, found.views.tops, found.clear_tiles, found.kinds, frozenset(tiles))
+        return recalled.update_memory(found.clear_tiles, found.unclear_empty, found.kinds)
+    return BoardMemory(
+        location,
+        found.orientation.confidence,
+        found.views.tops,
+        found.clear_tiles,
+        found.unclear_empty,
+        found.kinds,
+        frozenset(tiles),
+    )
 
 
 def _check_corners(corners: Floats) -> BoardLocation:
@@ -333,12 +341,14 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
     `squares_p` are the probabilities `(15, 15, classes + 1)`, `symbols` the symbols of the classes in the same order.
     """
     flat_p = squares_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
-    order = np.argsort(-flat_p, axis=1, kind="stable")[:, :MAX_CANDIDATES]
-    likely_p = np.take_along_axis(flat_p, order, axis=1)
-    counts = (likely_p >= MIN_CANDIDATE_PROBABILITY).sum(axis=1).tolist()
-    names = np.array(symbols, object)[order].tolist()
-    squares = zip(names, likely_p.tolist(), counts, strict=True)
-    return BoardReading(tuple([SquareReading(tuple(zip(best[:n], ps[:n], strict=True))) for best, ps, n in squares]))
+    # Few classes of a square are probable enough: sort only these, by square and then by falling probability.
+    rows, classes = np.nonzero(flat_p >= MIN_CANDIDATE_PROBABILITY)
+    likely_p = flat_p[rows, classes]
+    order = np.lexsort((-likely_p, rows))
+    names, ps = np.array(symbols, object)[classes[order]].tolist(), likely_p[order].tolist()
+    ends = np.cumsum(np.bincount(rows, minlength=len(flat_p))).tolist()
+    parts = [slice(first, min(last, first + MAX_CANDIDATES)) for first, last in pairwise([0, *ends])]
+    return BoardReading(tuple([SquareReading(tuple(zip(names[part], ps[part], strict=True))) for part in parts]))
 
 
 def best_guess(square: SquareReading) -> tuple[str, float]:

@@ -30,9 +30,9 @@ FLEX: Tiles = {(8 + i, 9): c for i, c in enumerate("FLEX")}
 class Table:
     """A simulated table, a reader that counts crops, and the tracker of its camera."""
 
-    def __init__(self, tiles: Tiles = QUARTZ) -> None:
+    def __init__(self, tiles: Tiles = QUARTZ, seed: int = 3) -> None:
         self.net = CountingLetterNet()
-        self.table = SimulatedTable(seed=3, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
+        self.table = SimulatedTable(seed=seed, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
         self.table.lay_tiles(tiles)
         scene = self.table.photograph()
         self.locator = FixedLocator(BoardLocation(scene.corners, 1.0))
@@ -71,6 +71,17 @@ def test_tiles_that_look_the_same_are_not_read_again(table: Table) -> None:
     reading = table.read()
     assert find_tiles(reading) == QUARTZ and sum(table.net.crop_counts) < len(QUARTZ)
     assert first and reading.location and reading.location.corners is first.location.corners
+
+
+def test_unclear_crops_of_empty_squares_are_not_read_again() -> None:
+    table = Table(seed=12)
+    memory, image = table.tracker.memory, table.table.photograph().image
+    recalled = table.tracker.recall(image, GERMAN.letters)
+    assert memory and recalled
+    unclear = {cell for cell in memory.unclear_empty.poses.cells if recalled.is_unchanged[cell]}
+    assert unclear and unclear <= set(recalled.unchanged_tiles.poses.cells)
+    table.read(image)
+    assert not table.net.crop_counts
 
 
 def test_only_new_tiles_are_read(table: Table) -> None:
