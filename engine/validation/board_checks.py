@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from engine.board import NEIGHBOURS, SQUARES, Board, Square, square_name
+from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.errors import NotationError, RulesError
 from engine.events import (
     Event,
@@ -27,7 +27,6 @@ from engine.inference.explain import infer_play
 from engine.inference.history import (
     MIN_AGREEMENT,
     MIN_CLEAR_PROBABILITY,
-    MIN_EARLIER_TILE_PROBABILITY,
     MIN_TILES_IN_SIGHT,
     ReadingHistory,
     align_reading,
@@ -36,14 +35,9 @@ from engine.inference.history import (
 )
 from engine.inference.hypotheses import find_misread_tiles, replace_last_play
 from engine.inference.placements import tile_from_face
-from engine.lexicon import WordList
-from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
-from engine.scoring import score_play
-from engine.state import Turn, TurnKind, check_play
-from engine.tiles import Tile
-from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, push_events
-from engine.validation.play_checks import find_end_squares, find_unlisted_words
+from engine.state import TurnKind
+from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_ORIENTATION_CONFIDENCE = 0.99
 """Probability of the orientation below which the players are asked if few tiles are on the board."""
@@ -305,31 +299,6 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
         yield Finding(Reason.TILE_ADDED, (_name_squares(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 
-def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a tile at an end of the new play belongs to the previous play and was missed in that play's reading.
-
-    The tile may belong to the previous play if the earlier reading does not exclude a tile on the square, or if the
-    tile completes an unlisted word of the previous play to a valid word.
-    """
-    event, last = proposal.single_play, _find_last_turn(proposal.game)
-    if event is None or last is None or last.play is None or last.player == event.player or last.play.rearranged:
-        return
-    before = proposal.game.turns[last.number - 1].board if last.number else Board()
-    ends = set(find_end_squares(last.board, last.play))
-    for square, tile in event.play.tiles:
-        if square not in ends or not _may_be_earlier(proposal, last, before, square, tile):
-            continue
-        events = _move_tile(proposal, last, before, square, tile)
-        if events is None:
-            continue
-        options = (Option(events), Option(proposal.events))
-        if not _has_listed_words(proposal, last, before, square, tile):
-            options = (options[1], options[0])
-        values = (square_name(square), proposal.game.players[last.player])
-        yield Finding(Reason.TILE_OF_EARLIER_PLAY, values, options, (square,))
-        return
-
-
 def _are_possible(game: Game, events: tuple[Event, ...]) -> bool:
     """Return True if the rules allow all plays among the events."""
     try:
@@ -340,58 +309,3 @@ def _are_possible(game: Game, events: tuple[Event, ...]) -> bool:
     except (NotationError, RulesError):
         return False
     return True
-
-
-def _find_last_turn(game: Game) -> Turn | None:
-    """Return the last turn if this turn is a play that was not withdrawn, otherwise None."""
-    last = game.turns[-1] if game.turns else None
-    return last if last is not None and last.kind is TurnKind.PLAY and last.stands else None
-
-
-def _may_be_earlier(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    earlier = proposal.earlier.faint_tiles.get(square, 0.0) if proposal.earlier else 0.0
-    return earlier >= MIN_EARLIER_TILE_PROBABILITY or _is_completed(proposal, last, before, square, tile)
-
-
-def _is_completed(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    """Return True if `tile` on `square` completes the play of `last`.
-
-    Without it, the play has a word that is not in the list; with it, all its words are.
-    """
-    words, game = proposal.words, proposal.game
-    if words is None or not game.rules.open_dictionary or last.play is None:
-        return False
-    is_listed = not _find_unlisted(game, before, last.play, words)
-    return not is_listed and _has_listed_words(proposal, last, before, square, tile)
-
-
-def _has_listed_words(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    """Return True if the previous play has only listed words with the extra tile."""
-    words, game = proposal.words, proposal.game
-    if words is None or not game.rules.open_dictionary or last.play is None:
-        return False
-    longer = Play.from_tiles({**dict(last.play.tiles), square: tile})
-    return not _find_unlisted(game, before, longer, words)
-
-
-def _find_unlisted(game: Game, before: Board, play: Play, words: WordList) -> tuple[str, ...]:
-    return find_unlisted_words(score_play(before, play, game.layout, game.tiles, game.rules), words)
-
-
-def _move_tile(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> tuple[Event, ...] | None:
-    """Return the events in which a tile of the new play belongs to the previous play.
-
-    If the rules do not allow these events, return None.
-    """
-    event, game = proposal.single_play, proposal.game
-    assert event is not None and last.play is not None
-    longer = Play.from_tiles({**dict(last.play.tiles), square: tile})
-    if check_play(replace(game.state, board=before), longer):
-        return None
-    rest = {at: other for at, other in event.play.tiles if at != square}
-    follows: Event = replace(event, play=Play.from_tiles(rest)) if rest else Passed(event.player)
-    events = (TurnCorrected(last.number, PlayMade(last.player, longer)), follows)
-    between = push_events(game, events[:1])
-    if isinstance(follows, PlayMade) and between.check_play(follows.play):
-        return None
-    return events

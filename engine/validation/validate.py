@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.validation import board_checks, play_checks
+from engine.validation import board_checks, earlier_plays, play_checks
 from engine.validation.findings import Finding, Proposal, Source, Verdict
 
 Check = Callable[[Proposal], Iterator[Finding]]
@@ -23,7 +23,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     board_checks.check_removed_tiles,
     board_checks.check_pass,
     board_checks.check_old_tiles,
-    board_checks.check_earlier_play,
+    earlier_plays.check_earlier_play,
     board_checks.check_added_tiles,
     # Checks of the new play.
     play_checks.check_seat,

@@ -79,6 +79,15 @@ def test_play_replaced_after_the_press_is_answered_after_the_next_turn(playing: 
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, ".EST"), (0, "BE.T")]
 
 
+def test_tile_added_after_an_early_press_costs_the_next_player_no_turn(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HOR", 7, 5, True))
+    state = play(playing, table, HORN)
+    assert get_key(state) == "asked-tile-of-earlier-play"
+    assert ([p.total for p in state.players], state.turn_of) == ([14, 0], 1)
+    state = play(playing, table, HORN, FARM)
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M")]
+
+
 def test_question_about_squares_has_a_crop_of_the_photograph(playing: TableSession, table: TextTable) -> None:
     state = play_in_doubt(playing, table, {"I8": {"N": 0.55, "M": 0.45}}, HORN)
     assert state.question is not None and state.question.picture

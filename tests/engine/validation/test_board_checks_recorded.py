@@ -14,7 +14,6 @@ from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.board_checks import (
     check_added_tiles,
-    check_earlier_play,
     check_old_tiles,
     check_removed_tiles,
 )
@@ -107,34 +106,3 @@ def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_ope
     assert not list(
         check_added_tiles(replace(proposal, question_history=QuestionHistory(open_squares=frozenset({square}))))
     )
-
-
-def test_end_tile_belongs_to_the_play_before_if_that_completes_its_word() -> None:
-    game = play(new_game(), "8G OHN")
-    event = PlayMade(1, written(game, "F8 JOT"))
-    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
-    assert found.reason is Reason.TILE_OF_EARLIER_PLAY and found.values == ("F8", "Anna")
-    longer = TurnCorrected(0, PlayMade(0, written(new_game(), "8F JOHN")))
-    assert found.options[0].events[0] == longer and found.options[1] == Option((event,))
-
-
-def test_end_tile_is_asked_about_if_the_picture_before_did_not_exclude_it() -> None:
-    game = play(new_game(), "8G OHM")
-    event = PlayMade(1, written(game, "F8 JOT"))
-    faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
-    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)))
-    assert found.options[0] == Option((event,))
-
-
-def test_end_tile_of_a_new_play_is_no_question_without_evidence() -> None:
-    game = play(new_game(), "8G HORN")
-    event = PlayMade(1, written(game, "F8 SOT"))
-    assert not list(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
-
-
-def test_faint_end_tile_belongs_to_the_play_before_if_the_longer_word_is_listed() -> None:
-    game = play(new_game(), "8G HORN")
-    event = PlayMade(1, written(game, "F8 SOT"))
-    faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
-    proposal = Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)
-    assert next(check_earlier_play(proposal)).options[1] == Option((event,))

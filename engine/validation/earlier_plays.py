@@ -1,0 +1,125 @@
+"""Check if tiles of a new play belong to the previous play, whose reading missed them or came too early.
+
+A tile may be missed, or a player may press before all tiles are on the board, add the others and press again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from engine.board import Board, Square, square_name
+from engine.events import Event, Passed, PlayMade, TurnCorrected
+from engine.game import Game
+from engine.inference.history import MIN_EARLIER_TILE_PROBABILITY
+from engine.plays import Play
+from engine.scoring import score_play
+from engine.state import Turn, TurnKind, check_play
+from engine.tiles import Tile
+from engine.validation.findings import Finding, Option, Proposal, Reason, push_events
+from engine.validation.play_checks import find_end_squares, find_unlisted_words
+
+
+def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if all tiles of the new play, or a tile at an end of it, belong to the previous play.
+
+    All tiles may belong to the previous play if they complete an unlisted word to a valid word, or if the player who
+    made it has pressed again. A single tile may also belong to it if the earlier reading does not exclude the tile.
+    """
+    event, last = proposal.single_play, _find_last_turn(proposal.game)
+    if event is None or last is None or last.player == event.player:
+        return
+    for moved in _find_movable_tiles(proposal, last, event):
+        events = moved.make_events()
+        if events is None:
+            continue
+        values = (", ".join(map(square_name, moved.tiles)), proposal.game.players[last.player])
+        yield Finding(Reason.TILE_OF_EARLIER_PLAY, values, moved.order_options(events), tuple(moved.tiles))
+        return
+
+
+@dataclass(frozen=True)
+class _MovedTiles:
+    """Tiles of the new play `event` that may belong to the previous play, that of the turn `last`."""
+
+    proposal: Proposal
+    last: Turn
+    event: PlayMade
+    tiles: Mapping[Square, Tile]
+
+    @property
+    def is_pressed_again(self) -> bool:
+        """True if all tiles are moved, and the button of the player of the previous play ended the turn."""
+        return len(self.tiles) == len(self.event.play.tiles) and self.proposal.seat == self.last.player
+
+    @property
+    def board_before(self) -> Board:
+        """The board before the previous play."""
+        return self.proposal.game.state.board_before(self.last)
+
+    @property
+    def longer_play(self) -> Play:
+        """The previous play with the tiles."""
+        return Play.from_tiles({**dict(self.last.placements), **self.tiles})
+
+    def has_listed_words(self) -> bool:
+        """Return True if the previous play has only listed words with the tiles."""
+        return self._is_listed(self.longer_play)
+
+    def is_completion(self) -> bool:
+        """Return True if the previous play has an unlisted word, and only listed words with the tiles."""
+        return self.has_listed_words() and not self._is_listed(Play(self.last.placements))
+
+    def make_events(self) -> tuple[Event, ...] | None:
+        """Return the events in which the tiles belong to the previous play.
+
+        If the rules do not allow these events, return None.
+        """
+        game = self.proposal.game
+        if check_play(replace(game.state, board=self.board_before), self.longer_play):
+            return None
+        corrected = TurnCorrected(self.last.number, PlayMade(self.last.player, self.longer_play))
+        rest = {square: tile for square, tile in self.event.play.tiles if square not in self.tiles}
+        if not rest:
+            return (corrected,)
+        follows = replace(self.event, play=Play.from_tiles(rest))
+        return None if push_events(game, (corrected,)).check_play(follows.play) else (corrected, follows)
+
+    def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:
+        """Return the options of the question, the most likely option first.
+
+        If nothing is left of the new play, the next player has either pressed to pass, or not played yet.
+        """
+        moved = [Option(events)]
+        if len(self.tiles) == len(self.event.play.tiles):
+            passed = Option((*events, Passed(self.event.player)))
+            moved.insert(0 if self.proposal.seat == self.event.player else 1, passed)
+        as_played = Option(self.proposal.events)
+        is_likely = self.is_pressed_again or self.has_listed_words()
+        return (*moved, as_played) if is_likely else (as_played, *moved)
+
+    def _is_listed(self, play: Play) -> bool:
+        words, game = self.proposal.words, self.proposal.game
+        if words is None or not game.rules.open_dictionary:
+            return False
+        return not find_unlisted_words(score_play(self.board_before, play, game.layout, game.tiles, game.rules), words)
+
+
+def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:
+    """Yield the tiles of the new play that may belong to the previous play, all tiles first."""
+    together = _MovedTiles(proposal, last, event, dict(event.play.tiles))
+    if together.is_pressed_again or together.is_completion():
+        yield together
+    earlier = proposal.earlier.faint_tiles if proposal.earlier else {}
+    ends = find_end_squares(last.board, Play(last.placements))
+    for square, tile in event.play.tiles:
+        one = _MovedTiles(proposal, last, event, {square: tile})
+        if square in ends and (earlier.get(square, 0.0) >= MIN_EARLIER_TILE_PROBABILITY or one.is_completion()):
+            yield one
+
+
+def _find_last_turn(game: Game) -> Turn | None:
+    """Return the last turn if this turn is a play that was neither withdrawn nor rearranged a word, otherwise None."""
+    last = game.turns[-1] if game.turns else None
+    is_play = last is not None and last.kind is TurnKind.PLAY and last.stands and last.play is not None
+    return last if last is not None and is_play and last.play and not last.play.rearranged else None

@@ -1,0 +1,88 @@
+"""Tiles of a new play that belong to the previous play: missed in its reading, or added after an early press."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.board import parse_square
+from engine.events import Passed, PlayMade, TurnCorrected
+from engine.game import Game
+from engine.inference.history import ReadingHistory
+from engine.validation import Option, Proposal, Reason, Source
+from engine.validation.earlier_plays import check_earlier_play
+from tests.support.engine_table import new_game, play, seen, written
+
+WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
+
+
+def test_end_tile_belongs_to_the_play_before_if_that_completes_its_word() -> None:
+    game = play(new_game(), "8G OHN")
+    event = PlayMade(1, written(game, "F8 JOT"))
+    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
+    assert found.reason is Reason.TILE_OF_EARLIER_PLAY and found.values == ("F8", "Anna")
+    longer = TurnCorrected(0, PlayMade(0, written(new_game(), "8F JOHN")))
+    assert found.options[0].events[0] == longer and found.options[1] == Option((event,))
+
+
+def test_end_tile_is_asked_about_if_the_picture_before_did_not_exclude_it() -> None:
+    game = play(new_game(), "8G OHM")
+    event = PlayMade(1, written(game, "F8 JOT"))
+    faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
+    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)))
+    assert found.options[0] == Option((event,))
+
+
+def test_end_tile_of_a_new_play_is_no_question_without_evidence() -> None:
+    game = play(new_game(), "8G HORN")
+    event = PlayMade(1, written(game, "F8 SOT"))
+    assert not list(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
+
+
+def test_faint_end_tile_belongs_to_the_play_before_if_the_longer_word_is_listed() -> None:
+    game = play(new_game(), "8G HORN")
+    event = PlayMade(1, written(game, "F8 SOT"))
+    faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
+    proposal = Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)
+    assert next(check_earlier_play(proposal)).options[1] == Option((event,))
+
+
+def propose(game: Game, event: PlayMade, seat: int | None = None) -> Proposal:
+    return Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS, seat=seat)
+
+
+def complete(notation: str, number: int = 0) -> TurnCorrected:
+    """Return the correction of Anna's first play to a longer play."""
+    return TurnCorrected(number, PlayMade(0, written(new_game(), notation)))
+
+
+def test_tiles_that_complete_the_word_after_an_early_press_leave_the_turn_to_the_next_player() -> None:
+    game = play(new_game(), "8F PAS")
+    event = PlayMade(1, written(game, "8F ...TE"))
+    found = next(check_earlier_play(propose(game, event)))
+    assert found.values == ("I8, J8", "Anna") and found.squares == event.play.squares
+    longer = complete("8F PASTE")
+    assert found.options == (Option((longer,)), Option((longer, Passed(1))), Option((event,)))
+
+
+def test_tiles_that_complete_the_word_are_of_a_pass_if_the_next_player_has_pressed() -> None:
+    game = play(new_game(), "8F PAS")
+    found = next(check_earlier_play(propose(game, PlayMade(1, written(game, "8F ...TE")), seat=1)))
+    assert found.options[0] == Option((complete("8F PASTE"), Passed(1)))
+
+
+def test_tiles_added_at_another_press_of_the_same_player_belong_to_the_play_before() -> None:
+    game = play(new_game(), "8G OHM")
+    event = PlayMade(1, written(game, "8G ...S"))
+    found = next(check_earlier_play(propose(game, event, seat=0)))
+    assert found.options[0] == Option((complete("8G OHMS"),)) and found.options[-1] == Option((event,))
+
+
+@pytest.mark.parametrize("seat", [None, 1])
+def test_tiles_that_extend_a_listed_word_are_a_play_of_the_next_player(seat: int | None) -> None:
+    game = play(new_game(), "8G OHM")
+    assert not list(check_earlier_play(propose(game, PlayMade(1, written(game, "8G ...S")), seat)))
+
+
+def test_tiles_elsewhere_are_no_part_of_the_play_before() -> None:
+    game = play(new_game(), "8G OHM")
+    assert not list(check_earlier_play(propose(game, PlayMade(1, written(game, "F8 JOT")), seat=0)))
