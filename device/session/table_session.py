@@ -20,6 +20,7 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
+from device.capture.used_pictures import UsedPictures
 from device.session import dictionary
 from device.session.auto_turns import AutoTurnConfig
 from device.session.background import BackgroundWork
@@ -40,6 +41,7 @@ from device.session.turn_capture import (
     TurnCapture,
     capture_turn,
     reject_blurred_turn,
+    reject_used_picture,
     sample_board_colours,
 )
 from device.storage.store import GameStore, StoreError
@@ -105,6 +107,7 @@ class TableSession:
         )
         self._setup = TableSetup(self._board_camera, store, profile)
         self._key_frames = KeyFrameBuffer()
+        self._used_pictures = UsedPictures()
         self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
         self._queue = CommandQueue(
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
@@ -284,10 +287,22 @@ class TableSession:
         if turn is None:
             controller.open_question = make_late_question(worker.max_s)
             return ()
-        if self._context.phone_camera and not self._board_camera.live:  # a phone can take another picture at once
+        if self.uses_phone_camera:  # a phone can take another picture at once
             turn = reject_blurred_turn(turn)
+        if not self._board_camera.live and self._is_picture_used(turn.frame.image):
+            turn = reject_used_picture(turn)
         self._record_turn(turn)
         return turn.reading.problems
+
+    def _is_picture_used(self, image: Image) -> bool:
+        """Return True if a picture is a copy of one from which an earlier turn was recorded.
+
+        A copy of the last picture in a folder may stand for a pass, about which the players are asked. A phone has no
+        such copies: there is a button for a pass.
+        """
+        used = self._used_pictures.find_turn_count(image, self._controller.log.number)
+        count = len(self._controller.game.turns)
+        return used is not None and (used <= count if self.uses_phone_camera else used < count)
 
     def _record_advance(self, advance: AdvanceCapture) -> None:
         """Record a turn that was captured in advance, with the picture from which it was read."""
@@ -315,6 +330,8 @@ class TableSession:
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game, make_notice("question-settled"))
         controller.commit_events(turn.decision.events, images)
+        if turn.decision.events and not self._board_camera.live:
+            self._used_pictures.add(turn.frame.image, controller.log.number, len(controller.game.turns))
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)
         controller.reading_history = turn.inference.history

@@ -179,8 +179,17 @@ def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
     corners, decision = turn.reading.corners, turn.decision
     if decision is None or decision.events or corners is None or not is_blurred(turn.frame.image, corners):
         return turn
-    problems = (make_message("board-blurred", "the picture is blurred"),)
-    return replace(turn, reading=replace(turn.reading, problems=problems), inference=None, decision=None)
+    return _reject_picture(turn, make_message("board-blurred", "the picture is blurred"))
+
+
+def reject_used_picture(turn: TurnCapture) -> TurnCapture:
+    """Return a capture without its inference and decision, because its picture is that of an earlier turn."""
+    return _reject_picture(turn, make_message("picture-used", "this is the picture of an earlier turn"))
+
+
+def _reject_picture(turn: TurnCapture, problem: str) -> TurnCapture:
+    """Return a capture from which nothing is recorded, with `problem` as the reason."""
+    return replace(turn, reading=replace(turn.reading, problems=(problem,)), inference=None, decision=None)
 
 
 def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:

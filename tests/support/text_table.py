@@ -36,7 +36,10 @@ PASTE = ("PASTE", 9, 5, True)
 
 
 class TextTable:
-    """Camera and reader in one. `lay` sets the board, `then` the boards after each reading. Pictures are grey."""
+    """Camera and reader in one. `lay` sets the board, `then` the boards after each reading. Pictures are grey.
+
+    Each picture has another pixel in its corner, as no two pictures of a camera are the same.
+    """
 
     def __init__(self) -> None:
         self.live = False
@@ -56,7 +59,9 @@ class TextTable:
             raise CameraError(self.trouble)
         time.sleep(self.wait_s)
         self.pictures += 1
-        return Frame(np.full((300, 400, 3), 128, np.uint8), time.monotonic(), f"{self.pictures}.jpg")
+        image = np.full((300, 400, 3), 128, np.uint8)
+        image[0, 0, :2] = divmod(self.pictures, 256)
+        return Frame(image, time.monotonic(), f"{self.pictures}.jpg")
 
     def preview(self) -> Frame | None:
         return None

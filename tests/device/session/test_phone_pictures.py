@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from device.session.commands.games import StartGame
+from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn, EndTurnWithPicture
 from device.session.messages import CommandRefusedError, Trouble
@@ -20,7 +20,7 @@ from tests.support.text_table import FARM, HORN, STARTED, TextTable
 from vision.detection.location import CUT_OFF_MESSAGES
 from vision.recognition.reader import FOREIGN_TILES
 
-PICTURE = EndTurnWithPicture(np.full((300, 400, 3), 128, np.uint8))
+PICTURE, NEXT_PICTURE = (EndTurnWithPicture(np.full((300, 400, 3), level, np.uint8)) for level in (128, 129))
 
 
 @pytest.fixture
@@ -88,13 +88,45 @@ def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextT
     assert refusal.value.key == "quicker" and len(session.state.turns) == 1
 
 
+@pytest.mark.parametrize(("earlier", "words"), [(PICTURE, [HORN]), (NEXT_PICTURE, [HORN, FARM])])
+def test_picture_of_an_earlier_turn_is_no_turn(
+    session: TableSession, board: TextTable, earlier: EndTurnWithPicture, words: list[tuple[str, int, int, bool]]
+) -> None:
+    board.lay(HORN)
+    session.submit(PICTURE).result(5)
+    board.lay(HORN, FARM)
+    session.submit(NEXT_PICTURE).result(5)
+    board.lay(*words)
+    state = session.submit(earlier).result(5)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and state.question is None
+    assert [notice.text for notice in state.notices] == [
+        "This is the picture of an earlier turn.",
+        "Take another picture.",
+    ]
+
+
+def test_picture_of_a_turn_that_was_undone_is_read_again(session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    session.submit(PICTURE).result(5)
+    session.submit(Undo()).result(5)
+    assert [turn.word for turn in session.submit(PICTURE).result(5).turns] == ["HORN"]
+
+
+def test_picture_of_the_game_before_is_read_in_the_next_one(session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    session.submit(PICTURE).result(5)
+    session.submit(EndGame()).result(5)
+    session.submit(StartGame(STARTED)).result(5)
+    assert [turn.word for turn in session.submit(PICTURE).result(5).turns] == ["HORN"]
+
+
 def test_answer_that_needs_a_picture_asks_for_it_without_a_camera_fault(
     session: TableSession, board: TextTable
 ) -> None:
     board.lay(HORN)
     session.submit(PICTURE).result(5)
     board.lay(("FARMS", 5, 7, False))  # HORN is gone
-    state = session.submit(PICTURE).result(5)
+    state = session.submit(NEXT_PICTURE).result(5)
     assert state.question is not None
     again = next(i for i, answer in enumerate(state.question.answers) if "again" in answer.lower())
     state = session.submit(AnswerQuestion(again)).result(5)
@@ -146,7 +178,7 @@ def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, bo
     session.submit(PICTURE).result(5)
     board.lay(("FARMS", 5, 7, False))  # HORN is gone
     board.problems = (CUT_OFF_MESSAGES[2],)
-    state = session.submit(PICTURE).result(5)
+    state = session.submit(NEXT_PICTURE).result(5)
     assert state.question is not None and "take-right" in [notice.key for notice in state.notices]
 
 
