@@ -229,11 +229,16 @@ class OpenQuestion:
     def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
         """Return the event that stores this question about `events`, the last events of the game, for a later answer.
 
+        *Look again* is not an answer then. If tiles were gone, there is an answer without events: they were not taken
+        back, but the picture was an old one, or something covered them.
+
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
         event is 0, because the number is assigned later.
         """
         pairs = zip(self.question.answers, self.answers, strict=True)
         kept = [(text, answer) for text, answer in pairs if answer]
+        if self.finding is not None and self.finding.reason is Reason.TILES_REMOVED:
+            kept.append((get_text("answer-not-taken-back"), ()))
         earlier = self.answers[: self.question.chosen if chosen is None else chosen]
         count = sum(not isinstance(event, ClockRead) for event in events)
         texts, answers = zip(*kept, strict=True)

@@ -25,6 +25,7 @@ from device.storage.store import GameStore
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
+from engine.state import TurnKind
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 
 HARN = ("HARN", 7, 5, True)
@@ -128,6 +129,36 @@ def test_later_reading_settles_the_question_with_a_notice(playing: TableSession,
     state = play(playing, table, HORN, FARM)
     assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
     assert "question-settled" in {notice.key for notice in state.notices}
+
+
+def test_play_that_a_later_picture_shows_again_was_not_taken_back(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN)  # as on an old picture
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert get_words(state) == ["HORN", "FA.M", "PASTE"] and not state.open_questions
+    assert [turn.player for turn in state.turns] == [0, 1, 0]
+
+
+def test_play_that_was_taken_back_stays_so_when_the_next_play_covers_its_squares(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN)
+    state = play(playing, table, HORN, ("TURN", 5, 7, False))
+    assert [(turn.kind, turn.player) for turn in state.turns[2:]] == [(TurnKind.WITHDRAWN, 1), (TurnKind.PLAY, 0)]
+
+
+def test_late_answer_says_that_a_play_was_not_taken_back(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN)
+    state = playing.submit(DeferQuestion()).result(5)
+    (deferred,) = state.open_questions
+    assert deferred.question.answers[-1] == "It was not taken back."
+    state = playing.submit(AnswerDeferred(1, len(deferred.question.answers) - 1)).result(5)
+    assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
 
 
 def test_settled_question_is_opened_again_by_the_undo_after_that_of_the_turn(
