@@ -121,12 +121,14 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
     reading = proposal.reading
     if reading is None:
         return
-    left = find_unexplained_squares(proposal.game_after, align_reading(proposal.game, reading) or reading)
+    reading = align_reading(proposal.game, reading) or reading
+    left = find_unexplained_squares(proposal.game_after, reading)
     known = proposal.earlier.false_readings if proposal.earlier else {}
     left = tuple(square for square in left if square not in known)
     plays = sum(isinstance(event, PlayMade) for event in proposal.events)
     if len(left) > MAX_UNEXPLAINED_TILES or plays > MAX_PLAYS:
         options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
+        left = left or find_unexplained_squares(proposal.game, reading)  # all new tiles, if only the plays are too many
         yield Finding(Reason.TILES_UNEXPLAINED, (str(len(left)),), options, left, needs_picture=True)
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 
 from engine.board import Board, parse_square
-from engine.events import Challenged, Event, GameEnded, Passed, PositionEntered
+from engine.events import Challenged, Event, GameEnded, Passed, PlayMade, PositionEntered
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
 from engine.validation import LOOK_AGAIN, Finding, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.board_checks import (
+    MAX_PLAYS,
     check_board_identity,
     check_cleared_board,
     check_first_board,
@@ -106,6 +107,16 @@ def test_tiles_that_no_play_explains_are_asked_about() -> None:
     found = find(check_unexplained_tiles, propose(game, reading, Passed(0)))
     assert found is not None and found.reason is Reason.TILES_UNEXPLAINED
     assert found.squares == tuple(map(parse_square, ("A1", "A15", "O15")))
+
+
+def test_more_plays_than_players_forget_are_asked_about_with_all_their_tiles() -> None:
+    game = play(new_game(), *OPENING[:1])
+    later = play(game, *OPENING[1:], "K11 AS")
+    plays = tuple(event for event in later.events[len(game.events) :] if isinstance(event, PlayMade))
+    found = find(check_unexplained_tiles, propose(game, seen(later.board), *plays))
+    assert len(plays) == MAX_PLAYS + 1 and found is not None and found.reason is Reason.TILES_UNEXPLAINED
+    assert found.squares == tuple(sorted(later.board.differences(game.board)))
+    assert found.values == (str(len(found.squares)),)
 
 
 def test_tiles_that_must_be_taken_back_are_explained() -> None:
