@@ -40,3 +40,10 @@ def test_flipped_reading_is_taken_if_its_mean_confidence_is_clearly_higher(
     flipped: list[float], upright: list[float], expected: bool
 ) -> None:
     assert is_clearly_better(np.array(flipped), np.array(upright)) is expected
+
+
+@pytest.mark.parametrize(("flipped", "expected"), [(0.3, False), (0.4, False), (0.5, True), (0.9, True)])
+def test_flipped_reading_in_an_unfamiliar_face_is_taken_only_if_a_third_of_the_doubt_is_gone(
+    flipped: float, expected: bool
+) -> None:
+    assert is_clearly_better(np.full(70, flipped), np.full(70, 0.2)) is expected
