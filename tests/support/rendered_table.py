@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Collection
@@ -28,6 +29,13 @@ class RenderedTable:
         self._lock = threading.Lock()
         self._scene = self._table.photograph()
         self.doubt: dict[tuple[int, int], str] = {}
+
+    def copy(self) -> RenderedTable:
+        """Return another table of the same board, tiles and camera."""
+        other = RenderedTable.__new__(RenderedTable)
+        other._table, other._lock = copy.deepcopy(self._table), threading.Lock()
+        other._scene, other.doubt = self._scene, dict(self.doubt)
+        return other
 
     def lay(self, *words: Word) -> None:
         """Show exactly these words on the board."""
