@@ -316,3 +316,17 @@ def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
         _draw_grid_lines(image, style, left, top, px)
     _apply_texture(rng, image, style, px)
     return BoardArt(image, px, margin)
+
+
+def draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
+    """Return the outline of a board with corners rounded by `cut` px, as a mask (H, W) uint8, 255 = board."""
+    if cut <= 1:
+        return np.full(shape[:2], 255, np.uint8)
+    outline = np.zeros(shape[:2], np.uint8)
+    h, w = shape[:2]
+    cv2.rectangle(outline, (cut, 0), (w - cut, h), 255, -1)
+    cv2.rectangle(outline, (0, cut), (w, h - cut), 255, -1)
+    for x in (cut, w - cut):
+        for y in (cut, h - cut):
+            cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
+    return outline

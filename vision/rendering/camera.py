@@ -115,3 +115,23 @@ def look_at_board(
         else:
             far = middle
     return at(far)
+
+
+def project_grid(camera: Camera) -> Matrix:
+    """Return the corners of the grid in the picture, `(4, 2)` px, clockwise from the top left."""
+    return camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
+
+
+def measure_square(camera: Camera) -> float:
+    """Return the mean side of a square in the picture, in px."""
+    return float(np.sqrt(abs(cv2.contourArea(project_grid(camera).astype(np.float32)))) / 15)
+
+
+def compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
+    """Return the share of each square, at tile height, that is under a hand or outside the picture: (15, 15)."""
+    cell = 6
+    to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane_homography(height))
+    flat = cv2.warpPerspective(
+        covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255
+    )
+    return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)

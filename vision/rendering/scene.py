@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import BoardArt, art_to_table, draw_board
-from vision.rendering.camera import Camera, look_at_board
+from vision.rendering.board_art import BoardArt, art_to_table, draw_board, draw_outline
+from vision.rendering.camera import Camera, compute_hidden_shares, look_at_board, measure_square, project_grid
 from vision.rendering.fonts import select_supporting_fonts
-from vision.rendering.light import Light, develop, draw_glare, draw_illumination, random_light
+from vision.rendering.light import Light, develop, draw_glare, draw_illumination, random_light, repeat_channels
 from vision.rendering.style import BoardStyle, Rng, random_board_style
 from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand, draw_table_top
 from vision.rendering.tile_art import BLANK, PlacedTile, TileRenderer, draw_tile_tops, place_tiles
@@ -53,7 +54,7 @@ class Scene:
     focal: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SceneSetting:
     """Parameters of a scene apart from the placed tiles: styles, lighting, camera, board art and table texture."""
 
@@ -71,26 +72,17 @@ def _warp_image(image: Picture | Field, matrix: Matrix, size: tuple[int, int], b
     return np.asarray(cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32)
 
 
-def _downscale_art(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
+def _downscale_art(image: Picture | Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
     """Scale art down by `ratio` before it is warped, to prevent aliasing; return the art and the adjusted matrix.
 
     `matrix` (3, 3) maps art pixels to picture pixels. Art with a `ratio` above 0.8 is returned unchanged.
     """
     if ratio > 0.8:
-        return image, matrix
+        return np.asarray(image, np.float32), matrix
     small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
     fx, fy = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
     widen = np.array([[fx, 0, (fx - 1) / 2], [0, fy, (fy - 1) / 2], [0, 0, 1]])  # between pixel centres
     return np.asarray(small, np.float32), matrix @ widen
-
-
-def _grid_corners(camera: Camera) -> Matrix:
-    return camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
-
-
-def _square_px(camera: Camera) -> float:
-    """Return the mean side of a square in the picture, in px."""
-    return float(np.sqrt(abs(cv2.contourArea(_grid_corners(camera).astype(np.float32)))) / 15)
 
 
 def _shade_board(
@@ -112,7 +104,7 @@ def _shade_board(
     cast = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), max(1.0, art.px * length * 0.25))
     matrix[:, 2] -= np.array([dx, dy]) * art.px
     contact = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), art.px * 0.07)
-    board *= (1 - light.shadow * np.maximum(cast, 0.6 * contact))[:, :, None]
+    board *= repeat_channels(1 - light.shadow * np.maximum(cast, 0.6 * contact))
     return board
 
 
@@ -162,14 +154,14 @@ def compose_scene(
     tops = draw_tile_tops(maker, [*tiles, *loose_tiles], px, TILE_LAYER_MARGIN)
     scene, board_seen = _draw_table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
     _draw_sides(scene, setting, [*tiles, *loose_tiles])
-    scene, tiles_seen = _overlay_tile_tops(rng, scene, setting, tops)
+    tiles_seen = _overlay_tile_tops(rng, scene, setting, tops)
     scene, covered = _draw_hands(rng, scene, setting, hands)
     scene = _apply_light(rng, scene, setting, board_seen, tiles_seen)
     return Scene(
         image=develop(rng, light, scene),
-        corners=_grid_corners(camera),
+        corners=project_grid(camera),
         labels=tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15)),
-        hidden=_compute_hidden_shares(covered, camera, style.height),
+        hidden=compute_hidden_shares(covered, camera, style.height),
         centres=_project_tile_points(tiles, [(tile.x, tile.y) for tile in tiles], camera, style.height),
         right_edges=_project_tile_points(
             tiles, [tile.right_edge_middle(style.size) for tile in tiles], camera, style.height
@@ -178,56 +170,71 @@ def compose_scene(
     )
 
 
-def _draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
-    """Return the outline of a board with corners rounded by `cut` px, as a mask (H, W) uint8, 255 = board."""
-    if cut <= 1:
-        return np.full(shape[:2], 255, np.uint8)
-    outline = np.zeros(shape[:2], np.uint8)
-    h, w = shape[:2]
-    cv2.rectangle(outline, (cut, 0), (w - cut, h), 255, -1)
-    cv2.rectangle(outline, (0, cut), (w, h - cut), 255, -1)
-    for x in (cut, w - cut):
-        for y in (cut, h - cut):
-            cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
-    return outline
+@lru_cache(maxsize=1)
+def _draw_table(setting: SceneSetting) -> tuple[Field, Field]:
+    """Render the table around the board; return the picture, black on the board, and the coverage by the board.
 
-
-def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, Field]:
-    """Render the table with the board; return the picture and the coverage (H, W, 1) by the board, 0 to 1."""
-    camera, light, px = setting.camera, setting.light, setting.art.px
-    size, square = camera.size, _square_px(camera)
+    Both are (H, W, 3), the coverage from 0 to 1. They do not depend on the tiles: further pictures use them again.
+    """
+    camera, light = setting.camera, setting.light
+    size, square = camera.size, measure_square(camera)
     centre = TABLE_SPAN_SQUARES / 2 - 7.5
     to_table = np.array([[1 / TABLE_SQUARE_PX, 0, -centre], [0, 1 / TABLE_SQUARE_PX, -centre], [0, 0, 1]])
     scene = _warp_image(
         setting.table_texture, camera.plane_homography(-setting.board_thickness) @ to_table, size, cv2.BORDER_REFLECT
     )
-    art, matrix = _downscale_art(board, camera.plane_homography() @ setting.art.to_table(), square / px * 1.2)
+    art, matrix = _project_art(setting, setting.art.image)
     cut = round(setting.board_style.corner_radius * art.shape[0] / (15 + 2 * TILE_LAYER_MARGIN))
-    here = _warp_image(_draw_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
+    here = _warp_image(draw_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)
+    here /= 255
     drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
     reach = square * setting.board_thickness
     fall = np.array([[1, 0, np.cos(light.direction) * reach], [0, 1, np.sin(light.direction) * reach]])
-    scene *= (1 - 0.7 * light.shadow * cv2.warpAffine(drop, fall, size))[:, :, None]
-    together = scene * (1 - here) + _warp_image(art, matrix, size, cv2.BORDER_REPLICATE) * here
-    return np.asarray(together, np.float32), np.asarray(here, np.float32)
+    shadow = cv2.warpAffine(drop, fall, size)
+    scene *= repeat_channels(np.asarray(1 - 0.7 * light.shadow * shadow, np.float32))
+    coverage = repeat_channels(here)
+    scene *= 1 - coverage
+    scene.flags.writeable = coverage.flags.writeable = False
+    return scene, coverage
 
 
-def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Field) -> tuple[Field, Field]:
-    """Draw the tile tops over the scene; return the picture and the coverage (H, W, 1) by tile tops, 0 to 1."""
+def _project_art(setting: SceneSetting, board: Picture | Field) -> tuple[Field, Matrix]:
+    """Return the art of the board in a suitable size, and the matrix from its pixels to those of the picture."""
+    camera, px = setting.camera, setting.art.px
+    ratio = measure_square(camera) / px * 1.2
+    return _downscale_art(board, camera.plane_homography() @ setting.art.to_table(), ratio)
+
+
+def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, Field]:
+    """Render the table with the board; return the picture and the coverage by the board, 0 to 1, both (H, W, 3)."""
+    around, coverage = _draw_table(setting)
+    art, matrix = _project_art(setting, board)
+    scene = _warp_image(art, matrix, setting.camera.size, cv2.BORDER_REPLICATE)
+    scene *= coverage
+    scene += around
+    return scene, coverage
+
+
+def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Field) -> Field:
+    """Draw the tile tops over the scene in place; return the coverage (H, W, 3) by tile tops, 0 to 1."""
     camera, style, px = setting.camera, setting.tile_style, setting.art.px
     to_table = art_to_table(px, TILE_LAYER_MARGIN, TILE_LAYER_MARGIN)
-    layer, lift = _downscale_art(tops, camera.plane_homography(style.height) @ to_table, _square_px(camera) / px * 1.2)
+    layer, lift = _downscale_art(
+        tops, camera.plane_homography(style.height) @ to_table, measure_square(camera) / px * 1.2
+    )
     above = _warp_image(layer, lift, camera.size, cv2.BORDER_CONSTANT)
-    alpha = above[:, :, 3:]
+    coverage = repeat_channels(above[:, :, 3])
     shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
-    return np.asarray(scene * (1 - alpha) + above[:, :, :3] * shine, np.float32), alpha
+    scene *= 1 - coverage
+    scene += cv2.cvtColor(above, cv2.COLOR_BGRA2BGR) * np.float32(shine)
+    return coverage
 
 
 def _draw_hands(
     rng: Rng, scene: Field, setting: SceneSetting, hands: Sequence[tuple[float, float]]
 ) -> tuple[Field, Picture]:
     """Draw hands over the scene; return the picture and the coverage (H, W) uint8 by hands, 255 = covered."""
-    camera, square = setting.camera, _square_px(setting.camera)
+    camera, square = setting.camera, measure_square(setting.camera)
     covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
     for x, y in hands:
         target = camera.project([[x, y]], setting.tile_style.height)[0]
@@ -242,28 +249,18 @@ def _draw_hands(
 def _apply_light(rng: Rng, scene: Field, setting: SceneSetting, board_seen: Field, tiles_seen: Field) -> Field:
     """Apply the illumination map, glare and lens distortion to the scene (H, W, 3).
 
-    `board_seen` and `tiles_seen` (H, W, 1) are the coverage (0..1) by the board and by tile tops.
+    `board_seen` and `tiles_seen` (H, W, 3) are the coverage (0..1) by the board and by tile tops.
     """
     light, camera = setting.light, setting.camera
-    scene = np.asarray(scene * draw_illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
+    scene = scene * repeat_channels(draw_illumination(rng, light, (camera.size[1], camera.size[0])))
     shimmer = draw_glare(rng, light, (camera.size[1], camera.size[0]))
     if shimmer is not None:
         gloss = board_seen * 0.5 + 0.5 * tiles_seen * (0.4 + setting.tile_style.gloss)
-        scene = scene + 255 * shimmer[:, :, None] * gloss
+        scene = scene + 255 * repeat_channels(shimmer) * gloss
     if camera.distortion:
         x, y = camera.distortion_maps()
         scene = np.asarray(cv2.remap(scene, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     return np.asarray(scene, np.float32)
-
-
-def _compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
-    """Return the share of each square, at tile height, that is under a hand or outside the picture: (15, 15)."""
-    cell = 6
-    to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane_homography(height))
-    flat = cv2.warpPerspective(
-        covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255
-    )
-    return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)
 
 
 def _project_tile_points(
@@ -343,13 +340,13 @@ def random_setting(
     """Return a random setting: board in `fonts`, tiles in `tile_fonts` (`fonts` if None), pencil in `pencil_fonts`."""
     board = random_board_style(rng, fonts)
     camera = random_camera(rng)
-    px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
+    px = int(np.clip(round(measure_square(camera) * 1.15), 20, 48))
     art = draw_board(rng, board, px)
     extent = 7.5 + max(art.margin)
     return SceneSetting(
         board_style=board,
         tile_style=random_tile_style(rng, tile_fonts or fonts, board, pencil_fonts),
-        light=random_light(rng, _square_px(camera)),
+        light=random_light(rng, measure_square(camera)),
         camera=camera,
         art=art,
         table_texture=draw_table_top(rng, board, extent),

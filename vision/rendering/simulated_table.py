@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,28 @@ class Hands:
     fingertips: tuple[tuple[float, float], ...] = ()
 
 
+@lru_cache(maxsize=4)
+def _make_setting(
+    seed: int, edition: str, size: tuple[int, int], tilt: float, turn: float, letters: str, light: Light
+) -> SceneSetting:
+    """Return the setting of a simulated table whose fonts have all `letters`; equal tables share one setting."""
+    fonts = select_supporting_fonts(packaged_fonts(), letters)
+    board = edition_style(edition, fonts[2])
+    camera = look_at_board(
+        size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)
+    )
+    return SceneSetting(
+        board_style=board,
+        tile_style=plain_tile_style(fonts[1]),
+        light=light,
+        camera=camera,
+        art=draw_board(np.random.default_rng(seed), board, 48),
+        table_texture=draw_table_top(np.random.default_rng(seed + 1), board, 9.0),
+        board_thickness=0.3,
+        tile_seed=seed,
+    )
+
+
 class SimulatedTable:
     """A simulated table: `lay_tiles` changes the tiles on the board, `photograph` renders a picture.
 
@@ -160,21 +183,8 @@ class SimulatedTable:
     ) -> None:
         self._rng = np.random.default_rng(seed)
         self._values = values
-        fonts = select_supporting_fonts(packaged_fonts(), "".join(letter for letter in values or () if letter != BLANK))
-        board = edition_style(edition, fonts[2])
-        camera = look_at_board(
-            size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)
-        )
-        self._setting = SceneSetting(
-            board_style=board,
-            tile_style=plain_tile_style(fonts[1]),
-            light=light,
-            camera=camera,
-            art=draw_board(np.random.default_rng(seed), board, 48),
-            table_texture=draw_table_top(np.random.default_rng(seed + 1), board, 9.0),
-            board_thickness=0.3,
-            tile_seed=seed,
-        )
+        letters = "".join(letter for letter in values or () if letter != BLANK)
+        self._setting = _make_setting(seed, edition, size, tilt, turn, letters, light)
         self._placed: dict[tuple[int, int], PlacedTile] = {}
 
     @property
