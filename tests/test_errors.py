@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("engine", "vision", "calibration", "device", "web")
 
 
+@cache
 def list_exception_classes() -> dict[str, set[str]]:
     """Return the exception classes that the packages define, each with the names of its base classes."""
     classes = {

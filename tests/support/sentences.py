@@ -31,11 +31,15 @@ def sentences() -> dict[str, str]:
     return found
 
 
+def list_modules() -> list[Path]:
+    """Return the paths of all modules of the program."""
+    return [path for house in HOUSES for path in sorted((ROOT / house).rglob("*.py"))]
+
+
 def modules() -> Iterator[tuple[Path, ast.Module]]:
     """Yield every module of the program: path and syntax tree."""
-    for house in HOUSES:
-        for path in sorted((ROOT / house).rglob("*.py")):
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+    for path in list_modules():
+        yield path, ast.parse(path.read_text(encoding="utf-8"))
 
 
 def message_keys() -> set[str]:

@@ -153,12 +153,17 @@ class PaintedTable:
         return np.ascontiguousarray(np.repeat(patches[:, :, None], 3, axis=2))
 
 
+EVERY_SQUARE = frozenset((row, column) for row in range(BOARD_SIZE) for column in range(BOARD_SIZE))
+
+
 class RuledTable(PaintedTable):
     """A painted table with lines between its squares, which give its pictures contrast."""
 
     light = 0
+    covered = False
+    """True while hands are over the whole board."""
 
     def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
-        image = super()._paint(hidden).astype(int) + self.light
+        image = super()._paint(EVERY_SQUARE if self.covered else hidden).astype(int) + self.light
         image[::CELL] = image[1::CELL] = 250
         return np.clip(image, 0, 255).astype(np.uint8)

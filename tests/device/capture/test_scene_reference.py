@@ -7,6 +7,7 @@ from functools import cache
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from device.cameras import Frame, Image
@@ -32,9 +33,15 @@ def photograph(letters: tuple[tuple[tuple[int, int], str], ...] = ()) -> tuple[I
     return table.photograph().image, np.asarray(table.camera.project(grid_corners()), np.float64)
 
 
+@cache
+def draw_noise(shape: tuple[int, ...], seed: int) -> npt.NDArray[np.float32]:
+    """Return noise with a standard deviation of 1."""
+    return np.random.default_rng(seed).standard_normal(shape, np.float32)
+
+
 def preview(image: Image, noise: float = 4.0, seed: int = 0) -> Image:
     """Return a grey picture at half the size, with the noise of a camera and of its JPEG."""
-    noisy = image + np.random.default_rng(seed).normal(0, noise, image.shape)
+    noisy = image + np.float32(noise) * draw_noise(image.shape, seed)
     data = cv2.imencode(".jpg", np.clip(noisy, 0, 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 85])[1]
     return np.asarray(cv2.imdecode(data, cv2.IMREAD_REDUCED_GRAYSCALE_2), np.uint8)
 

@@ -225,9 +225,9 @@ def test_movement_withdraws_the_proposal_until_the_next_rest(proposing: AutoTabl
     proposing.lay(HORN)
     proposing.rest(8.0)
     assert isinstance(proposing.table, RuledTable)
-    proposing.table.light = 40  # a hand, without another board
+    proposing.table.covered = True
     proposing.rest(0.3)  # the camera is looked at every 0.2 s
-    proposing.table.light = 0
+    proposing.table.covered = False
     proposing.rest(1.0)
     assert proposing.session.state.sight is not Sight.TURN_OVER
     proposing.rest(6.0)
