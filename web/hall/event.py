@@ -18,6 +18,7 @@ from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
 from device.hall.standings import PairingsError, format_csv, format_pairings, make_pair_key, make_players_key
 from device.player_names import is_player_name
+from device.session.snapshot import Phase
 from device.storage.game_log import replay_log
 from engine.events import from_json
 from engine.gcg import build_record, format_gcg
@@ -28,6 +29,7 @@ from web.hall.view import HallView
 from web.i18n import texts
 from web.live import send_message, send_stream
 from web.responses import accept, refuse, render_page, send_file
+from web.security.csrf import is_document_request
 from web.security.pairing import Pairing, current_client
 
 EVENT_PATH = "/event"
@@ -115,6 +117,17 @@ class EventPages:
 
     def event(self) -> Response:
         """Return the page with standings and rounds; for the director also with the forms."""
+        return self._render()
+
+    def _refuse(self, problem: str, pairings_text: str | None = None) -> Response:
+        """Return the page with the reason for which a form was refused, or one line of text for a script."""
+        if not is_document_request():
+            return refuse(problem)
+        page = self._render(problem, pairings_text)
+        page.status_code = 409
+        return page
+
+    def _render(self, problem: str = "", pairings_text: str | None = None) -> Response:
         event = self._choose_view()
         live_id, state = event.view.newest_id, event.state
         rounds = match_rounds(state)
@@ -125,7 +138,8 @@ class EventPages:
             rounds=list(rounds),
             open_round=next((number for number, games in rounds.items() if not all(found for _, found in games)), 0),
             names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
-            pairings_text=format_pairings(state.pairings),
+            problem=problem,
+            pairings_text=format_pairings(state.pairings) if pairings_text is None else pairings_text,
             director=current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
@@ -152,10 +166,11 @@ class EventPages:
 
     def set_pairings(self) -> ResponseReturnValue:
         """Replace the pairings by those in the form."""
+        text = request.form.get("pairings", "")
         try:
-            self.hall.set_pairings(request.form.get("pairings", ""))
+            self.hall.set_pairings(text)
         except PairingsError as error:
-            return refuse(texts().translate(error))
+            return self._refuse(texts().translate(error), text)
         return accept(EVENT_PATH)
 
     def begin_event(self) -> ResponseReturnValue:
@@ -169,11 +184,11 @@ class EventPages:
         points = request.form.getlist("points")
         is_sound = len(players) == 2 == len(points) and players[0].casefold() != players[1].casefold()
         if not (is_sound and all(map(is_player_name, players)) and all(map(_is_number, points))):
-            return refuse(texts()("hall.wrong_result"))
+            return self._refuse(texts()("hall.wrong_result"))
         number = request.form.get("round", 0, int)
         pairs = [make_pair_key(one) for one in self.hall.state.pairings if one.round == number]
         if number and make_players_key(players) not in pairs:
-            return refuse(texts()("hall.no_pairing", number=number))
+            return self._refuse(texts()("hall.no_pairing", number=number))
         totals = tuple(map(int, points))
         winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals))
         self.hall.add_result(Result("", players, totals, winners, time.time(), round=number))
@@ -190,7 +205,7 @@ class EventPages:
         """Set the delay for all viewers except the director."""
         seconds = request.form.get("seconds", "")
         if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 6 and int(seconds) <= MAX_DELAY_S):
-            return refuse(texts()("hall.wrong_delay", most=round(MAX_DELAY_S)))
+            return self._refuse(texts()("hall.wrong_delay", most=round(MAX_DELAY_S)))
         self.hall.set_delay(float(seconds))
         return accept(EVENT_PATH)
 
@@ -198,11 +213,11 @@ class EventPages:
         """Send the order to set a table's name."""
         command = SetTableName(request.form.get("name", "").strip())
         if not is_sound_command(command):
-            return refuse(texts()("hall.wrong_name"))
+            return self._refuse(texts()("hall.wrong_name"))
         table = request.form.get("table", "")
         others = (one for one in self.state.tables.values() if one.name != table)
         if command.name.casefold() in {name.casefold() for one in others for name in (one.name, one.title)}:
-            return refuse(texts()("hall.name_taken"))
+            return self._refuse(texts()("hall.name_taken"))
         return self._send([(table, command)])
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
@@ -213,11 +228,14 @@ class EventPages:
 
     def start_clocks(self) -> ResponseReturnValue:
         """Send all tables the order to start the clock."""
-        return self._send([(name, StartClock()) for name in self.state.tables])
+        paused = [name for name, table in self.state.tables.items() if table.phase is Phase.PAUSED]
+        if not paused:
+            return self._refuse(texts()("hall.none_paused"))
+        return self._send([(name, StartClock()) for name in paused])
 
     def _send(self, commands: Sequence[tuple[str, DirectorCommand]]) -> ResponseReturnValue:
         sent = self.hall.send_orders(commands)
-        return accept(f"{EVENT_PATH}?sent={sent}") if sent else refuse(texts()("hall.none_sent"))
+        return accept(f"{EVENT_PATH}?sent={sent}") if sent else self._refuse(texts()("hall.none_sent"))
 
     def _find_round(self, number: int) -> Round:
         return match_rounds(self.state).get(number) or abort(404)

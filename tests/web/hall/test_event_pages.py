@@ -129,6 +129,15 @@ def test_broken_pairings_leave_those_that_are(hall: ShownHall, director: FlaskCl
     assert len(hall.state.pairings) == 1
 
 
+def test_refused_pairings_stay_in_the_form(hall: ShownHall, director: FlaskClient) -> None:
+    token = re.search(r'name="csrf" value="([^"]+)"', director.get("/event").text)
+    assert token
+    fields = {"csrf": token[1], "pairings": "1,1,Anna,Ben\n1,2,Anna,Cleo"}
+    page = director.post("/event/pairings", data=fields, headers=DOCUMENT)
+    assert page.status_code == 409 and "1,2,Anna,Cleo</textarea>" in page.text
+    assert "Anna has two games in round 1" in page.text and hall.state.pairings == ()
+
+
 def test_director_sets_the_delay(hall: ShownHall, director: FlaskClient) -> None:
     assert post(director, "/event/delay", seconds="300") == 303 and hall.delay_s == 300.0
     for seconds in ("-1", "1801", "1e9", ""):
@@ -141,13 +150,7 @@ def test_director_directs_the_tables(hall: ShownHall, director: FlaskClient) -> 
     hall.look()
     assert post(director, "/event/name", table="Table 2", name="Final") == 303
     assert post(director, "/event/round-1/send") == 303
-    assert post(director, "/event/start-clocks") == 303
-    assert hall.orders == [
-        ("Table 2", SetTableName("Final")),
-        ("Table 2", OfferPairing(("Anna", "Ben"))),
-        ("Table 2", StartClock()),
-        ("Table 10", StartClock()),
-    ]
+    assert hall.orders == [("Table 2", SetTableName("Final")), ("Table 2", OfferPairing(("Anna", "Ben")))]
     page = director.get("/event?sent=2").text
     assert hall.fingerprint in page and "Sent to 2 tables." in page
 
@@ -202,6 +205,14 @@ def test_answers_are_live_for_the_director_only(hall: ShownHall, director: Flask
     hall.look()
     assert "accepted" in director.get("/event/live/state").json["parts"]["orders"]
     assert "orders" not in client.get("/event/live/state").json["parts"]
+
+
+def test_clocks_are_started_where_the_game_is_paused(hall: ShownHall, director: FlaskClient) -> None:
+    assert post(director, "/event/start-clocks") == 409
+    hall.state = apply_table_state(hall.state, state_of("Table 10", 2, "paused"), 0.0)
+    hall.look()
+    assert post(director, "/event/start-clocks") == 303
+    assert hall.orders == [("Table 10", StartClock())]
 
 
 def test_names_of_the_director_are_shown_everywhere(
