@@ -10,13 +10,16 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from flask import Response
 from jinja2 import Environment
 
 from device.hall.hall_state import HallState, HallTable
+from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
+from engine.messages import make_message
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
 from web.streams import EventStreams, open_stream
@@ -80,8 +83,10 @@ class HallView:
         """Make `state`, which is `delay_s` seconds old, the newest state of the view."""
         before, self.state, self.delay_s = self.state, state, delay_s
         for name, (feed, _) in list(self._feeds.items()):
-            if (table := state.tables.get(name)) is not before.tables.get(name) and table:
-                feed.show(table.make_snapshot(delay_s))
+            table = state.tables.get(name)
+            is_same = table is before.tables.get(name) and state.is_connected == before.is_connected
+            if table and not is_same:
+                feed.show(self._make_snapshot(table))
         self._streams.notify()
 
     def find_updates(self, name: str) -> LiveUpdates | None:
@@ -91,9 +96,20 @@ class HallView:
             return None
         with self._lock:
             if name not in self._feeds:
-                feed = TableFeed(table.make_snapshot(self.delay_s))
+                feed = TableFeed(self._make_snapshot(table))
                 self._feeds[name] = feed, LiveUpdates(self._templates, feed, self._streams, f"{self._name} {name}")
             return self._feeds[name][1]
+
+    def _make_snapshot(self, table: HallTable) -> TableSnapshot:
+        """Return the snapshot for the page of a table, with a notice if nothing new can come from it."""
+        is_away, is_lost = table.is_online is False, not self.state.is_connected
+        notices: tuple[Notice, ...] = ()
+        if is_lost:
+            notices = (Notice(make_message("hall-no-broker", "the broker cannot be reached: what you see may be old")),)
+        elif is_away:
+            notices = (Notice(make_message("hall-away", "no connection")),)
+        revision = 4 * table.revision + 2 * is_lost + is_away  # another one for each connection, too
+        return replace(table.make_snapshot(self.delay_s), revision=revision, notices=notices)
 
     def render_parts(self, t: Texts, since: str = "") -> dict[str, str]:
         """Return the parts of the page that changed after the state with the id `since`, by the ids of elements."""

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from device.catalogue import list_languages
-from device.hall.hall_state import apply_game, apply_problem, apply_status, apply_table_state
+from device.hall.hall_state import apply_connection, apply_game, apply_problem, apply_status, apply_table_state
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
 from engine.messages import make_message
 from tests.support.engine_table import new_game, written
@@ -92,6 +92,22 @@ def test_table_has_live_updates_of_its_own(hall: ShownHall, client: FlaskClient)
     hall.look()
     parts = client.get(f"/tables/Table%202/live/state?since={first['id']}").json["parts"]
     assert "turns" in parts and "rules" not in parts
+
+
+def test_page_of_a_table_says_that_nothing_new_can_come(hall: ShownHall, client: FlaskClient) -> None:
+    def read_status() -> str:
+        hall.look()
+        return str(client.get("/tables/Table%202/live/state").json["parts"]["status"])
+
+    assert "·" not in read_status()
+    hall.state = apply_status(hall.state, "Table 2", is_online=False)
+    assert "Ben to play · No connection" in read_status()
+    hall.state = apply_connection(hall.state, is_connected=False)
+    assert "The broker cannot be reached" in read_status()
+    hall.state = apply_connection(hall.state, is_connected=True)
+    hall.state = apply_status(hall.state, "Table 2", is_online=True)
+    assert "·" not in read_status()
+    assert "connection" not in client.get("/tables/Table%202/overlay").text.partition("<main>")[2]
 
 
 def test_position_is_that_of_engines(client: FlaskClient) -> None:
