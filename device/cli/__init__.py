@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import re
 import sys
 from collections.abc import Sequence
 
+from device.cli.output import discard_output
 from engine.errors import NotationError, RulesError, TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -53,6 +55,8 @@ class UserError(TilekeeperError):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (default: `sys.argv`) and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name with letters that the terminal does not have
     try:
         args = _make_parser(words).parse_args(words)
         return int(args.run(args))
@@ -65,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         package = _DEBIAN_PACKAGES.get(library[1], library[1])
         print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {package}", file=sys.stderr)
     except BrokenPipeError:  # the program that reads the output has ended: `tilekeeper score ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""
         print(f"tilekeeper: {named}{error.strerror or error}", file=sys.stderr)

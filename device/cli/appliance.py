@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from device.cameras.reconnecting import ReconnectingCamera
 from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
+from device.cli.output import print_line
 from device.cli.page import announce_wifi, find_page_addresses, open_page
 from device.hall.publisher import HallPublisher, open_hall
 from device.panel.open_panel import open_panel
@@ -75,7 +75,7 @@ class Appliance:
         settings: Settings,
         reader: PhotoReader,
         profile: TableProfile | None = None,
-        report: Callable[[str], None] = print,
+        report: Callable[[str], None] = print_line,
         starts: StartRecord | None = None,
         settings_file: SettingsFile | None = None,
     ) -> None:
@@ -145,7 +145,6 @@ class Appliance:
                 if self._hotspot:
                     announce_wifi(self._hotspot, self._report)
                     stack.callback(self.watch_hotspot(self._hotspot).close)
-                sys.stdout.flush()
                 self._wait(session, server.port, status)
         except (CameraError, StoreError) as error:
             raise UserError(str(error)) from None

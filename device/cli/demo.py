@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
 from device.cli.options import ensure_data_folder, find_user_folder, make_profiled_reader
+from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
 
 if TYPE_CHECKING:
@@ -78,10 +78,9 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
         with server:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
             urls = find_page_addresses(host, server.port)
-            print(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
-            announce_pairing(urls, app.extensions["pairing"], print)
-            print("In a paired browser you can press End turn, Challenge and Correct; otherwise the demo does it.")
-            sys.stdout.flush()
+            print_line(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
+            announce_pairing(urls, app.extensions["pairing"], print_line)
+            print_line("In a paired browser you can press End turn, Challenge and Correct; otherwise the demo does it.")
             try:
                 return _play_games(demo, once=args.once)
             except KeyboardInterrupt:
@@ -97,7 +96,7 @@ def _open_store(args: argparse.Namespace) -> GameStore:
     try:
         store = GameStore(ensure_data_folder(args.data or find_user_folder() / "demo") / "games.db")
     except (StoreError, UserError) as error:
-        print(f"The games of this demo are not saved: {error}")
+        print_line(f"The games of this demo are not saved: {error}")
         store = GameStore(":memory:")
     add_finished_games(store)
     return store
@@ -114,12 +113,11 @@ def _play_games(demo: Demo, *, once: bool) -> int:
         right = True
         try:
             for line in demo.play_game():
-                print(line, flush=True)
+                print_line(line)
                 right = right and not line.startswith("wrong")
         except CommandRefusedError as refusal:  # a paired phone changed the game
-            print(
-                f"The demo cannot continue this game, because a phone changed it ({refusal}) Another one follows.",
-                flush=True,
+            print_line(
+                f"The demo cannot continue this game, because a phone changed it ({refusal}) Another one follows."
             )
         if once:
             return 0 if right else 1

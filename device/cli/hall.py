@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import threading
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from device.cli import UserError
 from device.cli.options import ensure_data_folder
+from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
 from device.storage.errors import StoreError
 
@@ -76,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
     try:
         with ExitStack() as stack:
             _open_hall(args, stack)
-            sys.stdout.flush()
             ended.wait()
     except StoreError as error:
         raise UserError(str(error)) from None
@@ -102,7 +101,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         key = open_key(folder / KEY_FILE_NAME) if folder else None
     except KeyFileError as error:
         raise UserError(str(error)) from None
-    receiver = stack.enter_context(HallReceiver(path, settings, print, key))
+    receiver = stack.enter_context(HallReceiver(path, settings, print_line, key))
     if args.pairings:
         try:
             receiver.set_pairings(read_small_file(args.pairings, _MAX_PAIRINGS_BYTES).decode())
@@ -112,7 +111,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
             raise UserError(f"{args.pairings}: {error}") from None
     if args.delay is not None:
         receiver.set_delay(args.delay)
-    pairing = Pairing(print, file=folder / f"hall-{FILE_NAME}" if folder else None)
+    pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)
     app = create_hall_app(receiver, pairing, names=(args.host,) if args.host else ())
     try:
         server = stack.enter_context(PageServer(app, args.port, args.host))
@@ -120,8 +119,8 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         raise UserError(f"port {args.port} is in use: choose another with --port") from None
     app.extensions["live"].feed.start()
     urls = find_page_addresses(args.host, server.port)
-    print(f"The page is up: {' or '.join(urls)} (Ctrl-C ends)")
-    announce_pairing(urls, pairing, print)
+    print_line(f"The page is up: {' or '.join(urls)} (Ctrl-C ends)")
+    announce_pairing(urls, pairing, print_line)
 
 
 def _open_demo(stack: ExitStack) -> HallSettings:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from device.player_names import is_displayable
 from device.storage.files import read_small_file, write_file
 from engine.lexicon import (
     MAX_WORD_TILES,
@@ -85,9 +86,10 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
     the next time. Raises `LexiconError`.
     """
     data = _read_list(path)
+    name = "".join(letter if is_displayable(letter) else "?" for letter in path.stem)
     if is_compiled(data):
-        return Lexicon.from_bytes(path.stem, data)
-    return _parse_list(path.stem, str(path), data, tiles, cache_dir)
+        return Lexicon.from_bytes(name, data)
+    return _parse_list(name, str(path), data, tiles, cache_dir)
 
 
 def _parse_list(name: str, source: str, data: bytes, tiles: TileSet | None, cache_dir: Path | None) -> Lexicon:

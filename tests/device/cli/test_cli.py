@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import errno
+import os
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -98,3 +101,19 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
         main([name, "--help"])
     assert stopped.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: tilekeeper {name} ")
+
+
+def test_program_goes_on_when_its_output_cannot_be_written() -> None:
+    code = "import sys; from device.cli.output import print_line; [print_line('x') for _ in range(3)]; sys.exit(7)"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 7 and done.stderr.count("No space left") == 1
+
+
+def test_name_that_the_terminal_cannot_show_is_printed_in_ascii(tmp_path: Path) -> None:
+    file = tmp_path / "Łucja.gcg"
+    file.write_text("#player1 a A\n#player2 b B\n", encoding="utf-8")
+    code = f"from device.cli import main; raise SystemExit(main(['score', {str(file)!r}]))"
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and "\\u0141ucja" in done.stdout

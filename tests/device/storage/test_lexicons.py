@@ -264,3 +264,9 @@ def test_lists_of_the_system_are_found(tmp_path: Path) -> None:
     for name in ("ngerman", "words", "README"):
         (tmp_path / name).write_text("horn\n", encoding="utf-8")
     assert find_word_lists(tmp_path / "none", tmp_path) == (tmp_path / "ngerman",)
+
+
+def test_control_characters_in_the_name_of_a_file_are_not_in_the_name_of_the_list(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(bytes(tmp_path) + b"/club\xff\x1b\xe2\x80\xae.txt"))
+    path.write_text(WORDS)
+    assert read_lexicon(path).name == "club???"

@@ -1,0 +1,26 @@
+"""Lines of a program that runs for hours: they may be lost, but never end the program."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+_log = logging.getLogger(__name__)
+
+
+def print_line(text: str) -> None:
+    """Print a line at once.
+
+    After an error, such as a full disk or a closed pipe, the program goes on without output.
+    """
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        _log.warning("standard output cannot be written (%s): the program goes on without it", error)
+        discard_output()
+
+
+def discard_output() -> None:
+    """Discard everything that is printed from now on, also what could not be printed before."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
