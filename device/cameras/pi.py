@@ -332,12 +332,15 @@ def describe_error(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
         wanted = "sudo apt install python3-picamera2 --no-install-recommends"
-        how = "{0} is not installed: {1}, and create the virtual environment with --system-site-packages"
+        how = "{0} is not installed: {1}. Or choose another camera: More, Settings, Choose a camera"
         return make_message("camera-not-installed", how, error.name, wanted)
     if isinstance(error, TimeoutError):
         return STALLED_MESSAGE
     if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and picamera2 of 2026
-        wrong = "no camera module found: is its cable the right way round? Check with rpicam-hello --list-cameras"
+        wrong = (
+            "no camera module found: is its cable the right way round? Or choose another camera: More, Settings, "
+            "Choose a camera"
+        )
         return make_message("camera-no-module", wrong)
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
         wrong = (
