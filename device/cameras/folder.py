@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,6 +42,7 @@ class FolderCamera:
         self._folder: Path | None = None
         self._record: ShownPictures | None = None
         self._shown: dict[str, int] = {}
+        self._digests: dict[str, bytes] = {}
         self._closed = False
 
     @classmethod
@@ -48,7 +50,7 @@ class FolderCamera:
         """Return a camera for the pictures in `folder`, in the order of file names; files may be added later.
 
         The camera skips pictures in `record`, and adds each picture that it returns to `record`. A file that was
-        overwritten counts as a new picture. Raises `CameraError` if there is no such folder.
+        overwritten with other content counts as a new picture. Raises `CameraError` if there is no such folder.
         """
         if not folder.is_dir():
             text = "there is no folder {0}: create it, and add a picture of the board after each turn"
@@ -77,11 +79,13 @@ class FolderCamera:
                 make_message("camera-none-new", text, self._folder) if self._folder else none_left
             )
         path = self._pending.pop(0)
+        written = _read_time(path)
         try:
-            image = _load_picture(path, WRITE_TIMEOUT_S if self._folder else 0.0)
-        finally:  # an unreadable picture is not tried again either
+            image, written = _load_picture(path, WRITE_TIMEOUT_S if self._folder else 0.0)
             if self._folder is not None:
-                self._record_picture(path)
+                self._record_content(path, written)
+        finally:  # an unreadable picture is not tried again either, unless it changes
+            self._record_time(path, written)
         return Frame(image, time.monotonic(), str(path))
 
     def preview(self) -> None:
@@ -97,14 +101,33 @@ class FolderCamera:
         except OSError as error:
             text = "the folder {0} cannot be read ({1}): check it, then try again"
             raise CameraError(make_message("camera-folder-gone", text, folder, error.strerror)) from error
-        return sorted((p for p in found if self._shown.get(p.name, _NEVER) != _read_time(p)), key=lambda p: p.name)
+        return sorted((p for p in found if self._is_new(p)), key=lambda p: p.name)
 
-    def _record_picture(self, path: Path) -> None:
-        """Record that the picture at `path` was returned.
+    def _is_new(self, path: Path) -> bool:
+        """Return True if a picture was not returned yet; if only its date was set since then, record the new date."""
+        written = _read_time(path)
+        if self._shown.get(path.name, _NEVER) == written:
+            return False
+        if path.name not in self._digests or self._digests[path.name] != _digest_file(path):
+            return True
+        self._record_time(path, written)
+        return False
+
+    def _record_content(self, path: Path, written: int) -> None:
+        """Record the content of a picture that was returned, unless it was replaced since the time `written`."""
+        self._digests.pop(path.name, None)
+        digest = _digest_file(path)
+        if _read_time(path) == written:
+            self._digests[path.name] = digest
+
+    def _record_time(self, path: Path, written: int) -> None:
+        """Record that the picture at `path` was returned, as it was at the time `written`.
 
         The record is saved before the turn is stored, so after a crash in between, the picture is not returned again.
         """
-        self._shown[path.name] = _read_time(path)
+        if self._folder is None:
+            return
+        self._shown[path.name] = written
         if self._record:
             self._record.save(self._shown)
 
@@ -117,14 +140,24 @@ def _read_time(path: Path) -> int:
         return _NEVER
 
 
-def _load_picture(path: Path, patience_s: float) -> Image:
-    """Return the picture at `path`, `(H, W, 3) uint8 BGR`. Raises `CameraError`.
+def _digest_file(path: Path) -> bytes:
+    """Return a digest of the content of a file, or of no content if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, hashlib.sha256).digest()
+    except OSError:
+        return b""
 
-    A file that cannot be read is tried again until `patience_s` seconds after its last change.
+
+def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
+    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the modification time of the file before it was read.
+
+    A file that cannot be read is tried again until `patience_s` seconds after its last change. Raises `CameraError`.
     """
     while True:
+        written = _read_time(path)
         try:
-            return load_photo(path).image
+            return load_photo(path).image, written
         except PhotoError as error:
             if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
                 raise CameraError(make_message("camera-picture", "the picture {0}", error)) from error

@@ -17,6 +17,7 @@ from device.cameras.folder import FolderCamera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.cameras.simulated import SimulatedCamera
 from device.cameras.usb import UsbCamera
+from vision.photo import Photo, load_photo
 from vision.rendering.simulated_table import SimulatedTable
 
 
@@ -74,6 +75,37 @@ def test_picture_written_again_under_the_same_name_is_a_new_one(tmp_path: Path) 
     write(tmp_path / "board.png", 20)
     os.utime(tmp_path / "board.png", ns=(0, record.times["board.png"] + 1_000_000_000))
     assert grey(FolderCamera.from_folder(tmp_path, record).still().image) == 20
+
+
+def test_picture_whose_date_was_set_after_it_was_shown_is_not_a_new_one(tmp_path: Path) -> None:
+    record = PictureRecord()
+    camera = FolderCamera.from_folder(tmp_path, record)
+    picture = write(tmp_path / "board.png", 10)
+    camera.still()
+    os.utime(picture, (0, 0))  # as programs do that copy a file with its date
+    with pytest.raises(NoMorePicturesError):
+        camera.still()
+    with pytest.raises(NoMorePicturesError):
+        FolderCamera.from_folder(tmp_path, record).still()
+    write(picture, 20)
+    assert grey(camera.still().image) == 20
+
+
+def test_picture_that_is_replaced_while_it_is_read_is_shown_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = write(tmp_path / "board.png", 10)
+    os.utime(picture, (0, 0))
+
+    def load_and_replace(path: Path) -> Photo:
+        photo = load_photo(path)
+        monkeypatch.undo()
+        write(picture, 20)
+        return photo
+
+    monkeypatch.setattr("device.cameras.folder.load_photo", load_and_replace)
+    camera = FolderCamera.from_folder(tmp_path)
+    assert [grey(camera.still().image) for _ in range(2)] == [10, 20]
 
 
 def test_broken_picture_is_not_shown_again_after_a_restart(tmp_path: Path) -> None:
