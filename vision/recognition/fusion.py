@@ -19,15 +19,22 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
-from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.glare import hide_under_glare
+from vision.recognition.letters import BLANK_CLASS, NO_TILE_CLASS
+from vision.recognition.views import (
+    EMPTY_KIND,
+    HIDDEN_KIND,
+    TILE_KIND,
+    VIEW_MARGIN_SQUARES,
+    VIEW_PX_PER_SQUARE,
+    cut_inner_halves,
+)
 
 _KINDS: Final = tuple(dict.fromkeys(load_layout().premiums))
 SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums])
@@ -52,10 +59,6 @@ _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
 """Bound for the absolute value of the colour log-likelihood ratio, in nats."""
-_MIN_GLARE_LEVEL: Final = 250
-"""Minimum level (0..255) of all channels of a glare pixel; white tiles in a well exposed picture are darker."""
-_BRIGHT_TILE_LEVEL: Final = 200
-"""Median level (0..255) of tile faces from which tile faces cannot be distinguished from glare."""
 
 
 def measure_log_colours(view: Image) -> Floats:
@@ -63,30 +66,7 @@ def measure_log_colours(view: Image) -> Floats:
 
     `view` is the image from `rectify_board`; only the inner half of each square is used.
     """
-    return np.asarray(np.log(np.median(_cut_inner_halves(view), axis=1) + 8.0), np.float64)
-
-
-def measure_glare(view: Image) -> Floats:
-    """Return the share (0..1) of glare pixels in each square of a rectified board: `(225,)`."""
-    brightest = cv2.inRange(view, (_MIN_GLARE_LEVEL,) * 3, (255,) * 3)
-    return np.asarray(
-        _cut_inner_halves(np.asarray(brightest, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64
-    )
-
-
-def has_bright_tiles(view: Image, tiles: NDArray[np.bool_]) -> bool:
-    """Return True if the squares marked in `tiles` `(225,)` are as bright as glare; False if no square is marked."""
-    faces = np.percentile(_cut_inner_halves(view)[tiles].min(axis=2), 75, axis=1)
-    return bool(tiles.any() and np.median(faces) >= _BRIGHT_TILE_LEVEL)
-
-
-def _cut_inner_halves(view: Image) -> Image:
-    """Return the central 8 x 8 pixels of each square of a rectified board: `(225, 64, channels)`."""
-    edge, inset = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE // 4
-    grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)[
-        :, inset:-inset, :, inset:-inset
-    ]
-    return grid.transpose(0, 2, 1, 3, 4).reshape(BOARD_SIZE * BOARD_SIZE, -1, view.shape[2])
+    return np.asarray(np.log(np.median(cut_inner_halves(view), axis=1) + 8.0), np.float64)
 
 
 def compute_colour_log_ratio(
@@ -260,10 +240,6 @@ vision.training.fit_blanks`."""
 _MAX_DOUBTFUL_LOG_ODDS: Final = 6.0
 """Absolute log-odds below which the edges of a square are also measured: the four edges change the log-odds by at most
 4 * `_MAX_SIDE_LOG_RATIO_NATS` times the weight of the edges."""
-_MAX_GLARE_SHARE: Final = 0.5
-"""Share of glare pixels in a square above which print would not be visible."""
-_MIN_BRIGHT_TILE_PROBABILITY: Final = 0.5
-"""Minimum letter probability of a square that is used to measure the brightness of tiles."""
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """Difference in prior log-odds blank : empty (nats) between real boards and training scenes, for 0 to 4 adjacent tiles.
 
@@ -301,29 +277,8 @@ def fuse_predictions(
         1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
     )
     chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
-    _hide_under_glare(chances, evidence.squares, board)
+    hide_under_glare(chances, evidence.squares, board, SQUARE_KINDS)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
-
-
-def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) -> None:
-    """Move probability from blank and letters to hidden for squares with glare; changes `chances` in place.
-
-    `chances` `(225, classes + 1)` are the class probabilities, `plain` the indices of squares without print. A blank
-    under glare may be any tile. A partly visible letter may be classified as another letter: an O without its right
-    side as a C.
-    """
-    washed = measure_glare(board)
-    if not washed.any():
-        return
-    blanks = plain[washed[plain] > _MAX_GLARE_SHARE]
-    chances[blanks, -1] += chances[blanks, BLANK_CLASS]
-    chances[blanks, BLANK_CLASS] = 0
-    letters = chances[:, :-1][:, LETTER_CLASSES]
-    lettered = letters.sum(axis=1)
-    if not has_bright_tiles(board, lettered > _MIN_BRIGHT_TILE_PROBABILITY):
-        unseen = washed**2
-        chances[:, -1] += unseen * lettered
-        letters *= (1 - unseen)[:, None]
 
 
 def collect_blank_evidence(

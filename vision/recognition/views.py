@@ -44,6 +44,18 @@ def rectify_board(image: Image, pose: BoardPose) -> Image:
     return rectify(image, pose.plane_homography(VIEW_HEIGHT_SQUARES), VIEW_PX_PER_SQUARE, VIEW_MARGIN_SQUARES)
 
 
+def cut_inner_halves(view: Image) -> Image:
+    """Return the central 8 x 8 pixels of each square of a rectified board: `(225, 64, channels)`.
+
+    `view` is the image from `rectify_board`, or one of its size with other channels.
+    """
+    edge, inset = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE // 4
+    grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)[
+        :, inset:-inset, :, inset:-inset
+    ]
+    return grid.transpose(0, 2, 1, 3, 4).reshape(BOARD_SIZE * BOARD_SIZE, -1, view.shape[2])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ExposureRange:
     """Exposure and colour cast of a rectified board."""

@@ -82,6 +82,18 @@ def test_what_looks_like_a_blank_under_glare_is_hidden() -> None:
     assert like_a_blank[HIDDEN] > 0.5
 
 
+def test_what_looks_empty_under_glare_is_hidden() -> None:
+    looks_empty = make_message(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0)).at(ASKED)
+    assert looks_empty[EMPTY] == 0
+    assert looks_empty[HIDDEN] > 0.95
+
+
+def test_empty_squares_that_are_all_as_bright_as_glare_are_believed() -> None:
+    overexposed = make_message(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0))
+    overexposed.board[(overexposed.board == GROUND).all(axis=2)] = GLARE
+    assert overexposed.at(ASKED)[EMPTY] > 0.9
+
+
 def washed(columns: int) -> Message:
     """A letter, of whose square glare has washed out so many of the inner eight columns of pixels."""
     one = make_message(WOOD, 0.98, LETTER)

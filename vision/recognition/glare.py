@@ -1,0 +1,69 @@
+"""Hide the squares on which glare has washed out what is there.
+
+A lamp or a flash that is reflected by the board leaves a white spot. Under it a letter may look like another one, a
+tile like a blank, and a tile of any kind like an empty square.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Floats, Image
+from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
+from vision.recognition.views import cut_inner_halves
+
+_MIN_GLARE_LEVEL: Final = 250
+"""Minimum level (0..255) of all channels of a glare pixel; white tiles in a well exposed picture are darker."""
+_BRIGHT_LEVEL: Final = 200
+"""Median level (0..255) of tile faces, or of empty squares, from which they cannot be distinguished from glare."""
+_MAX_GLARE_SHARE: Final = 0.5
+"""Share of glare pixels in a square above which print would not be visible.
+
+In the 233 labelled photographs one square has more: on a board with glare.
+"""
+_MIN_CLASS_PROBABILITY: Final = 0.5
+"""Minimum probability of a letter, or of no tile, of the squares whose brightness is measured."""
+
+
+def measure_glare(view: Image) -> Floats:
+    """Return the share (0..1) of glare pixels in each square of a rectified board: `(225,)`."""
+    brightest = cv2.inRange(view, (_MIN_GLARE_LEVEL,) * 3, (255,) * 3)
+    return np.asarray(cut_inner_halves(np.asarray(brightest, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64)
+
+
+def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
+    """Return True if the squares marked in `squares` `(225,)` are as bright as glare; False if no square is marked."""
+    faces = np.percentile(cut_inner_halves(view)[squares].min(axis=2), 75, axis=1)
+    return bool(squares.any() and np.median(faces) >= _BRIGHT_LEVEL)
+
+
+def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
+    """Move probability from blank, letters and no tile to hidden for squares with glare; changes `chances` in place.
+
+    `chances` `(225, classes + 1)` are the class probabilities, `plain` the indices of squares without print, and
+    `square_kinds` `(225,)` the number of each square's kind; the kinds differ in colour. A blank under glare may be any
+    tile. A partly visible letter may be classified as another letter: an O without its right side as a C. A square that
+    looks empty may have a tile, unless all empty squares of its kind are as bright.
+    """
+    washed = measure_glare(board)
+    if not washed.any():
+        return
+    blanks = plain[washed[plain] > _MAX_GLARE_SHARE]
+    chances[blanks, -1] += chances[blanks, BLANK_CLASS]
+    chances[blanks, BLANK_CLASS] = 0
+    letters = chances[:, :-1][:, LETTER_CLASSES]
+    lettered = letters.sum(axis=1)
+    if not are_bright(board, lettered > _MIN_CLASS_PROBABILITY):
+        unseen = washed**2
+        chances[:, -1] += unseen * lettered
+        letters *= (1 - unseen)[:, None]
+    white, empty = washed > _MAX_GLARE_SHARE, chances[:, NO_TILE_CLASS] > _MIN_CLASS_PROBABILITY
+    for kind in np.unique(square_kinds[white]):
+        own = square_kinds == kind
+        if not are_bright(board, own & empty):
+            chances[own & white, -1] += chances[own & white, NO_TILE_CLASS]
+            chances[own & white, NO_TILE_CLASS] = 0
