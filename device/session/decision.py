@@ -186,8 +186,12 @@ def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | Non
 def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:
     """Return the decision about a turn from the inferred explanations only, without a validation of the events."""
     best = inference.best
+    is_pass = not (best.events or best.is_waiting)
     if inference.question is None:
-        return Decision(best.events) if best.events or best.is_waiting else _decide_without_play(game, reading)
+        return _decide_without_play(game, reading) if is_pass else Decision(best.events)
+    has_other_tiles = best.leftover_squares or best.missing_squares or best.misread_squares
+    if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
+        return _decide_without_play(game, reading)  # a play may be hidden; an old tile may be, too
     likely = [
         explanation for explanation in inference.explanations if explanation.likelihood >= MIN_OFFERED_LIKELIHOOD
     ] or [best]

@@ -36,6 +36,15 @@ def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
     assert verdict.open_question.question.text == "Which of these is right?"
 
 
+def test_pass_with_hidden_squares_is_asked_about_even_if_an_old_tile_is_in_doubt() -> None:
+    game = play(play(new_game(), "8F HORN"), "8F ....S")
+    reading = seen(game.board, {"J8": {"#": 0.895, "S": 0.104}, **{f"{column}9": {"#": 1.0} for column in "GHIJ"}})
+    inference = infer_play(game, reading)
+    decision = decide(game, inference, reading)
+    assert inference.question is not None and not decision.events
+    assert decision.open_question is not None and decision.open_question.question.key == "hidden-pass"
+
+
 def decide_about_blank(words: WordList | None) -> Decision:
     """Return the decision about H?RN, whose blank may also be an I."""
     reading = seen(play(new_game(), "8F H?RN").board, {"G8": BLANK_OR_I})
