@@ -4,18 +4,30 @@ from __future__ import annotations
 
 MAX_PLAYER_NAME_LENGTH = 40
 """Largest length of a player's name, in characters."""
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Characters that are shown as nothing or a space, although they count as letters or symbols."""
 _JOINERS = "\u200c\u200d"
 """Invisible characters (zero-width joiners) that are part of names in some scripts and of some emoji."""
 
 
 def is_displayable(letter: str) -> bool:
-    """Return False for control characters and line breaks, True for all other characters."""
-    return letter.isprintable() or letter in _JOINERS
+    """Return False for control characters, line breaks and blank symbols, True for all other characters."""
+    return (letter.isprintable() and letter not in _BLANKS) or letter in _JOINERS
+
+
+def clean_name(name: str) -> str:
+    r"""Return a name without control characters, and with single spaces; empty if nothing of it is visible.
+
+    >>> clean_name("Anna\n  \u202eM."), clean_name("\u200d")
+    ('Anna M.', '')
+    """
+    words = "".join(letter if is_displayable(letter) else " " for letter in name).split()
+    return " ".join(word for word in words if word.strip(_JOINERS))
 
 
 def is_player_name(name: str) -> bool:
-    """Return True for a name that can be shown: 1 to `MAX_PLAYER_NAME_LENGTH` characters without control characters."""
-    return 0 < len(name) <= MAX_PLAYER_NAME_LENGTH and all(map(is_displayable, name))
+    """Return True for a name that can be shown: 1 to `MAX_PLAYER_NAME_LENGTH` visible characters."""
+    return len(name) <= MAX_PLAYER_NAME_LENGTH and all(map(is_displayable, name)) and bool(clean_name(name))
 
 
 def parse_player_name(text: str) -> str:

@@ -39,8 +39,22 @@ def make_message(key: str, english: str, *values: object) -> Message:
     >>> make_message("no-tile-on", "there is no tile on {0}", "H8")
     'there is no tile on H8'
     """
-    texts = tuple(map(str, values))
+    texts = tuple(map(_make_encodable, values))
     return Message(english.format(*texts), key, english, texts)
+
+
+def _make_encodable(value: object) -> str:
+    """Return a value as text, with escapes for bytes of a file name that are not UTF-8: no page could show them.
+
+    >>> _make_encodable(b"caf\\xe9.txt".decode(errors="surrogateescape"))
+    'caf\\\\udce9.txt'
+    """
+    text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace").decode()
+    return text
 
 
 def key_of(text: str) -> str:

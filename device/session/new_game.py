@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.player_names import MAX_PLAYER_NAME_LENGTH
-from device.session.commands.base import MAX_PLAYERS, PlayerNumber, clean_name
+from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
+from device.session.commands.base import MAX_PLAYERS, PlayerNumber
 from device.session.commands.games import StartGame
 from device.session.rule_choices import (
     CHOICE_FIELDS,

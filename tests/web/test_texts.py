@@ -112,6 +112,13 @@ def nothing_is_left(evening: Evening, *free: str) -> None:
         assert answer.status_code == 200 and not readable(answer, "localhost", "werkzeug", "Werkzeug", *free), path
 
 
+def test_file_name_that_is_no_utf8_can_be_sent_to_a_page() -> None:
+    name = b"caf\xe9.txt".decode(errors="surrogateescape")
+    message = make_message("list-not-text", "{0} is not a text file", name)
+    assert message.encode() == b"caf\\udce9.txt is not a text file"
+    assert [value.encode() for value in message.values] == [b"caf\\udce9.txt"]
+
+
 def test_struck_out_text_keeps_its_values() -> None:
     assert struck_out("{name} to play: {0}, {month:02}").format("Ben", name="Anna", month=4) == "Anna жж жжжж: Ben, 04"
 

@@ -13,8 +13,7 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.player_names import MAX_PLAYER_NAME_LENGTH
-from device.session.commands.base import clean_name
+from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession

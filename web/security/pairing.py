@@ -22,6 +22,7 @@ from pathlib import Path
 
 from flask import request, session
 
+from device.player_names import clean_name
 from device.session.messages import get_text
 from engine.errors import TilekeeperError
 from engine.limits import MAX_PAIRED_CLIENTS
@@ -159,7 +160,7 @@ class Pairing:
             if not code and self.is_open_for(address):
                 self._open_until = float("-inf")
                 client = self._add_client(device)
-                self._notify(get_text("pairing-done", device))
+                self._notify(get_text("pairing-done", client.device))
                 return client
             now = self._clock()
             if (seconds := self._rate_limiter.wait_time(address, now)) > 0:
@@ -274,7 +275,8 @@ class Pairing:
                 raise PairingFullError(MAX_PAIRED_CLIENTS)
             del self._clients[oldest]
         self._first_pairing_until = float("-inf")
-        phone = PairedClient(secrets.token_urlsafe(12), device, self._wall_clock(), admin=not self._clients)
+        name = clean_name(device) or "?"
+        phone = PairedClient(secrets.token_urlsafe(12), name, self._wall_clock(), admin=not self._clients)
         self._clients[phone.id] = phone
         self._used_clients.add(phone.id)
         self._save()

@@ -11,7 +11,6 @@ from msgspec import Meta
 
 from device.cameras.phone import PhoneCamera
 from device.cameras.phone_stream import PhoneStreamCamera
-from device.player_names import is_displayable
 from device.session.game_controller import GameController
 from device.session.messages import Question, convert_engine_errors, make_refusal
 from device.session.phases import Command
@@ -109,11 +108,6 @@ def check_player(game: Game, player: int) -> None:
     """Raise `CommandRefusedError` if `player` is not the index of a player of the game."""
     if not 0 <= player < len(game.players):
         raise make_refusal("no-player", str(player + 1))
-
-
-def clean_name(name: str) -> str:
-    """Return a player's name without control characters and with single spaces between words."""
-    return " ".join("".join(letter if is_displayable(letter) else " " for letter in name).split())
 
 
 def parse_board(rows: Sequence[Sequence[str]], tiles: TileSet) -> dict[Square, Tile]:

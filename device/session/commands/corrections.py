@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.player_names import MAX_PLAYER_NAME_LENGTH
+from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
@@ -16,7 +16,6 @@ from device.session.commands.base import (
     Symbol,
     TableCommand,
     check_player,
-    clean_name,
     parse_rack,
 )
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal

@@ -274,6 +274,13 @@ def test_secret_pairs_while_the_code_is_locked_for_everybody(guarded: Table) -> 
     assert guarded.pairing.pair(guarded.pairing.secret, "10.9.9.9", "")
 
 
+def test_name_of_a_paired_device_has_no_control_characters(guarded: Table) -> None:
+    guarded.pairing.open_for_one_device()
+    assert guarded.pairing.pair("", "192.0.2.1", "\x1b[2J\u202eenohPi\u2066").device == "[2J enohPi"
+    assert guarded.told[-1] == get_text("pairing-done", "[2J enohPi")
+    assert guarded.pairing.pair(guarded.pairing.code, "192.0.2.1", "\u200d").device == "?"
+
+
 def test_press_on_the_panel_lets_one_device_in_for_a_minute(guarded: Table) -> None:
     guess_until_all_wait(guarded)
     guarded.pairing.open_for_one_device()
