@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import CodeType
 
 import pytest
 from flask import Flask
@@ -40,17 +41,17 @@ def _fail_on_missing_texts() -> Iterator[None]:
 
 
 class _MemoryCache(BytecodeCache):
-    """Compiled templates, by their key."""
+    """Compiled templates, by their key and the checksum of their source."""
 
     def __init__(self) -> None:
-        self._code: dict[str, bytes] = {}
+        self._code: dict[tuple[str, str], CodeType] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._code:
-            bucket.bytecode_from_string(self._code[bucket.key])
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._code[bucket.key] = bucket.bytecode_to_string()
+        assert bucket.code is not None
+        self._code[bucket.key, bucket.checksum] = bucket.code
 
 
 @pytest.fixture(scope="session", autouse=True)
