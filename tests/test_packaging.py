@@ -140,6 +140,7 @@ def test_release_without_a_section_in_the_changelog_is_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_the_wheel_has_every_file_that_the_program_reads(wheel: Path) -> None:
     wanted = {
         name
@@ -153,6 +154,7 @@ def test_the_wheel_has_every_file_that_the_program_reads(wheel: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_the_wheel_has_every_module_but_the_excluded_ones(wheel: Path) -> None:
     wanted = {path.relative_to(ROOT).as_posix() for path in MODULES.values()}
     wanted = {name for name in wanted if not name.startswith(read_excluded_folders())}
@@ -161,6 +163,7 @@ def test_the_wheel_has_every_module_but_the_excluded_ones(wheel: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_wheel_has_every_catalogue_compiled(wheel: Path) -> None:
     sources = {path.relative_to(ROOT) for path in (ROOT / "device" / "locale").rglob("*.po")}
     wanted = {path.with_suffix(".mo").as_posix() for path in sources}
@@ -169,6 +172,7 @@ def test_wheel_has_every_catalogue_compiled(wheel: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_installed_catalogue_is_read_without_babel(installed: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['babel'] = None; from device.catalogue import load_catalogue;"
@@ -180,6 +184,7 @@ def test_installed_catalogue_is_read_without_babel(installed: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_the_program_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
     game = tmp_path / "game.gcg"
     game.write_text(GAME, encoding="utf-8")
@@ -189,6 +194,7 @@ def test_the_program_runs_outside_the_checkout(installed: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_installed_program_lists_all_commands(installed: Path, tmp_path: Path) -> None:
     done = run_installed(installed, tmp_path, "--help")
     assert (done.returncode, done.stderr) == (0, "")
@@ -196,6 +202,7 @@ def test_installed_program_lists_all_commands(installed: Path, tmp_path: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_installed_bench_names_the_checkout_in_one_line(installed: Path, tmp_path: Path) -> None:
     done = run_installed(installed, tmp_path, "bench", "engine", "--seconds", "0.01")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)

@@ -32,6 +32,7 @@ EVERY_PAGE = (
 """The pages and forms of a table with a game; the last one does not exist."""
 MARKS = [
     pytest.mark.slow,
+    pytest.mark.serial,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
 ]

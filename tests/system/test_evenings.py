@@ -11,6 +11,7 @@ from tests.system.simulate_evenings import play_game, play_photos, report
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 @pytest.mark.parametrize("seed", [1, 2])
 def test_whole_game_at_the_table_ends_with_the_right_totals(seed: int, tmp_path: Path) -> None:
     told = play_game(seed, tmp_path)
@@ -18,6 +19,7 @@ def test_whole_game_at_the_table_ends_with_the_right_totals(seed: int, tmp_path:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 @needs_photos
 def test_sequence_of_photographs_through_the_folder_camera_and_the_buttons(tmp_path: Path) -> None:
     name, told = next(iter(play_photos(PHOTOS_DIR, tmp_path)))

@@ -11,7 +11,11 @@ MILLIONS = {"idle-second": 10, "decode-preview": 23, "known-board-first": 140}
 """Millions of instructions when they were counted last, with the libraries of `emulator.WHEELS`."""
 MAX_GROWTH = 1.1
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(find_obstacle()), reason=find_obstacle())]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.serial,
+    pytest.mark.skipif(bool(find_obstacle()), reason=find_obstacle()),
+]
 
 
 @pytest.mark.parametrize("name", MILLIONS)

@@ -12,7 +12,7 @@ from tests.system.crowd import CLIENTS_PER_DEVICE, DEVICES, load_by_crowd
 from tests.system.fuzz import fuzz
 from tests.system.load import load, share
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.serial]
 
 
 def test_hundred_phones_see_turns_in_time_while_others_ask() -> None:

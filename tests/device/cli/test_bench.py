@@ -42,6 +42,7 @@ def test_sweep_refuses_to_compare_with_a_file_of_another_kind(
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_sweep_measures_draws_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["bench", "sweep", "--rendered", "2", "--only", "table turned", "--out", str(tmp_path)]
     assert main(arguments) == 0
@@ -53,6 +54,7 @@ def test_sweep_measures_draws_and_compares(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_vision_bench_prints_the_cost_of_reading(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "vision", "--pictures", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -60,6 +62,7 @@ def test_vision_bench_prints_the_cost_of_reading(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_the_engine_is_fast_enough() -> None:
     speed = measure_engine(1.0)
     print(f"\n{speed}")
@@ -69,6 +72,7 @@ def test_the_engine_is_fast_enough() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_table_bench_measures_the_way_from_the_button_to_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "table", "--turns", "2"]) == 0
     out = capsys.readouterr().out
@@ -77,6 +81,7 @@ def test_table_bench_measures_the_way_from_the_button_to_the_page(capsys: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_table_bench_draws_its_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plot = tmp_path / "memory.png"
     assert main(["bench", "table", "--memory", "12", "--plot", str(plot)]) == 0

@@ -373,6 +373,7 @@ def test_service_starts_without_part_that_failed_three_times(
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_service_that_crashes_three_times_starts_without_the_hardware_and_says_so(folder: Path, tmp_path: Path) -> None:
     code = "from device.cli import main; raise SystemExit(main())"
     command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--data", str(tmp_path / "data")]
@@ -618,6 +619,7 @@ def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ["--seed", "4", "--speed", "10000", "--port", str(free_port()), "--data", str(tmp_path)]
     assert main(["demo", "--once", *options]) == 0

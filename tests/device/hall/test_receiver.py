@@ -126,7 +126,10 @@ def test_hall_that_comes_later_has_the_whole_game(
         assert hall.state.tables["7"].needs_help, "a game is going on"
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+SLOW = [pytest.mark.slow, pytest.mark.serial]
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=SLOW), pytest.param(3, marks=SLOW)])
 def test_hall_and_table_agree_after_everything_was_killed(
     session: TableSession, broker: Broker, path: Path, tmp_path: Path, seed: int
 ) -> None:

@@ -12,7 +12,7 @@ from engine.reading import BoardReading, SquareReading
 from tests.support.engine_table import seen
 from tests.support.play_at_random import random_game
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.serial]
 
 
 def test_a_reading_full_of_false_tiles_does_not_hang() -> None:

@@ -131,6 +131,7 @@ def test_renewed_certificate_is_used_for_new_connections(table: ShownTable, tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 def test_browser_lets_the_screen_stay_awake_over_https_only(door: Door) -> None:

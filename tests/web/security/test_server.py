@@ -126,6 +126,7 @@ def test_silent_phones_are_given_up_by_the_kernel(server: PageServer) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_phone_that_fell_asleep_gives_its_place_back_within_fifteen_seconds(table: ShownTable) -> None:
     table.show(samples.MIDGAME)
     with PageServer(create_app(table, max_streams=1), 0, "127.0.0.1") as server, socket.socket() as asleep:
