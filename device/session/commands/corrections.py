@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
@@ -24,6 +25,7 @@ from engine.board import Board, parse_square
 from engine.ending import find_revealed_racks
 from engine.events import (
     BlankNamed,
+    Challenged,
     Event,
     Exchanged,
     Passed,
@@ -187,11 +189,17 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
     following = [line for line in reversed(game.turns) if line.target == turn.number]
     if not isinstance(event, PlayMade):
         return (*(TurnCorrected(line.number, None) for line in following), corrected)
+    challenges = ((line.number, game.ledger[line.ledger_index].event) for line in following)
+    swapped = tuple(
+        TurnCorrected(number, replace(challenge, by=turn.player))
+        for number, challenge in challenges
+        if isinstance(challenge, Challenged) and challenge.by == event.player
+    )
     withdrawn = next((line for line in following if line.kind is TurnKind.WITHDRAWN and line.by is None), None)
     if withdrawn is None:
-        return (corrected,)
+        return (corrected, *swapped)
     removed = TurnCorrected(withdrawn.number, None)
-    return removed, corrected, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
+    return removed, corrected, *swapped, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
 
 
 class InsertTurn(TurnCommand, frozen=True):

@@ -708,6 +708,15 @@ def test_challenge_stays_with_a_play_that_is_put_right(challenged: TableSession)
     assert [(turn.kind, turn.target) for turn in state.turns[1:]] == [("play", None), ("challenge", 2)]
 
 
+def test_challenger_who_gets_the_play_changes_places_with_its_player(
+    challenged: TableSession, table: TextTable
+) -> None:
+    state = challenged.submit(CorrectTurn(2, player=0)).result(5)
+    assert [(turn.player, turn.by) for turn in state.turns if turn.kind == "challenge"] == [(0, 1)]
+    assert state.turn_of == 0, "Ben has challenged in vain and loses the turn after that of Anna"
+    assert play(challenged, table, HORN, FARM, PASTE).turn_of == 1
+
+
 @pytest.mark.parametrize("turn", [InsertTurn(3, at="10F", word="PASTE"), InsertTurn(3, kind="pass")])
 def test_turn_between_a_play_and_its_challenge_is_refused(challenged: TableSession, turn: InsertTurn) -> None:
     with pytest.raises(CommandRefusedError) as refused:
