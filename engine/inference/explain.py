@@ -17,6 +17,7 @@ from engine.game import Game
 from engine.inference.history import (
     MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
+    NO_EVIDENCE,
     Evidence,
     ReadingHistory,
     align_reading,
@@ -257,10 +258,12 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
 
 def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
     """Return the history for the next call. For squares whose tile changed, the history starts with this reading."""
-    changed = set(before.board.differences(best.game.board))
+    after = best.game.board
+    changed = set(before.board.differences(after))
     fresh = ReadingHistory().with_reading(evidence.reading, Board(), changed).log_likelihoods
+    guessed = {square: {face_of(after[square]): NO_EVIDENCE} for square in fresh if after[square] and not fresh[square]}
     kept = {square: sums for square, sums in history.log_likelihoods.items() if square not in changed}
-    return replace(history, log_likelihoods={**kept, **fresh}).with_false_readings(evidence, best.game.board)
+    return replace(history, log_likelihoods={**kept, **fresh, **guessed}).with_false_readings(evidence, after)
 
 
 def turn_text(game: Game, turn: Turn) -> str:

@@ -31,6 +31,7 @@ MIN_CLEAR_PROBABILITY = 0.5  # probability above which a symbol counts as clearl
 MIN_EARLIER_TILE_PROBABILITY = 0.005  # tile probability in the last reading from which a tile may have been there
 MIN_FAINT_PROBABILITY = 0.002  # tile probability from which an empty square is kept in `faint_tiles`
 _MIN_LOG_LIKELIHOOD = log(0.01)  # floor for one reading of a square, so that one reading cannot exclude a symbol
+NO_EVIDENCE = _MIN_LOG_LIKELIHOOD  # of a guessed letter: that of all other letters, so that the first reading decides
 
 # Log-odds (nats) over all readings from which another symbol replaces the recorded tile.
 _MIN_CORRECTION_LOG_ODDS = log(20)

@@ -305,6 +305,19 @@ def test_a_square_of_the_play_that_is_hidden_is_asked_for() -> None:
     assert len(found.best.game.turns[-1].placements) == 5
 
 
+def test_a_letter_that_was_guessed_under_a_hand_is_corrected_as_soon_as_it_is_seen() -> None:
+    game = with_plays("8F HORN", "H6 FA.M")
+    board = after(game, "10F PASTE")
+    first = infer_play(game, seen(board, {"G10": {"#": 1.0}}))
+    guessed = push(game, first.events)
+    letter = guessed.board.tile(parse_square("G10")).letter
+    shown = "A" if letter != "A" else "O"
+    second = infer_play(guessed, seen(guessed.board, {"G10": {shown: 1.0}}), first.history)
+    assert second.events == (SquareCorrected(parse_square("G10"), Tile(shown)),)
+    again = infer_play(guessed, seen(guessed.board, {"G10": {letter: 1.0}}), first.history)
+    assert again.events == ()
+
+
 def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
