@@ -5,7 +5,9 @@ of tiles.
 
 The layout of the board has fourfold symmetry, so only the tiles determine the orientation. For each tile, the letter
 network predicts log-probabilities of four rotations; their sum over the tiles gives the orientation. Letters that look
-the same when rotated (H, I, N, O, S, X, Z) contribute little.
+the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar faces, the tiles sometimes agree on the
+wrong rotation, nearly always upside down. If the vote is uncertain and many letters are doubtful, the board is read
+both ways up, and the reading with the higher mean tile confidence is taken.
 
 Some webcams deliver mirrored pictures, in which letters are read with low confidence. If many tiles are doubtful, the
 board is read a second time in the flipped picture. That reading is taken if it is much less doubtful: letters in an
@@ -59,10 +61,10 @@ _MAX_EFFECTIVE_VOTES: Final = 8
 _CLEAR_TILE_P: Final = 0.9
 """Probability below which a tile counts as doubtful."""
 _MIN_DOUBTFUL_SHARE: Final = 0.08
-"""Share of doubtful tiles from which the flipped picture is read as well."""
+"""Share of doubtful tiles from which the flipped picture is read as well, or the board the other way up."""
 _MIN_MEAN_GAIN: Final = 0.02
-"""Minimum increase of the mean tile confidence for which the flipped reading is taken. On the labelled photographs with
-five tiles or more, reading the right way round has a mean confidence that is higher by 0.035 or more."""
+"""Minimum increase of the mean tile confidence for which the flipped or turned reading is taken. On the labelled
+photographs with five tiles or more, the mean of the right way round is higher by 0.035 or more."""
 _MAX_DOUBT_SHARE: Final = 2 / 3
 """Maximum mean doubt (1 minus the confidence) of the tiles in a flipped reading that is taken, as a share of the doubt
 in the other. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is mirrored.
@@ -110,6 +112,9 @@ def estimate_orientation(turns: NDArray[np.float32]) -> Orientation:
 Cell = tuple[int, int]
 """Row and column of a square."""
 
+CERTAIN_ORIENTATION_P: Final = 1 - 1e-9
+"""Probability of the orientation from which the vote of the tiles is not doubted."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassifierConfig:
@@ -121,8 +126,11 @@ class ClassifierConfig:
     """Number of tiles in the first estimate of the orientation; five clear predictions suffice."""
     extra_voter_count: int = 10
     """Number of further tiles used if the first estimate is uncertain; each tile costs four crops."""
-    certain_orientation_p: float = 1 - 1e-9
+    certain_orientation_p: float = CERTAIN_ORIENTATION_P
     """Probability of the orientation from which no further tiles are used: reached by five clear predictions."""
+    outvoted_orientation_p: float = 0.9
+    """Probability of an orientation that is taken against the vote of the tiles: low enough for a problem to be
+    reported. It was right on 8 of 8 such boards, rendered in faces that no training uses."""
     fine_square_px: float = 10.0
     """Side of a square in pixels below which letter probabilities are flattened: training has few pictures of such low
     resolution, and the letter network is overconfident there."""
@@ -193,13 +201,14 @@ class SquareClassifier:
         tiles: Collection[str],
         *,
         is_upright: bool = False,
+        is_reversed: bool = False,
         recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
         """Classify the 225 squares inside `corners` `(4, 2)` px; the possible letters are `tiles`.
 
         With `is_upright`, the first corner is the top left of the upright board; otherwise, the orientation is
-        estimated and the board is turned upright. With `recalled`, `corners` are those of its location; only tiles that
-        have changed are read.
+        estimated and the board is turned upright, or with `is_reversed` the other way up. With `recalled`, `corners`
+        are those of its location; only tiles that have changed are read.
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
         found = self._classify_squares(image, corners, recalled)
@@ -208,6 +217,10 @@ class SquareClassifier:
             table = self._classify_changed_tiles(found, recalled, alphabet)
         else:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(found)
+            if is_reversed:
+                half_turn = (orientation.quarter_turns + 2) % 4
+                outvoted_p = self._config.outvoted_orientation_p
+                orientation, known = replace(orientation, quarter_turns=half_turn, confidence=outvoted_p), None
             found = found.rotate(orientation.quarter_turns)
             table = self._settle_letters(self._classify_tiles(found, known), alphabet)
         letters_p = self._refine(table, alphabet, square_side(corners))
@@ -345,8 +358,8 @@ def measure_tile_confidence(squares_p: Floats) -> NDArray[np.float64]:
     return np.asarray(squares_p.max(axis=2)[is_tile], np.float64)
 
 
-def may_be_mirrored(tiles_p: NDArray[np.float64]) -> bool:
-    """Return True if the picture may be mirrored: a large share of the tile confidences `(n,)` is low."""
+def are_doubtful(tiles_p: NDArray[np.float64]) -> bool:
+    """Return True if a large share of the tile confidences `(n,)` is low: the board may be turned or mirrored."""
     return bool(len(tiles_p) and (tiles_p < _CLEAR_TILE_P).mean() >= _MIN_DOUBTFUL_SHARE)
 
 
@@ -357,3 +370,11 @@ def is_clearly_better(flipped_p: NDArray[np.float64], tiles_p: NDArray[np.float6
     flipped_doubt, doubt = 1 - float(flipped_p.mean()), 1 - float(tiles_p.mean())
     is_gain_large = doubt - flipped_doubt >= max(_MIN_MEAN_GAIN, _MIN_TOTAL_GAIN / len(flipped_p))
     return is_gain_large and flipped_doubt <= _MAX_DOUBT_SHARE * doubt
+
+
+def is_better_reversed(reversed_p: NDArray[np.float64], tiles_p: NDArray[np.float64]) -> bool:
+    """Return True if the tile confidences of the board read the other way up, `(m,)`, are higher than `tiles_p` `(n,)`.
+
+    The vote of the tiles is uncertain, so a smaller gain suffices than for mirrored pictures, which are rare.
+    """
+    return bool(len(reversed_p) and reversed_p.mean() - tiles_p.mean() >= _MIN_MEAN_GAIN)

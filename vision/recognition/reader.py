@@ -42,10 +42,12 @@ from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
 from vision.recognition.classifier import (
+    CERTAIN_ORIENTATION_P,
     ClassifiedBoard,
     SquareClassifier,
+    are_doubtful,
+    is_better_reversed,
     is_clearly_better,
-    may_be_mirrored,
     measure_tile_confidence,
 )
 from vision.recognition.letters import LetterNet
@@ -232,18 +234,22 @@ class BoardReader:
         is_upright: bool,
         recalled: RecalledBoard | None,
     ) -> tuple[ClassifiedBoard, bool]:
-        """Classify the squares, also in the flipped picture if the tiles are doubtful.
+        """Classify the squares, also in the flipped picture and the other way up if the tiles are doubtful.
 
         Returns the better result, and True if the picture is mirrored.
         """
         found = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
         tiles_p = measure_tile_confidence(found.squares_p)
         # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
-        if recalled is None and may_be_mirrored(tiles_p):
+        if recalled is None and are_doubtful(tiles_p):
             other = replace(location, is_mirrored=not location.is_mirrored)
             flipped = self._classify(image, other, tiles, is_upright=False)
             if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
                 return flipped, other.is_mirrored
+            if not is_upright and found.orientation.confidence < CERTAIN_ORIENTATION_P:
+                turned = self._classify(image, location, tiles, is_upright=False, is_reversed=True)
+                if is_better_reversed(measure_tile_confidence(turned.squares_p), tiles_p):
+                    return turned, location.is_mirrored
         return found, location.is_mirrored
 
     def _classify(
@@ -253,6 +259,7 @@ class BoardReader:
         tiles: Collection[str],
         *,
         is_upright: bool,
+        is_reversed: bool = False,
         recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
         """Classify the squares of the board at `location`, in the flipped picture if it is mirrored."""
@@ -260,7 +267,9 @@ class BoardReader:
         if location.is_mirrored:
             quad = flip_points(reverse_quad(quad), image.shape[1])
             image = np.asarray(cv2.flip(image, 1), np.uint8)
-        return self._classifier.classify(image, quad, tiles, is_upright=is_upright, recalled=recalled)
+        return self._classifier.classify(
+            image, quad, tiles, is_upright=is_upright, is_reversed=is_reversed, recalled=recalled
+        )
 
     def _list_problems(self, found: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
         """Return messages for the user: uncertain orientation, letters that cannot be read, hidden squares."""

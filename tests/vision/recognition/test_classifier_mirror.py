@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.recognition.classifier import is_clearly_better, may_be_mirrored, measure_tile_confidence
+from vision.recognition.classifier import are_doubtful, is_clearly_better, measure_tile_confidence
 
 
 def test_confidences_are_those_of_squares_with_a_tile() -> None:
@@ -18,12 +18,12 @@ def test_confidences_are_those_of_squares_with_a_tile() -> None:
 
 
 @pytest.mark.parametrize(("doubtful", "expected"), [(0, False), (1, False), (2, True), (20, True)])
-def test_picture_may_be_mirrored_if_one_tile_in_twelve_is_doubtful(doubtful: int, expected: bool) -> None:
-    assert may_be_mirrored(np.array([0.6] * doubtful + [1.0] * (20 - doubtful))) is expected
+def test_board_may_be_turned_or_mirrored_if_one_tile_in_twelve_is_doubtful(doubtful: int, expected: bool) -> None:
+    assert are_doubtful(np.array([0.6] * doubtful + [1.0] * (20 - doubtful))) is expected
 
 
-def test_board_without_tiles_is_not_mirrored() -> None:
-    assert not may_be_mirrored(np.zeros(0))
+def test_board_without_tiles_is_not_doubtful() -> None:
+    assert not are_doubtful(np.zeros(0))
 
 
 @pytest.mark.parametrize(

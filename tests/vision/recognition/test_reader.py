@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
-from vision.geometry import Floats, flip_points, reverse_quad, square_side
+from vision.geometry import Floats, Image, flip_points, reverse_quad, square_side
+from vision.recognition.letters import LetterNet, TilePredictions
 from vision.recognition.reader import FOREIGN_TILES, BoardReader, best_guess
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import Hands, SimulatedTable
@@ -320,3 +322,22 @@ def test_board_without_a_margin_is_read_without_a_problem() -> None:
     reading = BoardReader().read(scene.image[top:bottom, left:right], ENGLISH)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS) and reading.problems == ()
+
+
+class UndecidedVoter(LetterNet):
+    """A letter network that takes all rotations of a tile for equally probable."""
+
+    def predict(self, cut: Image) -> TilePredictions:
+        return replace(super().predict(cut), turns=np.full((len(cut), 4), np.log(0.25), np.float32))
+
+
+@pytest.mark.parametrize("quarter_turns", [0, 2])
+def test_board_of_uncertain_orientation_is_read_the_way_up_that_makes_letters_clear(quarter_turns: int) -> None:
+    scene = photographed(WORDS)
+    corners = np.roll(scene.corners, quarter_turns, axis=0)
+    reader = BoardReader(FixedLocator(BoardLocation(corners, 1.0)), letter_net=UndecidedVoter())
+    reading = reader.read(scene.image, ENGLISH)
+    assert reading.board is not None and reading.corners is not None
+    assert reading.board.rows() == rows(WORDS)
+    assert np.allclose(reading.corners, scene.corners)
+    assert [key_of(problem) for problem in reading.problems] == ["board-way-up"]
