@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +32,7 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.turns import ExchangeTiles
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
 from device.storage.store import GameStore
@@ -192,8 +192,8 @@ class KilledHall:
         faults = []
         with GameStore(self._store(name), is_owner=False) as store:
             games = {game.id: list(store.events(game.id)) for game in store.games()}
-        # a table does not keep a game without turns when the next one begins
-        there = [(one, log) for one, log in received if one.number in games or replay_game(one, log).snapshot.turns]
+        starts = {log[0].time for log in games.values()}
+        there = [(one, log) for one, log in received if one.number in games or not is_dropped(one, log, starts)]
         if sorted(game.number for game, _ in there) != sorted(games):
             faults.append(f"{name}: games {sorted(games)}, in the hall {sorted(game.number for game, _ in there)}")
         for game, events in there:
@@ -234,6 +234,14 @@ def read_games(path: Path) -> list[tuple[ReceivedGame, list[StoredEvent]]]:
             (ReceivedGame(*game), [StoredEvent(n, at, json.loads(body)) for n, at, body in db.execute(sql, game[:1])])
             for game in games
         ]
+
+
+def is_dropped(game: ReceivedGame, log: Sequence[StoredEvent], starts: Container[float]) -> bool:
+    """Return True if a game may be one that its table dropped: when all turns are taken back and the next game begins.
+
+    What was taken back last may not have been sent. `starts` are the times at which the games of the table began.
+    """
+    return log[0].time not in starts and replay_game(game, log).snapshot.phase is not Phase.ENDED
 
 
 def run_seed(seed: int) -> Kills:
