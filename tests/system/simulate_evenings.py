@@ -66,6 +66,8 @@ HAND = 0.2
 REST_S = 3.6
 """A forgotten turn lies alone on the board for so long."""
 PATIENCE_S = 60.0
+LATE = "not-read-in-time"
+"""Key of the question if a turn takes too long."""
 EXPECTED_QUESTIONS = ("asked-blank-unnamed", PASS_OR_EXCHANGE, WHO_CHALLENGED)
 """Keys of the questions that no reading of the board answers."""
 
@@ -170,6 +172,7 @@ class Told:
     forgotten: int = 0
     blanks: int = 0
     asked: list[str] = field(default_factory=list)
+    waits: int = 0
     needed: Counter[str] = field(default_factory=Counter)
     needless: Counter[str] = field(default_factory=Counter)
     by_hand: list[str] = field(default_factory=list)
@@ -214,7 +217,9 @@ class Players:
         """Press the player's button; then see to it that the table knows what was played."""
         before = len(self._session.state.turns)
         for _ in range(3):
-            state = self._hand.press(END_TURN_BUTTONS[player])
+            self._hand.press(END_TURN_BUTTONS[player])
+            self._wait_for_reading()
+            state = self._session.state
             if len(state.turns) > before or state.question:
                 break
             self._told.asked.append("press again: " + "; ".join(notice.text for notice in state.notices))
@@ -248,6 +253,13 @@ class Players:
             if tile is not None and tile.is_blank and shown and shown.blank and shown.letter != tile.letter:
                 self._told.blanks += 1
                 self._session.submit(NameBlank(square_name(square), tile.letter)).result(PATIENCE_S)
+
+    def _wait_for_reading(self) -> None:
+        """Keep waiting for a turn that a busy machine has not read in time."""
+        end = time.monotonic() + PATIENCE_S
+        while (question := self._session.state.question) and question.key == LATE and time.monotonic() < end:
+            self._told.waits += 1
+            self._session.submit(AnswerQuestion(question.chosen)).result(PATIENCE_S)
 
     def _wrong(self, truth: Game) -> bool:
         state = self._session.state
@@ -405,6 +417,7 @@ def report(name: str, told: Told) -> str:
         f"{name}: {told.players} players, {told.turns} turns, {'right' if told.right else 'WRONG'}: "
         f"{' '.join(map(str, told.totals))}{'' if told.right else ' instead of ' + ' '.join(map(str, told.truth))}; "
         f"hands in {told.hands} of {told.stills} pictures, {told.forgotten} forgotten, {told.blanks} blanks named, "
+        f"{told.waits} turns late, "
         f"{len(told.asked)} asked, {len(told.by_hand)} squares put right"
     ]
     lines += [f"    asked: {text}" for text in told.asked] + [f"    put right: {text}" for text in told.by_hand]
