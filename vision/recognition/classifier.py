@@ -19,7 +19,7 @@ order: top left, top right, bottom right and bottom left of the upright board, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -223,12 +223,29 @@ class SquareClassifier:
                 orientation, known = replace(orientation, quarter_turns=half_turn, confidence=outvoted_p), None
             found = found.rotate(orientation.quarter_turns)
             table = self._settle_letters(self._classify_tiles(found, known), alphabet)
-        letters_p = self._refine(table, alphabet, square_side(corners))
+        return self._fuse(found, orientation, table, alphabet, square_side(corners))
+
+    def classify_mirrored(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
+        """Classify the letters of `found` in its mirrored views: this shows whether the picture is mirrored."""
+        board, tops = (np.ascontiguousarray(view.swapaxes(0, 1)) for view in (found.views.board, found.views.tops))
+        kinds_p = np.ascontiguousarray(found.kinds_p.swapaxes(0, 1))
+        mirrored = SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p), None)
+        alphabet = self._letter_net.alphabet_matrix(tiles)
+        orientation, known = self._vote_orientation(mirrored)
+        mirrored = mirrored.rotate(orientation.quarter_turns)
+        table = self._settle_letters(self._classify_tiles(mirrored, known), alphabet)
+        return self._fuse(mirrored, orientation, table, alphabet, square_side(corners))
+
+    def _fuse(
+        self, found: SquarePredictions, turn: Orientation, table: TileTable, alphabet: NDArray[np.float32], px: float
+    ) -> ClassifiedBoard:
+        """Combine the predictions of both networks for an upright board with `px` pixels a square in the picture."""
+        letters_p = self._refine(table, alphabet, px)
         best_p = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1, initial=0)
         is_clear = best_p >= _MIN_RECALLED_PROBABILITY
         return ClassifiedBoard(
             fuse_predictions(found.kinds_p, table.poses.cells, letters_p, found.board),
-            orientation,
+            turn,
             BoardViews(found.board, found.tops, table.poses.poses_by_square()),
             found.kinds_p,
             found.kinds,
@@ -257,29 +274,31 @@ class SquareClassifier:
         config = self._config
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= config.min_voter_p]
         crops = cut_square_crops(found.tops, voters[: config.first_voter_count])
-        predictions = self._letter_net.predict(crops)
-        turns = estimate_orientation(predictions.turns).quarter_turns
+        by_turn = {0: self._letter_net.predict(crops)}
+        turns = estimate_orientation(by_turn[0].turns).quarter_turns
         if turns:
-            predictions = self._letter_net.predict(_turn_crops(crops, turns))
-        rest = estimate_orientation(predictions.turns)
+            by_turn[turns] = self._letter_net.predict(_turn_crops(crops, turns))
+        rest = estimate_orientation(by_turn[turns].turns)
         if not rest.quarter_turns and rest.confidence >= config.certain_orientation_p:
-            return replace(rest, quarter_turns=turns), predictions
-        return self._compare_rotations(found, voters)
+            return replace(rest, quarter_turns=turns), by_turn[turns]
+        return self._compare_rotations(found, voters, by_turn)
 
     def _compare_rotations(
-        self, found: SquarePredictions, voters: Sequence[Cell]
+        self, found: SquarePredictions, voters: Sequence[Cell], known: Mapping[int, TilePredictions]
     ) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from predictions for all four rotations of the tiles on the squares `voters`.
 
-        Also return the predictions for the upright crops.
+        `known` are the predictions for the first voters that were made before, by the number of quarter turns. Also
+        return the predictions for the upright crops.
         """
         config = self._config
         first, last = config.first_voter_count, config.first_voter_count + config.extra_voter_count
         by_turn = [self._letter_net.predict(cut_square_crops(found.tops, []))] * 4
-        for some in (voters[:first], voters[first:last]):
+        for some, done in ((voters[:first], known), (voters[first:last], {})):
             crops = cut_square_crops(found.tops, some)
             by_turn = [
-                before + self._letter_net.predict(_turn_crops(crops, turn)) for turn, before in enumerate(by_turn)
+                before + (done.get(turn) or self._letter_net.predict(_turn_crops(crops, turn)))
+                for turn, before in enumerate(by_turn)
             ]
             orientation = estimate_orientation(combine_views([predictions.turns for predictions in by_turn]))
             if orientation.confidence >= config.certain_orientation_p:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.recognition.classifier import are_doubtful, is_clearly_better, measure_tile_confidence
+from engine.tiles import load_tile_set
+from vision.geometry import flip_points, reverse_quad
+from vision.recognition.classifier import SquareClassifier, are_doubtful, is_clearly_better, measure_tile_confidence
+from vision.recognition.letters import LetterNet
+from vision.recognition.squares import SquareNet
+from vision.rendering.simulated_table import SimulatedTable
 
 
 def test_confidences_are_those_of_squares_with_a_tile() -> None:
@@ -47,3 +52,21 @@ def test_flipped_reading_in_an_unfamiliar_face_is_taken_only_if_a_third_of_the_d
     flipped: float, expected: bool
 ) -> None:
     assert is_clearly_better(np.full(70, flipped), np.full(70, 0.2)) is expected
+
+
+@pytest.mark.parametrize("is_mirrored", [False, True])
+def test_letters_alone_show_which_picture_is_mirrored(is_mirrored: bool) -> None:
+    tile_set = load_tile_set("en")
+    table = SimulatedTable(seed=3, values=tile_set.values)
+    table.lay_tiles({(7, 4 + i): letter for i, letter in enumerate("FLEXGRAF")})
+    scene = table.photograph()
+    image, corners = scene.image, scene.corners
+    if is_mirrored:
+        image = np.ascontiguousarray(image[:, ::-1])
+        corners = flip_points(reverse_quad(corners), image.shape[1])
+    classifier = SquareClassifier(SquareNet(), LetterNet())
+    found = classifier.classify(image, corners, tile_set.letters)
+    mirrored = classifier.classify_mirrored(found, corners, tile_set.letters)
+    as_seen, as_mirrored = (measure_tile_confidence(board.squares_p) for board in (found, mirrored))
+    assert is_clearly_better(as_mirrored, as_seen) is is_mirrored
+    assert is_clearly_better(as_seen, as_mirrored) is not is_mirrored
