@@ -98,13 +98,13 @@ def format_fingerprint(key: bytes) -> str:
     return " ".join(digits[i : i + 4] for i in range(0, _FINGERPRINT_DIGITS, 4))
 
 
-def publish_key(key: Ed25519PrivateKey) -> Publication:
-    """Return the message with the public key of the hall, for publication; the broker keeps it for new clients."""
+def make_key_message(key: Ed25519PrivateKey) -> Publication:
+    """Return the message with the public key of the hall; the broker keeps it for new clients."""
     return Publication(KEY_TOPIC, HallKey(key.public_key().public_bytes_raw()), retain=True)
 
 
-def publish_order(key: Ed25519PrivateKey, order: DirectorOrder) -> Publication:
-    """Return the signed message of an order, for publication; the broker does not keep it for new clients."""
+def make_order_message(key: Ed25519PrivateKey, order: DirectorOrder) -> Publication:
+    """Return the signed message of an order; the broker does not keep it for new clients."""
     text = msgspec.json.encode(order)
     return Publication(make_director_topic(order.table), SignedOrder(text.decode(), key.sign(text)), retain=False)
 

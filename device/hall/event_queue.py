@@ -11,7 +11,7 @@ import secrets
 
 import msgspec
 
-from device.hall.messages import Publication, TableEvent, publish_events, publish_log
+from device.hall.messages import Publication, TableEvent, make_event_messages, make_log_message
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 
 _log = logging.getLogger(__name__)
@@ -78,12 +78,12 @@ class EventQueue:
         """
         position, next_game = self._position, self._store.next_game_number
         if events := self._store.events(position.game)[position.number : position.number + MAX_BATCH]:
-            return publish_events(self._table, position.store, position.game, events)
+            return make_event_messages(self._table, position.store, position.game, events)
         if next_game > self._next_game:  # a list of all games is read only after a game was added
             games = [game.id for game in self._store.games() if not game.imported and game.id > position.game]
             if games:
                 events = self._store.events(min(games))[:MAX_BATCH]
-                return publish_events(self._table, position.store, min(games), events)
+                return make_event_messages(self._table, position.store, min(games), events)
             self._next_game = next_game
         return []
 
@@ -94,7 +94,7 @@ class EventQueue:
         """
         game = self._position.game if game is None else game
         events = self._store.events(game)
-        return [publish_log(self._table, self._position.store, game, events)] if events else []
+        return [make_log_message(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
         """Move the position behind an event, because the broker has acknowledged it and all events before it."""

@@ -40,8 +40,8 @@ _ENTITIES = {
 """Platform, name, icon and value template of each entity; the templates read `TableState`."""
 
 
-def publish_discovery(table: str) -> Publication:
-    """Return the message, for publication, from which Home Assistant creates the entities of a table."""
+def make_discovery_message(table: str) -> Publication:
+    """Return the message from which Home Assistant creates the entities of a table."""
     device = "tilekeeper_" + re.sub(r"[^A-Za-z0-9]+", "_", table)
     components = {
         key: {

@@ -133,16 +133,16 @@ class Publication(msgspec.Struct, frozen=True):
         return msgspec.json.encode(self.message)
 
 
-def publish_status(table: str, *, online: bool) -> Publication:
-    """Return the message with the status of a table, for publication.
+def make_status_message(table: str, *, online: bool) -> Publication:
+    """Return the message with the status of a table.
 
-    >>> publish_status("7", online=False).payload
+    >>> make_status_message("7", online=False).payload
     b'{"table":"7","v":1,"online":false}'
     """
     return Publication(f"{TOPIC_ROOT}/{table}/status", TableStatus(table=table, online=online), retain=True)
 
 
-def publish_state(
+def make_state_message(
     table: str,
     state: TableSnapshot,
     now: float,
@@ -152,7 +152,7 @@ def publish_state(
     name: str = "",
     store: str = "",
 ) -> Publication:
-    """Return the message with the state of a table, for publication.
+    """Return the message with the state of a table.
 
     `now` is the current time of the session's clock, and `time` that in seconds since 1970.
     """
@@ -179,12 +179,12 @@ def publish_state(
     return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
 
 
-def publish_answer(answer: OrderAnswer) -> Publication:
-    """Return the message with the answer to an order, for publication."""
+def make_answer_message(answer: OrderAnswer) -> Publication:
+    """Return the message with the answer to an order."""
     return Publication(f"{TOPIC_ROOT}/{answer.table}/answer", answer, retain=False)
 
 
-def publish_events(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> list[Publication]:
+def make_event_messages(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> list[Publication]:
     """Return the messages with the events of a game's log, one for each event, in the same order."""
     topic = f"{TOPIC_ROOT}/{table}/events"
     return [
@@ -197,8 +197,8 @@ def publish_events(table: str, store: str, game: int, events: Iterable[StoredEve
     ]
 
 
-def publish_log(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> Publication:
-    """Return the message with the whole log of a game, for publication."""
+def make_log_message(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> Publication:
+    """Return the message with the whole log of a game."""
     logged = tuple(LoggedEvent(one.time, one.body) for one in events)
     message = TableLog(table=table, store=store, game=game, events=logged)
     return Publication(f"{TOPIC_ROOT}/{table}/log", message, retain=True)

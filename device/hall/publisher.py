@@ -13,8 +13,8 @@ from device.hall.broker_task import BrokerTask
 from device.hall.directed_table import DirectedTable
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
 from device.hall.event_queue import EventQueue
-from device.hall.home_assistant import publish_discovery
-from device.hall.messages import Publication, TableEvent, publish_answer, publish_state, publish_status
+from device.hall.home_assistant import make_discovery_message
+from device.hall.messages import Publication, TableEvent, make_answer_message, make_state_message, make_status_message
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
@@ -117,7 +117,7 @@ class HallPublisher(BrokerTask):
         """Publish the answers to the director; if the broker does not allow them, this is only logged."""
         answers = self.directed.take_answers() if self.directed else []
         connection.publish(
-            [publish_answer(answer) for answer in answers],
+            [make_answer_message(answer) for answer in answers],
             lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
         )
 
@@ -126,7 +126,7 @@ class HallPublisher(BrokerTask):
         return self.directed.name if self.directed else ""
 
     def _make_state(self, state: TableSnapshot, calls_director: bool, name: str, store: str) -> Publication:
-        return publish_state(
+        return make_state_message(
             self._settings.table,
             state,
             time.monotonic(),
@@ -142,13 +142,13 @@ class HallPublisher(BrokerTask):
 
         settings = self._settings
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
-        will = publish_status(settings.table, online=False)
+        will = make_status_message(settings.table, online=False)
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
         last: tuple[TableSnapshot, bool, str] | None = None
         sent: TableEvent | None = None
         try:
-            discovery = [publish_discovery(settings.table)] if settings.home_assistant else []
-            connection.publish([publish_status(settings.table, online=True), *discovery, *queue.read_log()])
+            discovery = [make_discovery_message(settings.table)] if settings.home_assistant else []
+            connection.publish([make_status_message(settings.table, online=True), *discovery, *queue.read_log()])
             while not self._closing.is_set():
                 if connection.is_acknowledged:
                     if sent:

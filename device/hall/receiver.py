@@ -21,8 +21,8 @@ from device.hall.director import (
     DirectorCommand,
     DirectorOrder,
     format_fingerprint,
-    publish_key,
-    publish_order,
+    make_key_message,
+    make_order_message,
 )
 from device.hall.hall_recovery import open_received_games
 from device.hall.hall_state import (
@@ -191,7 +191,7 @@ class HallReceiver(BrokerTask):
         number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
         self.games.save_note(_ORDER_NOTE, str(number))
         order = DirectorOrder(table=name, store=store, number=number, command=command)
-        self._orders.append(publish_order(self._key, order))
+        self._orders.append(make_order_message(self._key, order))
         return SentOrder(name, command, number, OrderStatus.SENT)
 
     def _publish_orders(self, connection: BrokerConnection) -> None:
@@ -311,7 +311,7 @@ class HallReceiver(BrokerTask):
         self._orders.clear()
         self._set_connected(True)
         try:
-            connection.publish([publish_key(self._key)], partial(self._note_problem, KEY_TOPIC))
+            connection.publish([make_key_message(self._key)], partial(self._note_problem, KEY_TOPIC))
             while not self._closing.is_set():
                 connection.wait(CHECK_INTERVAL_S)
                 self._publish_orders(connection)

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from device.hall.messages import publish_log
+from device.hall.messages import make_log_message
 from device.hall.receiver import HallReceiver
 from device.hall.results import Result
 from device.settings import HallSettings
@@ -234,7 +234,7 @@ def _open_hall(folder: Path) -> HallReceiver:
 
 def _receive_game(hall: HallReceiver, table: str, number: int, bodies: Sequence[dict[str, object]]) -> None:
     events = [StoredEvent(at, 1e9 + 1000 * number + at, body) for at, body in enumerate(bodies)]
-    log = publish_log(table, "store", number, events)
+    log = make_log_message(table, "store", number, events)
     hall.receive(log.topic, log.payload, is_retained=True)
 
 

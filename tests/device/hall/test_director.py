@@ -28,8 +28,8 @@ from device.hall.director import (
     SignedOrder,
     StartClock,
     make_director_topic,
-    publish_key,
-    publish_order,
+    make_key_message,
+    make_order_message,
     verify_order,
 )
 from device.hall.key_file import KeyFileError, open_key
@@ -63,7 +63,7 @@ def make_order(
 ) -> bytes:
     """Return a signed message for a lone."""
     order = DirectorOrder(table=table, store=store, number=number, command=command or SetTableName("Final"))
-    return publish_order(key, order).payload
+    return make_order_message(key, order).payload
 
 
 def sign_text(text: str) -> bytes:
@@ -124,7 +124,7 @@ class LoneTable:
 
     def accept(self, key: Ed25519PrivateKey = KEY) -> None:
         """Let a hall ask, and the admin accept it."""
-        self.receive(publish_key(key).payload, KEY_TOPIC, is_retained=True)
+        self.receive(make_key_message(key).payload, KEY_TOPIC, is_retained=True)
         assert self.directed.accept(key.public_key().public_bytes_raw())
 
 
@@ -171,7 +171,7 @@ def test_orders_are_carried_out(lone: LoneTable) -> None:
 
 def test_order_is_refused_before_the_hall_is_accepted(store: GameStore) -> None:
     lone = LoneTable(store)
-    lone.receive(publish_key(KEY).payload, KEY_TOPIC)
+    lone.receive(make_key_message(KEY).payload, KEY_TOPIC)
     lone.receive(make_order())
     assert lone.directed.name == "" and key_of(values_of(lone.reports[0])[0]) == "order-no-hall"
 
@@ -254,7 +254,7 @@ def test_broken_key_is_no_offer(store: GameStore, payload: bytes) -> None:
 
 
 def test_accepted_hall_stays_while_another_asks(lone: LoneTable) -> None:
-    lone.receive(publish_key(OTHER_KEY).payload, KEY_TOPIC)
+    lone.receive(make_key_message(OTHER_KEY).payload, KEY_TOPIC)
     assert lone.directed.accepted == PUBLIC and not lone.directed.accept(PUBLIC)
     lone.receive(make_order())
     assert lone.directed.name == "Final"
@@ -317,7 +317,7 @@ def test_director_starts_a_clock_and_a_replay_does_not(
     playing: TableSession, make_broker: MakeBroker, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broker, reports, sent = make_broker(), list[str](), list[bytes]()
-    monkeypatch.setattr("device.hall.receiver.publish_order", record(sent))
+    monkeypatch.setattr("device.hall.receiver.make_order_message", record(sent))
     playing.submit(Pause()).result(5)
     with GameStore(path, is_owner=False) as store:
         directed = DirectedTable("7", store, playing.submit, reports.append)
@@ -394,10 +394,10 @@ def read_rights() -> str:
 
 
 def record(sent: list[bytes]) -> Callable[..., object]:
-    """Return `publish_order`, noting what it signs."""
+    """Return `make_order_message`, noting what it signs."""
 
     def publish(key: Ed25519PrivateKey, order: DirectorOrder) -> object:
-        message = publish_order(key, order)
+        message = make_order_message(key, order)
         sent.append(message.payload)
         return message
 

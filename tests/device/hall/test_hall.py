@@ -20,7 +20,7 @@ from paho.mqtt.subscribe import simple
 from device.hall.asyncapi import format_document
 from device.hall.connection import BrokerConnection
 from device.hall.event_queue import NOTE_NAME, EventQueue, Position
-from device.hall.messages import Publication, TableEvent, publish_state, publish_status
+from device.hall.messages import Publication, TableEvent, make_state_message, make_status_message
 from device.hall.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
@@ -106,7 +106,7 @@ def test_queue_goes_on_to_the_next_game(tmp_path: Path) -> None:
 def test_state_does_not_depend_on_the_validity_of_words(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HRON", 7, 5, True))
     assert state.turns[0].invalid_words == ("HRON",)
-    assert b"valid" not in publish_state("7", state, 0.0, 0.0).payload
+    assert b"valid" not in make_state_message("7", state, 0.0, 0.0).payload
 
 
 def test_document_is_that_of_the_messages() -> None:
@@ -166,7 +166,7 @@ def test_connection_works_beside_a_thousand_open_files(broker: Broker) -> None:
     bell, low = socket.socketpair()
     with bell, low, socket.socket(fileno=fcntl.fcntl(low.fileno(), fcntl.F_DUPFD_CLOEXEC, MANY_FILES)) as wake_up:
         connection = BrokerConnection(broker.settings(), "7", wake_up)
-        connection.publish([publish_status("7", online=True)])
+        connection.publish([make_status_message("7", online=True)])
         while not connection.is_acknowledged:
             connection.wait(5.0)
         bell.send(b"\0")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from device.hall.hall_recovery import open_received_games
-from device.hall.messages import publish_log
+from device.hall.messages import make_log_message
 from device.hall.receiver import HallReceiver
 from device.hall.results import Result
 from device.settings import HallSettings
@@ -126,7 +126,9 @@ def test_lost_last_changes_are_reported(path: Path) -> None:
 
 def test_result_of_a_damaged_game_counts_once_after_the_table_sent_it_again(path: Path) -> None:
     game = build_game(parse_gcg(GCG_FILES[0].read_bytes()))
-    log = publish_log("B", "store", 1, [StoredEvent(n, 1e9 + n, to_json(event)) for n, event in enumerate(game.events)])
+    log = make_log_message(
+        "B", "store", 1, [StoredEvent(n, 1e9 + n, to_json(event)) for n, event in enumerate(game.events)]
+    )
     with HallReceiver(path, HallSettings("127.0.0.1", 1), report=lambda _: None) as hall:
         hall.receive(log.topic, log.payload, True)
         assert [result.table for result in hall.state.results].count("B") == 1

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from jinja2 import Environment
 
-from device.hall.home_assistant import publish_discovery
-from device.hall.messages import publish_state, publish_status
+from device.hall.home_assistant import make_discovery_message
+from device.hall.messages import make_state_message, make_status_message
 from device.session.messages import Notice, Trouble
 from device.session.snapshot import TableSnapshot
 from tests.support import samples
 
-CONFIG = json.loads(publish_discovery("Table 7").payload)
+CONFIG = json.loads(make_discovery_message("Table 7").payload)
 
 
 def read(template: str, payload: bytes) -> str:
@@ -23,7 +23,7 @@ def read(template: str, payload: bytes) -> str:
 
 
 def read_entities(state: TableSnapshot) -> Mapping[str, str]:
-    payload = publish_state("Table 7", state, 0.0, 0.0).payload
+    payload = make_state_message("Table 7", state, 0.0, 0.0).payload
     return {key: read(one["value_template"], payload) for key, one in CONFIG["components"].items()}
 
 
@@ -45,11 +45,11 @@ def test_entities_tell_trouble_and_the_end() -> None:
 
 @pytest.mark.parametrize(("online", "text"), [(True, "online"), (False, "offline")])
 def test_availability_is_the_status_of_the_table(online: bool, text: str) -> None:
-    status = publish_status("Table 7", online=online)
+    status = make_status_message("Table 7", online=online)
     assert status.topic == CONFIG["availability_topic"]
     assert read(CONFIG["availability_template"], status.payload) == text
 
 
 def test_ids_have_no_spaces() -> None:
-    assert publish_discovery("Table 7").topic == "homeassistant/device/tilekeeper_Table_7/config"
+    assert make_discovery_message("Table 7").topic == "homeassistant/device/tilekeeper_Table_7/config"
     assert CONFIG["components"]["turn"]["unique_id"] == "tilekeeper_Table_7_turn"

@@ -10,7 +10,7 @@ import pytest
 from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
 from device.hall.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
 from device.hall.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
-from device.hall.messages import TableStatus, publish_status
+from device.hall.messages import TableStatus, make_status_message
 from device.hall.receiver import HallReceiver
 from device.hall.results import Result
 from device.hall.standings import PairingsError
@@ -48,7 +48,7 @@ CLOCK = {"limit": 1500, "used": [1, 2], "running": 0, "paused": False}
 
 
 def test_message_of_a_table_is_decoded() -> None:
-    one = publish_status("Table 7", online=True)
+    one = make_status_message("Table 7", online=True)
     assert decode_message(one.topic, one.payload) == TableStatus(table="Table 7", online=True)
     decode_message("tilekeeper/v1/7/state", json.dumps({**STATE, "clock": CLOCK, "later": 1}).encode())
 
@@ -197,7 +197,7 @@ def test_tables_above_the_limit_are_reported_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("device.hall.hall_state.MAX_TABLES", 2)
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         for name in "1234":
-            one = publish_status(name, online=True)
+            one = make_status_message(name, online=True)
             hall.receive(one.topic, one.payload, False)
         assert [key_of(problem) for problem in hall.state.problems] == ["hall-too-many-tables"]
 

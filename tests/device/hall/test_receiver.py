@@ -17,7 +17,7 @@ from paho.mqtt.publish import single
 from device.hall.connection import BrokerConnection, BrokerRefusedError
 from device.hall.directed_table import DirectedTable
 from device.hall.hall_state import HallTable
-from device.hall.messages import publish_status
+from device.hall.messages import make_status_message
 from device.hall.publisher import HallPublisher
 from device.hall.receiver import HallReceiver
 from device.session.commands.games import StartGame, Undo
@@ -69,10 +69,10 @@ def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, b
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
 def test_table_whose_power_fails_is_shown_as_away(broker: Broker) -> None:
-    will = publish_status("8", online=False)
+    will = make_status_message("8", online=False)
     with HallReceiver(":memory:", broker.settings()) as hall:
         table = BrokerConnection(broker.settings(), "8", will=will)
-        table.publish([publish_status("8", online=True)])
+        table.publish([make_status_message("8", online=True)])
         while not table.is_acknowledged:
             table.wait(1.0)
         until(lambda: "8" in hall.state.tables and hall.state.tables["8"].is_online is True)
@@ -184,7 +184,7 @@ def test_user_of_a_table_cannot_publish_for_another_table(make_broker: MakeBroke
         until(lambda: hall.state.is_connected)
         for name in ("7", "table"):
             connection = BrokerConnection(broker.settings(), f"user-{name}")
-            connection.publish([publish_status(name, online=True)])
+            connection.publish([make_status_message(name, online=True)])
             with suppress(BrokerRefusedError):
                 while not connection.is_acknowledged:
                     connection.wait(1.0)

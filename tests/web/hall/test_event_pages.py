@@ -285,6 +285,6 @@ def test_pairings_and_results_are_kept() -> None:
 
 def make_log() -> bytes:
     """Return the log of an ended game as its table sends it."""
-    from device.hall.messages import publish_log
+    from device.hall.messages import make_log_message
 
-    return publish_log("Table 2", "a", 1, received("Table 2", ENDED)[1]).payload
+    return make_log_message("Table 2", "a", 1, received("Table 2", ENDED)[1]).payload

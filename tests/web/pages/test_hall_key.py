@@ -17,8 +17,8 @@ from device.hall.director import (
     SetTableName,
     format_fingerprint,
     make_director_topic,
-    publish_key,
-    publish_order,
+    make_key_message,
+    make_order_message,
 )
 from device.storage.store import GameStore
 from tests.support.api_table import House, house
@@ -33,7 +33,7 @@ PUBLIC = KEY.public_key().public_bytes_raw()
 def directed() -> Iterator[DirectedTable]:
     with GameStore(":memory:") as store:
         directed = DirectedTable("7", store, lambda _: pytest.fail("no command was expected"), print)
-        directed.receive(KEY_TOPIC, publish_key(KEY).payload, True, "a")
+        directed.receive(KEY_TOPIC, make_key_message(KEY).payload, True, "a")
         yield directed
 
 
@@ -78,7 +78,7 @@ def test_name_and_pairing_of_the_director_are_on_the_pages(directed: DirectedTab
     directed.accept(PUBLIC)
     for number, command in enumerate((SetTableName("Final"), OfferPairing(("Cleo", "Dan"))), 1):
         order = DirectorOrder(table="7", store="a", number=number, command=command)
-        directed.receive(make_director_topic("7"), publish_order(KEY, order).payload, False, "a")
+        directed.receive(make_director_topic("7"), make_order_message(KEY, order).payload, False, "a")
     assert "Final" in admin.get("/").text
     form = admin.get("/dialogs/new-game").text
     assert 'value="Cleo"' in form and 'value="Dan"' in form and directed.refused == 0
