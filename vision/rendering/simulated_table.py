@@ -141,10 +141,9 @@ class Hands:
 
 @lru_cache(maxsize=4)
 def _make_setting(
-    seed: int, edition: str, size: tuple[int, int], tilt: float, turn: float, letters: str, light: Light
+    seed: int, edition: str, size: tuple[int, int], tilt: float, turn: float, fonts: tuple[Path, ...], light: Light
 ) -> SceneSetting:
-    """Return the setting of a simulated table whose fonts have all `letters`; equal tables share one setting."""
-    fonts = select_supporting_fonts(packaged_fonts(), letters)
+    """Return the setting of a simulated table; equal tables share one setting."""
     board = edition_style(edition, fonts[2])
     camera = look_at_board(
         size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)
@@ -183,8 +182,8 @@ class SimulatedTable:
     ) -> None:
         self._rng = np.random.default_rng(seed)
         self._values = values
-        letters = "".join(letter for letter in values or () if letter != BLANK)
-        self._setting = _make_setting(seed, edition, size, tilt, turn, letters, light)
+        fonts = select_supporting_fonts(packaged_fonts(), "".join(letter for letter in values or () if letter != BLANK))
+        self._setting = _make_setting(seed, edition, size, tilt, turn, fonts, light)
         self._placed: dict[tuple[int, int], PlacedTile] = {}
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,9 +46,18 @@ def reader() -> BoardReader:
 def photographed(
     tiles: Tiles, tilt: float = 12.0, turn: float = 4.0, edition: str = "classic", person: Hands | None = None
 ) -> Scene:
+    return _photograph(tuple(tiles.items()), tilt, turn, edition, person)
+
+
+@cache
+def _photograph(
+    tiles: tuple[tuple[tuple[int, int], str], ...], tilt: float, turn: float, edition: str, person: Hands | None
+) -> Scene:
     table = SimulatedTable(seed=3, tilt=tilt, turn=turn, edition=edition, values=load_tile_set("en").values)
-    table.lay_tiles(tiles)
-    return table.photograph(person)
+    table.lay_tiles(dict(tiles))
+    scene = table.photograph(person)
+    scene.image.flags.writeable = False
+    return scene
 
 
 def rows(tiles: Tiles) -> tuple[tuple[str, ...], ...]:
