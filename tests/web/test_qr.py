@@ -14,10 +14,14 @@ ADDRESS = "http://192.168.0.2:8080/pair?code=123456"
 
 
 def read(modules: np.ndarray) -> str:
-    """Return the text of a code. OpenCV does not decode each code at each size, so several sizes are tried."""
-    sizes = (np.kron(np.where(modules, 0, 255).astype(np.uint8), np.ones((n, n), np.uint8)) for n in (8, 5, 11, 4))
-    texts = (str(cv2.QRCodeDetector().detectAndDecode(picture)[0]) for picture in sizes)
-    return next(filter(None, texts), "")
+    """Return the text of a code. OpenCV does not decode each code at each size and rotation, so several are tried."""
+    detector = cv2.QRCodeDetector()
+    for size in (8, 5, 11, 4):
+        picture = np.kron(np.where(modules, 0, 255).astype(np.uint8), np.ones((size, size), np.uint8))
+        for turned in (picture, cv2.rotate(picture, cv2.ROTATE_90_CLOCKWISE)):
+            if text := str(detector.detectAndDecode(turned)[0]):
+                return text
+    return ""
 
 
 def drawn(svg: str) -> np.ndarray:
