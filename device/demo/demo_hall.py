@@ -29,6 +29,8 @@ GAME_PAUSE_S = 30.0
 START_WAIT_S = 120.0
 """Time, in seconds, after which a new game begins even if the director has not started the clocks."""
 WAITING_COUNT = 2
+MAX_SKIPPED_EVENTS = 25
+"""Limit for the number of events that a table skips in its first game, which begins in the middle."""
 MAX_WAIT_S = 1.0
 START_TIMEOUT_S = 5.0
 
@@ -81,13 +83,10 @@ class DemoHall:
         for number in range(1, count + 1):
             store = self._stack.enter_context(GameStore(":memory:"))
             table = ScriptedTable(store, number)
-            waits = number > count - WAITING_COUNT
-            table.begin_game(0 if waits else self._random.randrange(25), is_paused=waits)
             settings = HallSettings(broker.host, broker.port, table=f"Table {number}")
             directed = DirectedTable(settings.table, store, table.submit, print)
             self._stack.enter_context(HallPublisher(table, store, settings, print, directed))
-            pause = START_WAIT_S if waits else self._random.uniform(*TURN_S)
-            self._tables.append((time.monotonic() + pause, table, directed))
+            self._tables.append((time.monotonic(), table, directed))
         self._task = PeriodicTask("demo-hall", self._play, threading.Event())
 
     def __enter__(self) -> DemoHall:
@@ -104,7 +103,10 @@ class DemoHall:
             if directed.offered and not directed.accepted:
                 directed.accept(directed.offered)
             if due <= now:
-                if not table.play_next():
+                if not table.state.game:
+                    waits = i >= len(self._tables) - WAITING_COUNT
+                    table.begin_game(0 if waits else self._random.randrange(MAX_SKIPPED_EVENTS), is_paused=waits)
+                elif not table.play_next():
                     table.begin_game(players=directed.pairing, is_paused=True)
                 pauses = {Phase.ENDED: GAME_PAUSE_S, Phase.PAUSED: START_WAIT_S}
                 self._tables[i] = now + pauses.get(table.state.phase, self._random.uniform(*TURN_S)), table, directed
