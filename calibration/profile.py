@@ -53,7 +53,8 @@ class ExampleConfig:
     """Thresholds of `TileExamples`."""
 
     max_per_symbol: int = 8
-    """Maximum number of examples per symbol, the newest: tiles of one letter differ by wear and lighting."""
+    """Maximum number of examples of each symbol; the oldest are dropped. Several are kept because tiles of one letter
+    differ in wear and lighting."""
     bonus_nats: float = 16.0
     """Bonus for a tile with the same features as an example; larger than the log-odds of the network's predictions."""
     sharpness: float = 8.0
@@ -114,7 +115,7 @@ class TileExamples:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Examples without features, oldest first."""
+        """The examples, oldest first, without the features that the networks computed from them."""
         return tuple(one.example for one in self._encoded)
 
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str) -> None:

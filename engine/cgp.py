@@ -1,7 +1,8 @@
 """Positions in CGP, the notation of analysis engines such as Macondo.
 
 A position is `BOARD RACKS SCORES ZEROS OPTIONS`: the rows of the board with runs of empty squares as numbers, the racks
-and scores with the player to move first, and the number of turns in succession without a score. Racks are not known.
+and scores with the player to move first, and the number of turns in succession without a score. The racks are empty,
+because no camera sees them.
 https://github.com/domino14/macondo/wiki/CGP
 """
 

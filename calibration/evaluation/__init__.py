@@ -1,1 +1,1 @@
-"""Evaluation of board reading: gain by profiles, calibration of probabilities, robustness, and occlusion by hands."""
+"""Evaluation of board reading: gain by a profile, calibration of confidences, robustness, also to hands."""

@@ -39,7 +39,7 @@ class Shot:
     name: str
     """Name of the picture, for reports."""
     table: str
-    """Name of the table; all its pictures show the same tiles."""
+    """Name of the table; all its pictures show the same set of tiles."""
     game: str
     """Name of the game."""
     image: Image

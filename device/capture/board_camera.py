@@ -142,10 +142,10 @@ class BoardCamera:
             return reading
 
     def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
-        """Read a scene for a later call of `capture_board`; return None if no board was found.
+        """Read a scene before it is needed, for a later `capture_board`; return None if no board was found.
 
-        Other threads can use the camera meanwhile, and its tracker is not changed. If later changes of the scene could
-        not be detected reliably, `capture_board` does not use the reading.
+        Other threads can use the camera meanwhile, and `tracker` is not changed. `capture_board` uses the reading if it
+        can be certain that the scene has not changed.
         """
         before = self.tracker
         reading, after = self._read_with(before, scene.still.image, tiles)

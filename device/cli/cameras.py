@@ -16,7 +16,7 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Print the list."""
+    """Print the list of cameras; return the exit status."""
     from device.cameras.listing import list_cameras
 
     cameras = list_cameras()

@@ -106,7 +106,7 @@ def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report
 
 @contextmanager
 def _keep_renewing(own: OwnCertificate, server: PageServer) -> Iterator[None]:
-    """Renew the table's own certificate during the `with` block, before it ends or when a name or address is new."""
+    """Renew the table's own certificate within a `with` block: before it expires, and for new names or addresses."""
 
     def renew() -> float:
         try:

@@ -107,7 +107,7 @@ def replay_photos(
 def replay_one_video(
     video: Path, reader: PhotoReader, started: GameStarted, lexicon: WordList | None, turn_list: Path | None
 ) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
-    """Replay a video; return the last snapshot, the video with the time of each turn, and a list of problems.
+    """Replay a video; return the last snapshot, for each turn a text such as `game.mp4 1:05`, and the problems.
 
     `turn_list` is a file with the passes and exchanges, which the video does not show.
     """

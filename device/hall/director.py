@@ -21,7 +21,8 @@ KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
 MAX_ORDER_BYTES = 4000
 """Size of the largest message that a table reads, in bytes; the longest names need 1000."""
 MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
-"""Size of the largest packet that the broker sends to a table; messages above `MAX_ORDER_BYTES` are reported."""
+"""Size of the largest packet that the broker sends to a table. It is above `MAX_ORDER_BYTES`, so that a message that is
+somewhat too long arrives and can be reported."""
 KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
 """Keys of those reasons for refusing an order whose texts have no placeholders."""

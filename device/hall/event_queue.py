@@ -72,7 +72,7 @@ class EventQueue:
         )
 
     def read_batch(self) -> list[Publication]:
-        """Return the messages of the next events, up to `MAX_BATCH` and of one game; empty if all are acknowledged.
+        """Return the messages of the next events of one game, at most `MAX_BATCH`; none if all are acknowledged.
 
         Raises `StoreError`.
         """

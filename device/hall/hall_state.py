@@ -213,7 +213,7 @@ class HallState:
         return table.title if table else name
 
     def find_name(self, text: str) -> str:
-        """Return the name of the table with this name or title, in any case of letters; `text` if there is none."""
+        """Return the name of the table with this name or title, ignoring case, or `text` if there is no such table."""
         keys = [(table.name, table.name) for table in self.tables.values()]
         keys += [(table.title, table.name) for table in self.tables.values()]
         return next((name for key, name in keys if key.casefold() == text.casefold()), text)

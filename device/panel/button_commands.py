@@ -144,7 +144,7 @@ def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:
-    """Return the refusal of a press in a phase in which no player has the turn; otherwise return None."""
+    """Return why an *End turn* button is refused in a phase in which no player is to move, or None in another phase."""
     match state.phase:
         case Phase.LOOKING:
             return Refusal.from_key("busy")

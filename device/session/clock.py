@@ -25,8 +25,9 @@ class ClockView:
     """The clocks of a game at one moment.
 
     `limit` is the time of each player in seconds, and `overtime` the penalty in points for each started minute beyond
-    the limit. `used` are the seconds that each player had used at the time `since` (`time.monotonic()`). Since then the
-    clock of player `running` runs; None means that no clock is running. `paused` is True while the game is paused.
+    the limit. `used` are the seconds that each player had used at the time `since` (`time.monotonic()`). The clock of
+    player `running` has been running since then; None means that no clock is running. `paused` is True while the game
+    is paused.
     """
 
     limit: float
@@ -144,7 +145,7 @@ class ClockKeeper:
         )
 
     def stop(self, pressed: float) -> None:
-        """Stop the clock at the time `pressed` (s) of the button, so that reading the board takes no player's time."""
+        """Stop the clock at the time of the press (s), so that no player loses the time in which the board is read."""
         self._clock = self._clock.stop(pressed)
 
     def set_running(self, player: int | None) -> None:

@@ -242,7 +242,7 @@ class TableSession:
         return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
 
     def capture_still(self) -> Image:
-        """Return a new picture of the camera, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
+        """Return a new picture from the camera, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
         return self._board_camera.still().image
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:

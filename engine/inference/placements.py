@@ -135,7 +135,7 @@ def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
 
 
 def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
-    """Yield the events of rule variations that explain why old tiles are now read as other tiles."""
+    """Yield the events (recycled blanks, rearranged words) that explain why earlier tiles are read differently."""
     rules = game.rules
     changed = _find_changed_tiles(game.board, evidence)
     if not changed or game.is_over:

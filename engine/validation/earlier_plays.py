@@ -119,7 +119,7 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
 
 
 def _find_last_turn(game: Game) -> Turn | None:
-    """Return the last turn if this turn is a play that was neither withdrawn nor rearranged a word, otherwise None."""
+    """Return the last turn if it is a play that was not withdrawn and rearranged no word, otherwise None."""
     last = game.turns[-1] if game.turns else None
     is_play = last is not None and last.kind is TurnKind.PLAY and last.stands and last.play is not None
     return last if last is not None and is_play and last.play and not last.play.rearranged else None

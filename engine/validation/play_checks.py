@@ -144,9 +144,10 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the next player passed after the play, if nothing was recorded at the press before.
+    """Ask whether the next player has passed, for a play whose press came after one that recorded nothing.
 
-    Either the same player has pressed twice, or the next player has pressed to end a turn without a play.
+    There were two presses and only one play: either the same player has pressed twice, or the first press ended the
+    play and the second one the pass of the next player.
     """
     event, after = proposal.single_play, proposal.game_after
     if (

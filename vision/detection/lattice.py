@@ -24,7 +24,7 @@ _MAX_USABLE_ERROR_SQUARES: Final = 0.25
 _MAX_CORNER_MISS_SQUARES: Final = 0.22
 """Maximum distance, in squares, between a predicted corner and the lattice point that the corner is assigned to."""
 _GROW_ROUNDS: Final = 8
-"""Number of extensions of a fit from its first patch."""
+"""Number of times that the fit is extended: it begins with the corners in a small part of the board."""
 _REFINE_ROUNDS: Final = 3
 """Number of iterations of the robust fit to all corners."""
 _SUFFICIENT_SEEN_SHARE: Final = 0.7

@@ -223,7 +223,7 @@ detected corners."""
 _KIND_SPREAD_LAB: Final = 8.0
 """Standard deviation of the colours of squares of one kind, in CIE Lab units."""
 _MAX_SQUARED_ERROR: Final = 4.0
-"""Maximum squared colour error, in units of the spread, of a square that counts as uncovered."""
+"""Maximum squared colour error of an uncovered square, in units of the squared standard deviation of its kind."""
 _EM_ROUNDS: Final = 4
 """Number of iterations of the colour fit."""
 _MIN_WHITE_LEVEL: Final = 30.0

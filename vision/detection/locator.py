@@ -55,7 +55,7 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input in pixels; with this margin, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Tolerance, in powers of two, by which a halved picture may have a lower resolution than needed."""
+"""A halved picture may have this much less resolution than needed, as a binary logarithm: 0.1 is 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "there is no board in the picture")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "there may be a board in the picture, but its squares cannot be recognised: check light and focus"

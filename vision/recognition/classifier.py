@@ -268,8 +268,8 @@ class SquareClassifier:
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
 
-        The first tiles are rotated by their estimated rotation and classified again. All four rotations are compared
-        only if these tiles are then not certainly upright. Without tiles, the orientation is no rotation.
+        Some tiles are rotated as they seem to be rotated, and classified again. If they are not certainly upright then,
+        all four rotations are compared. A board without tiles is taken as upright.
         """
         config = self._config
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= config.min_voter_p]

@@ -1,8 +1,8 @@
-"""Find squares whose colour has changed between two pictures of a board, apart from the light on the board.
+"""Find the squares whose colour has changed between two pictures of a board, although the light may have changed, too.
 
-Lamps, daylight, players' shadows and the camera's exposure change the light on a board between two pictures, smoothly
-across the board. The quotient of the colours of each square is therefore compared with a cubic surface, fitted robustly
-to the logarithms of all quotients (least squares with iterated Cauchy weights).
+Lamps, daylight, players' shadows and the camera's exposure change the light smoothly across the board. The ratio of the
+colours of each square in the two pictures is therefore compared with a smooth one: a cubic surface, fitted robustly to
+the logarithms of all ratios (least squares with iterated Cauchy weights).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_CHANGE: Final = 0.05
 """Maximum change of the mean colour of a square, apart from the light, as a share of the colour: a plain blank may
 differ from an empty square by little more than its colour."""
 _MAX_DARK_CHANGE: Final = 3.0
-"""Maximum change in grey levels, if that is more: that of dark colours."""
+"""Maximum change of a dark colour, in grey levels: for colours of which `_MAX_CHANGE` is less than this."""
 _MAX_LIGHT_CHANGE: Final = 0.3
 """Maximum change of the light on any square (natural logarithm of the factor): after a larger change, no colour is
 known to be the same."""

@@ -42,7 +42,7 @@ def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
-    """Move probability from blank, letters and no tile to hidden for squares with glare; changes `chances` in place.
+    """Make the squares with glare hidden: move probability to that class from blank, letter and no tile, in place.
 
     `chances` `(225, classes + 1)` are the class probabilities, `plain` the indices of squares without print, and
     `square_kinds` `(225,)` the number of each square's kind; the kinds differ in colour. A blank under glare may be any

@@ -144,7 +144,7 @@ class RecalledBoard:
 
     @property
     def location(self) -> BoardLocation:
-        """The location in the memory. Its source is `FOLLOWED`, or `PLACED` if a user placed the corners."""
+        """The remembered location of the board. Its source is `FOLLOWED`, or `PLACED` if a user placed the corners."""
         location = self.memory.location
         is_placed = location.source is LocationSource.PLACED
         return location if is_placed else replace(location, source=LocationSource.FOLLOWED)

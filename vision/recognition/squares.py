@@ -89,9 +89,9 @@ class SquareNet:
     def predict_changed(self, view: Image, before: SquareKinds, changed: NDArray[np.bool_]) -> SquareKinds:
         """Classify the squares that have changed since the predictions `before`; the others keep their predictions.
 
-        `view` is the image from `rectify_board` at the same corners. `changed` `(15, 15)` marks squares that look
-        different; those of another colour are added. The whole board is classified if the light on it is too
-        different, or if so many squares have changed that this takes less time.
+        `view` is the image from `rectify_board` at the same corners. The changed squares are those that `changed`
+        `(15, 15)` marks, and those that have changed their colour. The whole board is classified if the light on it
+        is too different, or if so many squares have changed that this takes less time.
         """
         recoloured = find_recoloured_squares(before.view, view)
         if recoloured is None:
@@ -119,7 +119,7 @@ class SquareNet:
         return self._predict_whole(even)[0]
 
     def _predict_whole(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)`, and the context."""
+        """Return the probabilities `(15, 15, 3)` for a view `(3, 272, 272)`, and the context (averages)."""
         own = {GIVEN_CONTEXT: self._no_context, OWN_CONTEXT_SHARE: np.ones(1, np.float32)}
         logits, context = self._net(np.ascontiguousarray(even)[None], **own)
         grid = slice(VIEW_MARGIN_SQUARES, -VIEW_MARGIN_SQUARES)

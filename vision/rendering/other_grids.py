@@ -277,4 +277,4 @@ KINDS: Final[dict[str, Callable[[Rng, Path], Picture]]] = {
     "mancala": _draw_mancala,
     "quilt": _draw_quilt,
 }
-"""Functions that draw the flat art of each kind, `(H, W, 3) uint8 BGR`."""
+"""Functions that draw each kind of grid, seen from straight above: `(H, W, 3) uint8 BGR`."""

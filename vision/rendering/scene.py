@@ -337,7 +337,11 @@ def _random_crowd(
 def random_setting(
     rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None, pencil_fonts: tuple[Path, ...] = ()
 ) -> SceneSetting:
-    """Return a random setting: board in `fonts`, tiles in `tile_fonts` (`fonts` if None), pencil in `pencil_fonts`."""
+    """Return a random setting.
+
+    `fonts` are the fonts of the board, `tile_fonts` those of the tiles (`fonts` if None), and `pencil_fonts` those of
+    letters written on blanks.
+    """
     board = random_board_style(rng, fonts)
     camera = random_camera(rng)
     px = int(np.clip(round(measure_square(camera) * 1.15), 20, 48))

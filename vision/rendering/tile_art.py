@@ -110,7 +110,10 @@ class TileRenderer:
         self._dimple_light = self._render_dimples()
 
     def _render_outline(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the coverage (s, s), 0 to 1, of a tile's top, and the relative brightness change by its bevel."""
+        """Return two arrays `(side, side)`: the share of each pixel that the tile covers, and the light on its bevel.
+
+        The light is a relative change in brightness.
+        """
         s, style = self._side_px, self._style
         big = np.zeros((s * 4, s * 4), np.uint8)
         r = max(1, round(style.rounding * s * 4))

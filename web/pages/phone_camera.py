@@ -1,4 +1,7 @@
-"""Page and routes of a paired phone on a stand that is the camera (setting `camera.source = "phone-stream"`)."""
+"""Page and routes of a phone on a stand above the board that serves as the camera.
+
+The setting is `camera.source = "phone-stream"`; the phone must be paired.
+"""
 
 from __future__ import annotations
 
