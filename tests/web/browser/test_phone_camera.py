@@ -101,13 +101,14 @@ def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Pa
     with serve() as (session, server), opened(browser, has_touch=True) as phone:
         session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
-        photos = [make_photo(image, tmp_path / f"{n}.jpg") for n, (image, _) in enumerate(render_boards(2))]
-        take_picture(phone, photos[0])
+        first, second = (image for image, _ in render_boards(2))
+        take_picture(phone, make_photo(first, tmp_path / "first.jpg"))
         wait_for_turn(phone, 1)
-        take_picture(phone, photos[0])  # without new tiles: did the player pass?
+        # Another picture without new tiles: did the player pass?
+        take_picture(phone, make_photo(first, tmp_path / "again.jpg", SIDEWAYS))
         with phone.expect_file_chooser() as chooser:
             phone.get_by_role("button", name="Look again").click()
-        chooser.value.set_files(photos[1])
+        chooser.value.set_files(make_photo(second, tmp_path / "second.jpg"))
         phone.wait_for_function("() => !document.querySelector('.question')")
         assert [turn.kind for turn in session.state.turns] == ["play", "play"]
 
