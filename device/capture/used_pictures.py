@@ -14,7 +14,7 @@ _DIGEST_BYTES = 16
 
 
 class UsedPictures:
-    """The pictures of the turns of one game, each with the number of turns that there were after it.
+    """The pictures of the turns of one game, as digests, each with the number of turns that there were after it.
 
     A turn may be undone: then there are fewer turns than that, and the picture may be sent again.
     """
@@ -23,16 +23,17 @@ class UsedPictures:
         self._game = 0
         self._turn_counts: dict[bytes, int] = {}
 
-    def add(self, image: Image, game: int, turn_count: int) -> None:
+    def add(self, digest: bytes, game: int, turn_count: int) -> None:
         """Add the picture of the last of `turn_count` turns; forget the pictures of games other than `game`."""
         if game != self._game:
             self._game, self._turn_counts = game, {}
-        self._turn_counts[_digest_image(image)] = turn_count
+        self._turn_counts[digest] = turn_count
 
-    def find_turn_count(self, image: Image, game: int) -> int | None:
+    def find_turn_count(self, digest: bytes, game: int) -> int | None:
         """Return the number of turns that there were after this picture, or None if it was not used in `game`."""
-        return self._turn_counts.get(_digest_image(image)) if game == self._game else None
+        return self._turn_counts.get(digest) if game == self._game else None
 
 
-def _digest_image(image: Image) -> bytes:
+def digest_image(image: Image) -> bytes:
+    """Return a digest of a picture, which is the same for equal pictures only."""
     return blake2b(image.tobytes(), digest_size=_DIGEST_BYTES, key=str(image.shape).encode()).digest()

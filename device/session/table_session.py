@@ -20,7 +20,7 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
-from device.capture.used_pictures import UsedPictures
+from device.capture.used_pictures import UsedPictures, digest_image
 from device.session import dictionary
 from device.session.auto_turns import AutoTurnConfig
 from device.session.background import BackgroundWork
@@ -289,18 +289,21 @@ class TableSession:
             return ()
         if self.uses_phone_camera:  # a phone can take another picture at once
             turn = reject_blurred_turn(turn)
-        if not self._board_camera.live and self._is_picture_used(turn.frame.image):
+        digest = b"" if self._board_camera.live else digest_image(turn.frame.image)
+        if self._is_picture_used(digest):
             turn = reject_used_picture(turn)
         self._record_turn(turn)
+        if digest and turn.decision is not None and turn.decision.events:
+            self._used_pictures.add(digest, controller.log.number, len(controller.game.turns))
         return turn.reading.problems
 
-    def _is_picture_used(self, image: Image) -> bool:
+    def _is_picture_used(self, digest: bytes) -> bool:
         """Return True if a picture is a copy of one from which an earlier turn was recorded.
 
         A copy of the last picture in a folder may stand for a pass, about which the players are asked. A phone has no
         such copies: there is a button for a pass.
         """
-        used = self._used_pictures.find_turn_count(image, self._controller.log.number)
+        used = self._used_pictures.find_turn_count(digest, self._controller.log.number)
         count = len(self._controller.game.turns)
         return used is not None and (used <= count if self.uses_phone_camera else used < count)
 
@@ -330,8 +333,6 @@ class TableSession:
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game, make_notice("question-settled"))
         controller.commit_events(turn.decision.events, images)
-        if turn.decision.events and not self._board_camera.live:
-            self._used_pictures.add(turn.frame.image, controller.log.number, len(controller.game.turns))
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)
         controller.reading_history = turn.inference.history
