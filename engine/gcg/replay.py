@@ -178,7 +178,7 @@ class _Replayer:
         elif entry.kind is TurnKind.CHALLENGE:
             event = ReplayedEvent(entry, entry.score)  # these points depend on agreements between the players
         elif entry.kind is TurnKind.TIME:
-            event = ReplayedEvent(entry, min(entry.score, 0))  # so do these, but nobody gains points by overtime
+            event = ReplayedEvent(entry, min(entry.score, 0))  # these, too; but overtime never gives points
         else:
             self.last_play = None  # the previous play can no longer be challenged
         for reason in check_entry(entry, play, before, self.tiles, last, self.rules):

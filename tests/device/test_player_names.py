@@ -1,4 +1,4 @@
-"""Names of players: what can be shown is kept, and what nobody could see is refused."""
+"""Names of players: visible characters are kept, and names without any are refused."""
 
 from __future__ import annotations
 

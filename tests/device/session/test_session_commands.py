@@ -679,12 +679,12 @@ def test_corrected_score_stays_with_a_play_of_another_player(playing: TableSessi
     assert totals(playing.submit(CorrectTurn(1, word="HORNS", at="8F")).result(5)) == [0, 16]
 
 
-# A play that was challenged in vain, and its challenge
+# A play after a failed challenge, and that challenge
 
 
 @pytest.fixture
 def challenged(playing: TableSession, table: TextTable) -> TableSession:
-    """Anna played HORN, Ben played FARM, and Anna challenged FARM in vain, which costs her next turn."""
+    """Anna played HORN, Ben played FARM, and Anna's challenge of FARM failed, which costs her next turn."""
     play(playing, table, HORN), play(playing, table, HORN, FARM)
     playing.submit(ChallengePlay()).result(5)
     return playing
@@ -713,7 +713,7 @@ def test_challenger_who_gets_the_play_changes_places_with_its_player(
 ) -> None:
     state = challenged.submit(CorrectTurn(2, player=0)).result(5)
     assert [(turn.player, turn.by) for turn in state.turns if turn.kind == "challenge"] == [(0, 1)]
-    assert state.turn_of == 0, "Ben has challenged in vain and loses the turn after that of Anna"
+    assert state.turn_of == 0, "Ben's challenge failed, and he loses the turn after that of Anna"
     assert play(challenged, table, HORN, FARM, PASTE).turn_of == 1
 
 

@@ -57,7 +57,7 @@ def test_finish_line_that_nobody_reached_is_won_by_the_most_points() -> None:
 def test_finish_line_with_the_round_finished_is_due_if_the_first_player_has_lost_the_next_turn() -> None:
     game = play(new_game(replace(BEGINNERS, finish_round=True), players=3), "8F HORN", "H6 FA.M")
     game = play(game.push(Challenged(0, upheld=False)), "10F PASTE").push(ScoreCorrected(0, 70))
-    assert game.to_move == 1, "Anna has challenged in vain and loses her turn"
+    assert game.to_move == 1, "Anna's challenge failed, and she loses her turn"
     assert end(game) == (0,)
 
 
