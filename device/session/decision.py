@@ -22,7 +22,7 @@ from device.session.messages import (
 )
 from device.session.snapshot import find_deciding_words
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
-from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
@@ -32,6 +32,7 @@ from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import Option, push_events
+from engine.validation.void_plays import withdraw_void_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability with which an explanation is offered as an answer."""
@@ -307,37 +308,30 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
     return tuple(s for s in hidden if not board or any(board[near] for near in NEIGHBOURS[s]))
 
 
-def find_void_play(game: Game, events: Sequence[Event], words: WordList) -> tuple[int, tuple[str, ...]]:
-    """Return the player and the invalid words of the last play, or `(0, ())` if there are none.
-
-    Only a play that the events add or change is checked, because players may have decided that an earlier invalid play
-    counts. There are invalid words only under `ChallengeRule.VOID`, where there are no challenges and a play with
-    invalid words does not count. `game` is the game before the events. Raises `RulesError`, `NotationError`.
-    """
-    after = push_events(game, events)
-    if not after.turns or (game.turns and after.turns[-1].words == game.turns[-1].words):
-        return 0, ()
-    return after.turns[-1].player, after.find_void_words(words)
-
-
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
     """Return only the plays (`PlayMade`) from a sequence of events."""
     return tuple(event for event in events if isinstance(event, PlayMade))
 
 
-def withdraw_void_play(
+def withdraw_void_plays_with_notices(
     game: Game, events: Sequence[Event], words: WordList | None
 ) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
-    """Return the events and, if the rule is `ChallengeRule.VOID`, the withdrawal of a play with invalid words.
+    """Return the events and, if the rule is `ChallengeRule.VOID`, the withdrawals of plays with invalid words.
 
-    `game` is the game before the events. The second value is a notice with the invalid words; empty if there are none.
+    `game` is the game before the events. The second value has a notice with the invalid words of each such play.
     Raises `RulesError`, `NotationError`.
     """
     words = find_deciding_words(words)
     if words is None:
         return tuple(events), ()
-    player, invalid = find_void_play(game, events, words)
-    if not invalid:
-        return tuple(events), ()
-    notice = make_notice("void-play", game.players[player], ", ".join(invalid), trouble=Trouble.BOARD)
-    return (*events, PlayWithdrawn(player)), (notice,)
+    recorded, plays = withdraw_void_plays(game, events, words)
+    notices = (
+        make_notice(
+            "void-play-needed" if play.counts else "void-play",
+            game.players[play.player],
+            ", ".join(play.words),
+            trouble=Trouble.BOARD,
+        )
+        for play in plays
+    )
+    return recorded, tuple(notices)

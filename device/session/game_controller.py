@@ -8,7 +8,7 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, TurnContext, find_next_question, withdraw_void_play
+from device.session.decision import Decision, TurnContext, find_next_question, withdraw_void_plays_with_notices
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory, QuestionNote, make_deferral
 from device.session.messages import (
     Notice,
@@ -145,7 +145,7 @@ class GameController:
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
         """Append the events of a press (one command) to the log, and store the images `look` of the reading."""
         log = self.log
-        events = self._add_clock_events(self._add_void_withdrawal(self.game, events))
+        events = self._add_clock_events(self._add_void_withdrawals(self.game, events))
         if look:
             self.show_images(look.with_name(f"{log.number}-{log.length + len(events) - 1}") if events else look)
         if events:
@@ -249,7 +249,7 @@ class GameController:
             return True
         if number != question.question.chosen or not question.first_is_default:
             before = self.log.game_before_last_press if question.first_is_default else self.game
-            events = self._add_void_withdrawal(before or self.game, events)
+            events = self._add_void_withdrawals(before or self.game, events)
         if question.first_is_default and number != question.question.chosen:
             self._record(events, lambda: self.log.replace_last_press(events))
         elif events and not question.first_is_default:
@@ -267,9 +267,9 @@ class GameController:
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         return (*(self._clock_keeper.make_clock_events(events) if self._clock_keeper else ()), *events)
 
-    def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    def _add_void_withdrawals(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
         with convert_engine_errors():
-            events, notices = withdraw_void_play(game, events, self.words)
+            events, notices = withdraw_void_plays_with_notices(game, events, self.words)
         self.notices += notices
         return events
 
@@ -301,13 +301,14 @@ class GameController:
             self.notices += (make_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE),)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = None  # its evidence is about a board without these tiles
-        turns, is_void = self.game.turns, self.game.rules.challenge is ChallengeRule.VOID
-        leaves_tiles = any(
+        is_void = self.game.rules.challenge is ChallengeRule.VOID
+        count = sum(
             (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
             for event in events
         )
-        withdrawn = turns[turns[-1].target] if leaves_tiles and turns[-1].target is not None else None
-        self.squares_to_clear = tuple(square for square, _ in withdrawn.placements) if withdrawn else ()
+        withdrawn = [turn for turn in self.game.turns if not turn.stands][-count:] if count else []
+        squares = {square for turn in withdrawn for square, _ in turn.placements}
+        self.squares_to_clear = tuple(sorted(square for square in squares if self.game.board[square] is None))
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""

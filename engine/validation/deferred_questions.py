@@ -35,6 +35,7 @@ from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.reading import BoardReading
 from engine.validation.findings import MIN_LETTER_CONFIDENCE, push_events
+from engine.validation.void_plays import withdraw_void_plays
 
 MAX_OPEN_QUESTIONS = 3
 """Maximum number of deferred questions. The oldest question is closed if the players defer one more."""
@@ -109,10 +110,9 @@ def answer_deferred_question(
         return game if stays_open else game.push(QuestionClosed(number))
     before, after = _find_game_before(game, question), game.events.index(question) + 1
     answers = question.answers[answer]
+    if words is not None:
+        answers, _ = withdraw_void_plays(before, answers, words)
     new = push_events(before, answers)
-    if words is not None and new.find_void_words(words):
-        answers = (*answers, PlayWithdrawn(new.turns[-1].player))
-        new = push_events(before, answers)
     new = new.push(replace(question, chosen=answer, count=len(answers)))
     if not stays_open:
         new = new.push(QuestionClosed(number))

@@ -250,6 +250,19 @@ def test_play_entered_by_hand_does_not_count_with_an_invalid_word(session: Table
     assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
 
 
+@pytest.mark.parametrize(("answer", "totals"), [(0, [23, 0]), (1, [14, 9])])
+def test_invalid_play_does_not_count_without_challenges_if_one_press_ended_two_turns(
+    session: TableSession, table: TextTable, answer: int, totals: list[int]
+) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+    play(session, table, HORN)
+    asked = play(session, table, HORN, FARM, ("NXT", 7, 8, False))
+    assert "does not count: NXT is not in the word list" in asked.notices[0].text
+    state = session.submit(AnswerQuestion(answer)).result(5)
+    assert [player.total for player in state.players] == totals
+
+
 def test_outcome_without_a_challenge_is_refused(playing: TableSession, table: TextTable) -> None:
     with pytest.raises(CommandRefusedError, match="no play to challenge"):
         playing.submit(DecideChallenge(upheld=True)).result(5)

@@ -1,0 +1,74 @@
+"""Withdraw plays with invalid words in a game without challenges (`ChallengeRule.VOID`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.errors import NotationError, RulesError
+from engine.events import Event, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.game import Game
+from engine.lexicon import WordList
+from engine.validation.findings import push_events
+
+
+@dataclass(frozen=True, slots=True)
+class VoidPlay:
+    """A play with invalid words: its player, these words, and whether it counts because the next play needs it."""
+
+    player: int
+    words: tuple[str, ...]
+    counts: bool
+
+
+def withdraw_void_plays(
+    game: Game, events: Sequence[Event], words: WordList
+) -> tuple[tuple[Event, ...], tuple[VoidPlay, ...]]:
+    """Return the events with the withdrawal of each play that has invalid words, and these plays.
+
+    Only plays that the events add or change are withdrawn, because players may have decided that an earlier invalid
+    play counts. A play is also kept if a later play among the events would not be legal without its tiles. `game` is
+    the game before the events, `words` the agreed word list. Raises `RulesError`, `NotationError`.
+    """
+    recorded: list[Event] = []
+    found: list[VoidPlay] = []
+    parts = list(_split_into_turns(events))
+    for number, part in enumerate(parts):
+        before, game = game, push_events(game, part)
+        recorded += part
+        is_changed = bool(game.turns) and (not before.turns or game.turns[-1].words != before.turns[-1].words)
+        invalid = game.find_void_words(words) if is_changed else ()
+        if not invalid:
+            continue
+        withdrawn = PlayWithdrawn(game.turns[-1].player)
+        later = [event for following in parts[number + 1 :] for event in following]
+        counts = not _are_possible_without(game, game.push(withdrawn), later)
+        found.append(VoidPlay(withdrawn.player, invalid, counts))
+        if not counts:
+            recorded.append(withdrawn)
+            game = game.push(withdrawn)
+    return tuple(recorded), tuple(found)
+
+
+def _split_into_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """Yield the events in parts, each of which begins with a turn of a player or with the first event."""
+    part: list[Event] = []
+    for event in events:
+        if part and isinstance(event, PlayMade | Passed | Exchanged):
+            yield part
+            part = []
+        part.append(event)
+    if part:
+        yield part
+
+
+def _are_possible_without(kept: Game, withdrawn: Game, events: Sequence[Event]) -> bool:
+    """Return True if the plays among `events` have no defect after `withdrawn` that they have not after `kept`."""
+    try:
+        for event in events:
+            if isinstance(event, PlayMade) and withdrawn.check_play(event.play) & ~kept.check_play(event.play):
+                return False
+            kept, withdrawn = kept.push(event), withdrawn.push(event)
+    except (NotationError, RulesError):
+        return False
+    return True
