@@ -1,4 +1,4 @@
-"""Focus of a picture of the board: how wide its edges are."""
+"""Measure the focus of a picture of the board by the width of its edges."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, homography, rectify, square_side
 
 BLURRED_EDGE_WIDTH: Final = 0.15
-"""Width of edges, as a fraction of a square, above which a picture is blurred.
+"""Edges wider than this fraction of a square mean that a picture is blurred.
 
-Edges in sharp photographs are 0.03 to 0.05 of a square wide, in the softest of 233 photographs of boards 0.11; the
-stroke of a letter is about 0.1 wide.
+Edges in sharp photographs are 0.03 to 0.05 of a square wide; in the least sharp of 233 photographs, 0.11. The strokes
+of a letter are about 0.1 wide.
 """
 MIN_EDGE_WIDTH_PX: Final = 2.5
-"""Width of an edge, in pixels, that counts as sharp even if the board is small in the picture.
-
-No lens makes edges much narrower.
-"""
+"""Width, in pixels, of edges that are sharp at any size of the board: no lens makes much narrower edges."""
 MIN_EDGE_CONTRAST: Final = 60.0
-"""Smallest brightness step, 0 to 255, that counts as an edge; weaker steps may be shadows."""
+"""Smallest brightness step (0 to 255) that is measured as an edge; weaker steps may be shadows."""
 
 
 def is_blurred(image: Image, corners: Floats) -> bool:

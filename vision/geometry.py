@@ -26,11 +26,15 @@ TILE_HEIGHT_SQUARES: Final = 0.21
 """Height of a tile's top above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _MEAN_PX_PER_OUTPUT_PX: Final = 2.0
-"""Mean scale (picture pixels per output pixel) above which the picture is halved before rectification: bilinear
-interpolation would skip pixels, so that noise and thin lines would alias."""
+"""The picture is halved before rectification if one output pixel spans more picture pixels than this, on average.
+
+Otherwise bilinear interpolation would skip pixels, so that noise and thin lines would alias.
+"""
 _SHORTEST_PX_PER_OUTPUT_PX: Final = math.sqrt(2)
-"""Minimum scale (picture pixels per output pixel) at the most foreshortened corner for halving the picture, so that no
-detail is lost at that corner."""
+"""The picture is only halved if one output pixel spans at least this many picture pixels at the most distant corner.
+
+So no detail is lost at that corner.
+"""
 _HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
 """Homography from pixel coordinates of a picture to pixel coordinates of the same picture at half size."""
 _FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
@@ -38,7 +42,7 @@ _FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
 _USUAL_FOCAL: Final = 0.8
 """Typical focal length in multiples of the picture's longer side: 0.7 to 0.9 for phones, webcams and Pi cameras."""
 _FOCAL_SPREAD: Final = 0.2
-"""Scale of the prior on the logarithm of the focal length (natural logarithm, no unit)."""
+"""Spread of the prior on the natural logarithm of the focal length."""
 _ASPECT_SPREAD: Final = 0.05
 """Standard deviation of the Gaussian prior on the logarithm of a square's aspect ratio."""
 _CORNER_NOISE_SQUARES: Final = 0.03
@@ -85,7 +89,7 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
 
 
 def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float], end: tuple[float, float]) -> Image:
-    """Rectify the part of the plane of `rectify` from the point `start` to the point `end` `(x, y)`, in squares."""
+    """Rectify a part of the plane as `rectify` does: the rectangle between two points `(x, y)`, in squares."""
     width, height = (round(scale * (last - first)) for first, last in zip(start, end, strict=True))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 + start[0]], [0.0, step, step / 2 + start[1]], [0.0, 0.0, 1.0]])
@@ -104,7 +108,7 @@ def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float]
 
 
 def _find_shortest_side(H: Floats) -> float:
-    """Return the length in picture pixels of the most foreshortened square, the minimum over corners and directions."""
+    """Return the smallest length of a square's side in the picture, in pixels, over all corners and directions."""
     seen = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
     at = seen[:, :2] / seen[:, 2:]
     slopes = (H[None, :2, :2] - at[:, :, None] * H[None, 2:, :2]) / seen[:, 2, None, None]
@@ -125,7 +129,7 @@ class BoardPose:
     homography: Floats
     """`(3, 3)`: from board coordinates (squares) to picture coordinates (px), for the plane of the board itself."""
     height_column: Floats
-    """`(3,)`: vector added to the last column of `homography` for each square of height above the board."""
+    """`(3,)`: vector that is added to the last column of `homography` per square of height above the board."""
     focal_px: float
     """Focal length in pixels."""
     square_aspect: float
@@ -143,10 +147,10 @@ def estimate_board_pose(
 ) -> BoardPose:
     """Estimate the board's pose and the camera's focal length from the four corners of the grid, `(4, 2)` px.
 
-    `size` is the picture's (width, height) in px. Pixels are assumed to be square, with the principal point at the
-    centre of the picture. A plane viewed at an angle determines the focal length (Zhang, A flexible new technique for
-    camera calibration, 2000); a plane viewed from straight above does not, so priors for the focal length and the
-    aspect ratio of squares are added. A given `focal_px` replaces the estimate.
+    `size` is the picture's (width, height) in px. Pixels are assumed to be square, and the principal point to be the
+    centre of the picture. If the board is seen at an angle, the corners determine the focal length (Zhang, A flexible
+    new technique for camera calibration, 2000). From straight above they do not; priors for the focal length and the
+    aspect ratio of squares decide then. A given `focal_px` replaces the estimate.
     """
     H = homography(corners)
     width, height = size
@@ -216,7 +220,7 @@ def order_corners(points: Floats) -> Floats:
 
 
 def rotate_quad(quad: Floats, quarter_turns: int) -> Floats:
-    """Shift the order of the corners so that corner number `quarter_turns` of `quad` `(4, 2)` becomes the first."""
+    """Return `quad` `(4, 2)` with its corners in the same cyclic order, starting at corner number `quarter_turns`."""
     return np.roll(quad, -quarter_turns, axis=0)
 
 
@@ -231,7 +235,7 @@ def flip_points(points: Floats, width: int) -> Floats:
 
 
 def corner_error(found: Floats, truth: Floats) -> float:
-    """Return the mean distance in squares between detected and true corners, the minimum over four corner orders."""
+    """Return the mean distance of detected corners from the true ones, in squares. Any corner may be the first."""
     side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
     return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
 

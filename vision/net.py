@@ -1,4 +1,4 @@
-"""Inference with small neural networks: loads an ONNX file and runs it with onnxruntime on one core."""
+"""Run small neural networks: load an ONNX file, and run it with onnxruntime on one core."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODELS_DIR: Final = Path(__file__).parent / "models"
 METADATA_KEY: Final = "tilekeeper"
 """Key of the ONNX metadata property that holds `Net.metadata` as JSON."""
 _MAX_OUTPUT: Final = 1e6
-"""Upper bound for the absolute value of a network's output: valid logits and features are a few hundred at most."""
+"""Upper bound for the absolute values in a network's output; valid ones are a few hundred at most."""
 
 
 class ModelError(TilekeeperError):

@@ -30,11 +30,11 @@ MAX_SIDE_PX: Final = 2560
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
 """Image formats that are accepted: Pillow decodes each of these without starting another program."""
 _REDUCED_PIXELS: Final = 12_000_000
-"""Number of pixels from which an image is scaled down in its own pixel format, before it is converted to RGB."""
+"""Size, in pixels, above which an image is scaled down before it is converted to RGB, to save memory."""
 _BAND_ROWS: Final = 512
 """Number of rows of a 16-bit image that are converted to 8 bits at a time, to limit memory."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
-"""Values of the EXIF orientation tag for which the upright image has width and height exchanged."""
+"""Values of the EXIF orientation tag of images that are turned by 90 degrees: width and height are exchanged."""
 _JPEG_START: Final = b"\xff\xd8"
 _ORIENTATION_TAG: Final = 0x0112
 """Number of the EXIF orientation tag."""
@@ -47,9 +47,9 @@ _TRANSPOSITIONS: Final = {
     7: Pictures.Transpose.TRANSVERSE,
     8: Pictures.Transpose.ROTATE_90,
 }
-"""Transposition that makes an image upright, by the value of its EXIF orientation tag."""
+"""The transposition that makes an image upright, for each value of the EXIF orientation tag."""
 _MEGAPIXELS: Final = (MAX_JPEG_PIXELS // 1_000_000, MAX_WEBP_PIXELS // 1_000_000)
-"""Maximum sizes of JPEG and WebP images in megapixels, for the error message."""
+"""Maximum sizes of JPEG and WebP images for the error message, in megapixels."""
 
 
 class PhotoError(TilekeeperError):
@@ -124,7 +124,10 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
 
 
 def _check_file_size(source: Path | io.BytesIO, path: Path | str) -> None:
-    """Raise `PhotoError` if the file is larger than a picture within the limits, and `OSError` if it is unreadable."""
+    """Check the size of an image file.
+
+    Raises `PhotoError` if it is larger than any permitted picture, and `OSError` if it is unreadable.
+    """
     with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
         is_jpeg = file.read(len(_JPEG_START)) == _JPEG_START
         size = file.seek(0, io.SEEK_END)
@@ -136,7 +139,7 @@ def _check_file_size(source: Path | io.BytesIO, path: Path | str) -> None:
 
 
 class _FloatPixelsError(TilekeeperError):
-    """Error for floating-point pixels, whose range is unknown: 0 to 1, 0 to 255, or a physical quantity."""
+    """Error for a picture with floating-point pixels, whose range is unknown."""
 
 
 def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
@@ -183,7 +186,7 @@ def _convert_16_bits(picture: Pictures.Image) -> Pictures.Image:
 
 
 def _reduce(picture: Pictures.Image, longest: int) -> Pictures.Image:
-    """Scale a large image down by an integer factor, keeping its longer side at `longest` pixels or more.
+    """Scale a large image down by an integer factor; its longer side stays at least `longest` pixels long.
 
     Small images are returned unchanged. Converting 32 million pixels to RGB at full size would take half a gigabyte.
     """

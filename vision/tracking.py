@@ -1,6 +1,6 @@
-"""Board tracking: look for the board near its last corners, and search the whole picture only if that fails.
+"""Follow the board from picture to picture: search near its last corners first, and in the whole picture if that fails.
 
-Tracking costs less than a search, and preserves the order of the corners, so that the reading stays upright.
+Tracking costs less than a search, and keeps the order of the corners, so that the reading stays upright.
 
     tracker = BoardTracker()
     for image in images:
@@ -25,14 +25,15 @@ from vision.geometry import Floats, Image, as_quad, is_convex, reverse_quad, rot
 from vision.recognition.memory import BoardMemory, RecalledBoard
 
 MIN_TRACKING_CONFIDENCE: Final = 0.5
-"""Minimum confidence (0..1) of a tracked location; below, the whole picture is searched."""
+"""Minimum confidence (0..1) of a tracked location; if it is lower, the whole picture is searched."""
 MIN_REPLACING_CONFIDENCE: Final = 0.95
-"""Minimum confidence (0..1) at which a location found by search replaces corners that a user placed."""
+"""Minimum confidence (0..1) of a searched location that replaces corners which a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
-"""Corner distance in squares from which a board found by search counts as moved from the corners that a user placed."""
+"""Distance in squares between searched corners and corners that a user placed; a greater one means that the board
+moved."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
-"""Maximum corner distance in squares by which tracking may refine corners that a user placed; at a larger distance,
-tracking has found a different grid than the user marked."""
+"""Maximum distance, in squares, by which tracking may move corners that a user placed. If it is greater, tracking has
+found another grid than the one that the user marked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,21 +44,21 @@ class BoardTracker:
     """
 
     corners: Floats | None = None
-    """`(4, 2)` px in the last picture with a confirmed reading, clockwise from the top left of the upright board; None
-    before the first confirmed reading. Anticlockwise if the picture was mirrored."""
+    """`(4, 2)` px: corners in the last picture whose reading was confirmed; None before the first one. They are
+    clockwise from the top left of the upright board, or anticlockwise if the picture was mirrored."""
     has_user_corners: bool = False
     """True while `corners` are corners that a user placed."""
     image_shape: tuple[int, ...] = ()
     """Shape of the image arrays in which `corners` are valid."""
     is_unreliable: bool = False
-    """True after an implausible reading: the whole of the next picture is searched."""
+    """True after an implausible reading. The board is then searched in the whole next picture."""
     is_mirrored: bool = False
-    """True if the camera delivers mirrored pictures, by the last reading."""
+    """True if the camera delivers mirrored pictures, according to the last reading."""
     memory: BoardMemory | None = None
     """Memory of the last picture with a confirmed reading."""
 
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
-        """Return what a picture has in common with the memory; None if all of the board must be read."""
+        """Return the comparison of a picture with the memory, or None if the whole board must be read."""
         expected = self._for_shape(image.shape)
         if expected.memory is None or expected.is_unreliable:
             return None
@@ -86,10 +87,9 @@ class BoardTracker:
         return expected._search(image, locator, expected.corners)
 
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
-        """Return the tracker for the next picture, given the result of locating the board in `image`.
+        """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
 
-        `location` is None if no board was found. A location from a full search ends the use of corners that a user
-        placed. Only `confirm` sets new corners.
+        A location from a full search replaces corners that a user placed. Only `confirm` sets new corners.
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED
@@ -105,7 +105,7 @@ class BoardTracker:
         return replace(self, corners=corners, is_unreliable=False, memory=memory)
 
     def mark_unreliable(self) -> BoardTracker:
-        """Return a tracker that searches the whole of the next picture, unless a user placed the corners."""
+        """Return a tracker that searches the whole next picture; corners that a user placed are still used."""
         return replace(self, is_unreliable=True)
 
     def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> BoardTracker:
@@ -124,7 +124,7 @@ class BoardTracker:
         return self.corners is other.corners and self.has_user_corners == other.has_user_corners
 
     def reset(self) -> BoardTracker:
-        """Return a tracker without corners: the whole of the next picture is searched.
+        """Return a tracker without corners, which searches the whole next picture.
 
         `is_mirrored` is kept, because it depends on the camera and not on the place of the board.
         """
@@ -137,8 +137,8 @@ class BoardTracker:
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:
         """Search the board in the whole picture.
 
-        If a user placed corners, these are returned unless a board is found with high confidence in another place.
-        Without them, a failed search raises `BoardNotFoundError`.
+        If a user placed corners, they are returned, unless the search finds a board in another place with high
+        confidence. If there are none, a failed search raises `BoardNotFoundError`.
         """
         try:
             found = locator.locate(image)
@@ -156,12 +156,15 @@ class BoardTracker:
 
 
 def measure_corner_distance(one: Floats, other: Floats) -> float:
-    """Return the largest coordinate difference between two quads, in squares, the minimum over four corner orders."""
+    """Return the largest coordinate difference between the corners of two quads, in squares.
+
+    Any corner may be the first: of the four possible orders, the one with the smallest difference counts.
+    """
     turns = (np.abs(rotate_quad(one, turn) - other).max() for turn in range(4))
     return float(min(turns)) / square_side(other)
 
 
 def rotate_like(corners: Floats, before: Floats) -> Floats:
-    """Reorder `corners` cyclically to match the corner order of the earlier quad `before` as closely as possible."""
+    """Return `corners` with another first corner: the order in which they are nearest to the earlier quad `before`."""
     turns = [rotate_quad(corners, turn) for turn in range(4)]
     return min(turns, key=lambda quad: float(np.abs(quad - before).max()))

@@ -1,7 +1,8 @@
-"""Board candidates from the finder network: quads from peaks of the corner heat map and regions of the grid mask.
+"""Propose outlines of boards from the output of the finder network.
 
-The finder's output is a grid of cells of 4 x 4 input pixels. A patch is a connected region of cells that are probably
-on a grid, as a mask `(n, n)` of 0 and 1.
+For each cell of 4 x 4 input pixels, the output has the probability of a corner of the grid (the heat map; its local
+maxima are called peaks) and of being on a grid (the grid mask). A patch is a connected region of the grid mask. Each
+candidate is a quad: the four corners of a board.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from vision.geometry import Floats, Image, are_convex, order_corners
 _MIN_PEAK_HEAT: Final = 0.08
 """Minimum probability of a corner at a peak of the heat map."""
 _MAX_PEAKS: Final = 8
-"""Maximum number of corner peaks used for one patch, the most probable first."""
+"""Maximum number of peaks of the corner heat map used for one patch, the most probable first."""
 _PEAK_MARGIN_CELLS: Final = 3
 """Maximum distance, in cells, between a corner peak and the patch that the corner belongs to."""
 _MAX_PATCHES: Final = 2
-"""Maximum number of patches, the largest first."""
+"""Maximum number of patches that are examined, the largest first."""
 _MAX_QUADS_PER_PATCH: Final = 6
-"""Maximum number of candidates per patch, without completed parallelograms."""
+"""Maximum number of candidates per patch, not counting parallelograms completed from three peaks."""
 _MAX_COMPLETED_QUADS: Final = 2
-"""Maximum number of parallelograms per patch that are completed from three peaks."""
+"""Maximum number of candidates per patch that are parallelograms completed from three peaks."""
 _MIN_PATCH_CELLS: Final = 40
 """Minimum area of a patch, in cells."""
 
 
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
-    """Return candidate board quads, in cell coordinates, from the finder's output `(4, n, n)`, in order of preference.
+    """Return candidate board quads from the finder's output `(4, n, n)`, the best first, in cell coordinates.
 
-    For each patch, the candidates are quads of four corner peaks that overlap the patch, the quad fitted around the
-    patch, and parallelograms completed from three peaks. The union of all patches is used as one more patch, because
-    tiles may split the grid.
+    Each patch has three kinds of candidates: four corner peaks whose quad overlaps the patch, the quad fitted to the
+    outline of the patch, and parallelograms completed from three peaks. Tiles may split the grid into several patches,
+    so the union of all patches is treated as one more patch.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
@@ -66,8 +67,8 @@ def _list_combinations(among: int, count: int) -> NDArray[np.intp]:
 def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
     """Return the convex quads among `fours` `(n, 4, 2)` that overlap a patch, best first.
 
-    `heats` `(n, 4)` are the corner probabilities of the points. The rank is the intersection over union with the patch
-    times the square root of the mean corner probability.
+    `heats` `(n, 4)` are the corner probabilities of the points. Quads are ranked by their intersection over union with
+    the patch, times the square root of their mean corner probability.
     """
     quads = order_corners(fours)
     convex = are_convex(quads)
@@ -82,9 +83,9 @@ def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> lis
 
 
 def _complete_parallelograms(threes: Floats) -> Floats:
-    """Complete each triple of peaks `(n, 3, 2)` to its three possible parallelograms, `(3 n, 4, 2)`.
+    """Return the three parallelograms that each triple of points `threes` `(n, 3, 2)` can form: `(3 n, 4, 2)`.
 
-    Used because a hand may cover the fourth corner of the board.
+    The fourth corner of a board may be under a hand.
     """
     a, b, c = threes.transpose(1, 0, 2)
     fourths = np.stack([a + b - c, b + c - a, c + a - b], axis=1)
@@ -93,7 +94,7 @@ def _complete_parallelograms(threes: Floats) -> Floats:
 
 
 def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
-    """Return the largest connected regions of positive logits in `on_grid` `(n, n)`, each as a mask of 0 and 1."""
+    """Return the largest connected regions of positive logits in `on_grid` `(n, n)`, as masks of 0 and 1."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
     sizes = stats[:, cv2.CC_STAT_AREA]
     largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MAX_PATCHES]
@@ -101,7 +102,7 @@ def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
 
 
 def fit_quad_to_patch(patch: Image) -> Floats:
-    """Fit a quad to the convex hull of a patch: a polygon of four corners, otherwise the minimum-area rectangle."""
+    """Fit a quad to a patch: its convex hull simplified to four corners, or else its minimum-area rectangle."""
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
     for part in np.linspace(0.02, 0.15, 14):
@@ -114,7 +115,10 @@ def fit_quad_to_patch(patch: Image) -> Floats:
 
 
 def intersection_over_union(quad: Floats, on_grid: Image) -> float:
-    """Return the intersection over union of a quad and a patch; the union includes the quad's area outside the mask."""
+    """Return the intersection over union of a quad and a patch `on_grid` `(n, n)`.
+
+    Parts of the quad outside the mask count in the union.
+    """
     drawn = np.zeros_like(on_grid)
     cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     both = int(np.count_nonzero(drawn & on_grid))

@@ -22,26 +22,26 @@ from vision.geometry import Floats, fit_homography, project
 _MAX_USABLE_ERROR_SQUARES: Final = 0.25
 """Maximum predicted error, in squares, of a corner that is used in the fit."""
 _MAX_CORNER_MISS_SQUARES: Final = 0.22
-"""Maximum distance, in squares, between a predicted corner and the lattice point that the corner is assigned to."""
+"""Maximum distance, in squares, of a predicted corner from its lattice point; corners further away are ignored."""
 _GROW_ROUNDS: Final = 8
-"""Number of times that the fit is extended: it begins with the corners in a small part of the board."""
+"""Number of rounds that extend the fit from a small part of the board to more corners."""
 _REFINE_ROUNDS: Final = 3
 """Number of iterations of the robust fit to all corners."""
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
-"""Share of the grid's cells that agree with a fit above which no further patch is tried."""
+"""Share of the grid's cells that agree with a fit; a fit with a larger share ends the search for a better one."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
-"""Candidate offsets of the grid within the lattice, in squares, for right and down alike."""
+"""Shifts of the grid within the lattice that are tried, to the right and down, in squares."""
 _MIN_CORNERS: Final = 12
 """Minimum number of corners for a fit."""
 _MIN_ALIGNED_SHARE: Final = 0.7
-"""Share of the corners at their expected positions above which the expected grid is the first initial value."""
+"""Share of corners near their expected positions; with a larger share, the expected grid is the first fit tried."""
 _PATCH_RADIUS_CELLS: Final = 2
-"""Distance from the centre of a patch to its edge, in cells."""
+"""Radius of the square region of cells in which a fit starts, in cells: 2 means 5 x 5 cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeFit:
-    """Homography of a grid fitted to the predictions for a rectified picture, with measures of its quality.
+    """Homography of a grid fitted to the output of the lattice network, with measures of its quality.
 
     `to_cells` `(3, 3)` maps board coordinates (squares) to cell coordinates (integers at the centres of cells).
     `median_miss` is the median distance, in squares, between predicted corners and the fitted grid. `seen_share` (0..1)
@@ -112,7 +112,7 @@ class _CellPredictions:
 
 
 def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Floats]:
-    """Yield initial homographies from board to cell coordinates: the expected grid, then fits grown from five patches.
+    """Yield homographies from board to cell coordinates to start with: the expected grid, then fits from five regions.
 
     The expected grid is left out if too few predicted corners agree with it.
     """
@@ -145,7 +145,7 @@ def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[n
 
 
 def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
-    """Return the centre (row, column) of the patch with the smallest mean error; None without a usable cell.
+    """Return the centre (row, column) of the 5 x 5 cells with the smallest mean error; None without a usable cell.
 
     Only centres in the given rows and columns are considered.
     """
@@ -157,9 +157,9 @@ def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> t
 
 
 def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
-    """Fit a homography to the corners of a patch, then extend the fit to all corners that continue the lattice.
+    """Fit a homography to the corners near the cell `patch`, then extend it to all corners that continue the lattice.
 
-    Returns the homography `(3, 3)` from board to cell coordinates, or None if the patch has no regular lattice.
+    Returns the homography `(3, 3)` from board to cell coordinates, or None if these corners form no regular lattice.
     """
     n = len(seen.middle)
     i, j = patch
@@ -189,9 +189,9 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
 
 
 def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
-    """Fit a homography to all corners near the lattice points of `H`, with Tukey's biweight; None for too few corners.
+    """Refine the homography `H` by a robust fit (Tukey's biweight) to all corners near its lattice points.
 
-    `trust` `(16, 16)` are additional weights for the corners of squares.
+    `trust` `(16, 16)` are additional weights for the corners of squares. Returns None if too few corners are near.
     """
     label, fits = _match_corners(seen, H)
     for _ in range(_REFINE_ROUNDS):
@@ -237,7 +237,10 @@ def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
 
 
 def _find_grid_shift(seen: _CellPredictions, to_cells: Floats) -> Floats:
-    """Return the translation `(3, 3)` by whole squares that maximises the on-grid log-odds of the covered cells."""
+    """Return the translation `(3, 3)`, by whole squares, that moves the grid onto the cells most probably on a board.
+
+    It maximises the sum of the on-grid log-odds of the covered cells.
+    """
     board = project(np.linalg.inv(to_cells), seen.middle).reshape(-1, 2)
     covered = np.abs(board.T[:, None] - _CANDIDATE_SHIFTS_SQUARES[:, None] - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5
     odds = (covered[1] * seen.odds.ravel()) @ covered[0].T

@@ -1,13 +1,13 @@
 """Compare the colours of a detected grid with the standard layout of premium squares.
 
 The colours of premium squares differ between editions, but their positions do not, and all uncovered squares of one
-kind have the same colour. A detected grid is therefore checked, for any edition, by the share of the colour variation
-that the kinds of square explain: the share is low for a grid that is shifted by a square or fitted to the frame.
+kind have the same colour. So the check works for any edition: it computes the share of the colour variation that the
+kinds of square explain. The share is low for a grid that is off by a square or was fitted to the frame.
 
-A clear grid whose colours are inconclusive may be a board with many tiles, or a chess board, a puzzle or a floor. The
-look of its squares decides (`measure_board_confidence`). Measured for such grids: 11 of 150 rendered boards have a
-confidence of 0.70 or more; 65 rendered grids of other kinds (`vision.rendering.other_grids`) have at most 0.50, the
-pictures of chess, go, sudoku and crosswords among the photographs at most 0.23.
+If the grid is clear but its colours prove nothing, it may be a board with many tiles, or a chess board, a puzzle or a
+floor. Then the classification of its squares decides (`measure_board_confidence`). Measured for such grids: 11 of 150
+rendered boards have a confidence of 0.70 or more; 65 rendered grids of other kinds (`vision.rendering.other_grids`)
+have at most 0.50; pictures of chess, go, sudoku and crosswords among the photographs have at most 0.23.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def layout_kinds() -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class LayoutFit:
-    """Agreement between the colours of a grid and the standard layout, at one shift of the grid.
+    """Agreement between the colours of a grid and the standard layout, for one shift of the grid.
 
-    `explained_share` (0..1) is the share of the colour variation that the kinds of square explain, with tiles and hands
-    as outliers; about 0 for a wrong grid. `shift` is the shift (right, down) in squares.
+    `explained_share` (0..1) is the share of the colour variation that the kinds of square explain; tiles and hands are
+    treated as outliers. It is about 0 for a wrong grid. `shift` is the shift (right, down) in squares.
     """
 
     explained_share: float
@@ -98,8 +98,8 @@ def find_uncovered_squares(colours: Floats) -> NDArray[np.bool_]:
 def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArray[np.float32]) -> float:
     """Return the confidence (0..1) that a grid is a board, from the colours and the classification of its squares.
 
-    `flat` is the rectified grid without a margin, as for `measure_lab_colours`; `kinds_p` `(15, 15, 3)` are the
-    probabilities of empty, tile and hidden from the square network.
+    `flat` is the rectified grid without a margin, as for `measure_lab_colours`. `kinds_p` `(15, 15, 3)` are the square
+    network's probabilities of empty, tile and hidden.
     """
     # Compare the colours with the layout. Tiles cover premium squares, so a full board need not agree.
     agreement = fit_layout_shifts(measure_lab_colours(flat, pixels_per_square), 0)[0].explained_share
@@ -149,10 +149,10 @@ class _LayoutModel:
 
 
 def _compute_explained_share(colours: Floats, near: Floats) -> float:
-    """Return the share of the colour residual of a one-kind model that the model with five kinds of square removes.
+    """Return the share (0..1) of the colour variation between squares that the kinds of square explain.
 
-    `colours` `(225, 3)` are Lab colours of the squares, `near` `(225, 225)` the pairwise similarities (0..1) of these
-    colours.
+    It compares the residuals of two models: one colour for all squares, and one colour for each of the five kinds.
+    `colours` `(225, 3)` are Lab colours of the squares, `near` `(225, 225)` their pairwise similarities (0..1).
     """
     tile = _find_typical_tile(near)
     told_apart = _compute_residual(_PREMIUM_MODEL, colours, near, tile)
@@ -161,9 +161,9 @@ def _compute_explained_share(colours: Floats, near: Floats) -> float:
 
 
 def _find_typical_tile(near: Floats) -> int:
-    """Return the index of a square that probably has a tile, by its colour.
+    """Return the index of the square whose colour is most typical of a tile.
 
-    Of the plain squares that differ from the most common colour, it is the one most similar to the others. `near`
+    Among the plain squares that differ from the most common colour, it is the one most similar to the others. `near`
     `(225, 225)` are the pairwise similarities of the colours.
     """
     plain = _PREMIUM_MODEL.members[0]
@@ -173,16 +173,20 @@ def _find_typical_tile(near: Floats) -> int:
 
 
 def _compute_residual(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> float:
-    """Return the weighted residual of the model, with each square as uncovered or as a tile, whichever fits better.
+    """Return the weighted residual of the colour model: how badly it fits the colours of the squares.
 
-    The squared errors are robust (Geman-McClure): the contribution of an outlier is bounded by the square's weight.
+    Each square counts as uncovered or as a tile, whichever fits better. The error of a square is bounded by its weight
+    (Geman-McClure), so that outliers have little influence. `tile` is the index of a square that probably has a tile.
     """
     least = np.minimum(*_compute_squared_errors(kinds, colours, _fit_colours(kinds, colours, near, tile)))
     return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
 
 
 def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> Floats:
-    """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model by alternating assignment and regression."""
+    """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model.
+
+    Alternates between assigning each square to uncovered or tile, and a regression of the colours.
+    """
     # Initialise each kind with the most common colour among its squares that differs from the tile colour.
     free = 1 - 0.9 * near[tile]
     typical = [m[int(np.argmax((near[np.ix_(m, m)] @ free[m]) * free[m]))] for m in kinds.members]
@@ -197,9 +201,9 @@ def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) 
 
 
 def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """Return the squared colour errors of each square as uncovered and as a tile, `(225,)` each.
+    """Return the squared colour error of each square under two assumptions, `(225,)` each: uncovered, and with a tile.
 
-    The colour errors are in units of `_KIND_SPREAD_LAB`.
+    Errors are in units of `_KIND_SPREAD_LAB`, the usual spread of one colour.
     """
     board, tiles = (
         ((colours - d @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2 for d in (kinds.board_design, kinds.tile_design)
@@ -210,28 +214,30 @@ def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) 
 _FULL_BOARD_TILES: Final = 100
 """Number of tiles on a board at the end of a game; most premium squares are then covered."""
 _FULL_BOARD_AGREEMENT: Final = 0.3
-"""Amount added to the layout agreement of a full board, to make up for its covered premium squares."""
+"""Amount added to the layout agreement of a full board, because its tiles cover the premium squares."""
 _CHANCE_AGREEMENT: Final = 0.1
-"""Layout agreement of a grid that is no board, by chance."""
+"""Layout agreement that a grid which is not a board reaches by chance."""
 _USUAL_AGREEMENT: Final = 0.45
 """Layout agreement that most boards exceed."""
 _CLEARNESS_WEIGHT: Final = 10.0
-"""Exponent of the geometric mean of the squares' best probabilities."""
+"""Exponent that makes the confidence of a grid fall quickly if its squares are not classified clearly."""
 _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
-"""Maximum distance, in squares, of a corner from an exactly aligned square for a screenshot: twice the usual error of
-detected corners."""
+"""Maximum distance, in squares, between a detected corner and an exactly aligned square in a screenshot.
+
+It is twice the usual error of detected corners.
+"""
 _KIND_SPREAD_LAB: Final = 8.0
 """Standard deviation of the colours of squares of one kind, in CIE Lab units."""
 _MAX_SQUARED_ERROR: Final = 4.0
-"""Maximum squared colour error of an uncovered square, in units of the squared standard deviation of its kind."""
+"""Limit for the squared colour error of a square that counts as uncovered, in units of the kind's variance."""
 _EM_ROUNDS: Final = 4
 """Number of iterations of the colour fit."""
 _MIN_WHITE_LEVEL: Final = 30.0
-"""Minimum level (0..255) that is scaled to white: a darker picture is not brightened further."""
+"""Minimum level (0..255) of white: a picture whose brightest parts are darker is not scaled up to white."""
 _CHANCE_RESIDUAL: Final = 4.0
-"""Constant added to the denominator of the explained share, in squared units of the spread: keeps the share low for a
-picture of one or two plain colours, whose residual is small and random."""
+"""Constant in the denominator of the explained share, in squared units of the spread. It keeps the share low for a
+picture of one or two plain colours, whose small residual is random."""
 _PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
 _UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
 _SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)
-"""Weight of each square, `(225,)`: the total weight of premium squares equals that of plain squares."""
+"""Weight of each square, `(225,)`: all premium squares together weigh as much as all plain squares."""

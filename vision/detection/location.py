@@ -14,7 +14,7 @@ from vision.geometry import Floats, Image, square_side
 
 
 class BoardNotFoundError(TilekeeperError):
-    """Error for a picture without a complete board; the message distinguishes no board from a part of a board."""
+    """Error for a picture without a complete board; its message says whether a part of a board is visible."""
 
 
 class LocationSource(Enum):
@@ -40,7 +40,7 @@ class BoardLocation:
     """Confidence (0..1) that the corners are the corners of a board."""
     source: LocationSource = LocationSource.SEARCHED
     is_mirrored: bool = False
-    """True if the picture is mirrored, as far as is known from an earlier reading or from the letters."""
+    """True if the picture is mirrored, as far as an earlier reading or the letters show."""
 
 
 CUT_OFF_MESSAGES: Final = (
@@ -49,7 +49,7 @@ CUT_OFF_MESSAGES: Final = (
     make_message("board-cut-right", "the board is cut off on the right: move the camera"),
     make_message("board-cut-bottom", "the board is cut off at the bottom: move the camera"),
 )
-"""Messages for a board that is not completely in the picture, in the order of `measure_overhangs`."""
+"""Messages for a board that is cut off on the left, top, right or bottom side (the order of `measure_overhangs`)."""
 
 
 def measure_overhangs(corners: Floats, width: int, height: int) -> Floats:

@@ -47,15 +47,15 @@ from vision.net import MODELS_DIR, Net
 FINDER_SIDE_PX: Final = 256
 """Side of the finder network's square input, in pixels."""
 _FINDER_CONTENT_PX: Final = 224
-"""Length, in pixels of the finder's input, to which the picture's longer side is scaled; the rest is a border."""
+"""Length of the picture's longer side in the finder's input, in pixels; the rest of the input is a border."""
 _FINDER_CELL_PX: Final = 4
 
 LATTICE_PX_PER_SQUARE: Final = 16
 LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
-"""Side of the lattice network's input in pixels; with this margin, output cells are centred on corners of squares."""
+"""Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""A halved picture may have this much less resolution than needed, as a binary logarithm: 0.1 is 7 %."""
+"""Loss of resolution that is accepted when the picture is halved for speed, as a binary logarithm: 0.1 is 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "there is no board in the picture")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "there may be a board in the picture, but its squares cannot be recognised: check light and focus"
@@ -70,7 +70,7 @@ _MIDDLE_GREY: Final = 110.0
 def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
     """Convert a picture `(H, W, 3) uint8` to network input `(3, H, W) float32` of mean 0 and standard deviation 1.
 
-    With a mask `inside` `(H, W)`, only pixels inside the mask are measured, and all other pixels become 0.
+    If there is a mask `inside` `(H, W)`, mean and deviation are those of the pixels inside it; all others become 0.
     """
     mean, deviation = cv2.meanStdDev(picture, mask=inside)
     spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
@@ -92,42 +92,42 @@ def equalise_lighting(picture: Image) -> Image:
 class LocatorConfig:
     """Thresholds of `BoardLocator`.
 
-    Layout agreement is the share (0..1) of the colour variation that the standard layout explains; seen share is the
-    share (0..1) of the grid's cells whose predicted corner agrees with the grid.
+    The layout agreement of a grid is the share (0..1) of its colour variation that the standard layout explains. Its
+    seen share is the share (0..1) of its cells for which the lattice network sees a corner in the expected position.
     """
 
     good_layout_agreement: float = 0.34
-    """Layout agreement from which a grid is accepted without trying further candidates."""
+    """Layout agreement that is sufficient: no further candidates are tried."""
     min_layout_agreement: float = 0.3
     """Minimum layout agreement of an accepted grid."""
     max_layout_shift_squares: int = 2
-    """Maximum shift, in squares, that is tried if the colours of a grid do not agree with the layout."""
+    """Maximum shift, in squares, that is tried for a grid whose colours do not agree with the layout."""
     start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-    """Shifts (right, down), in squares, tried for a candidate: corners are ambiguous if it is half a square off."""
+    """Shifts (right, down) of a candidate before the fit, in squares; a candidate may be off by half a square."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.1
-    """Largest movement of a corner between two fits, in squares, below which the fit has converged."""
+    """Movement of the corners between two fits, in squares; if no corner moves further, the fit has converged."""
     min_seen_share: float = 0.2
-    """Minimum seen share of an accepted grid."""
+    """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7
-    """Seen share from which a grid counts as complete: tiles and hands cover some corners."""
+    """Seen share of a grid that counts as complete; it is below 1 because tiles and hands cover some corners."""
     clear_seen_share: float = 0.9
-    """Seen share from which a grid is accepted whatever its colours, if all its squares are in the picture. The reader
-    then checks the look of the squares."""
+    """Seen share that is sufficient without agreement of the colours, if all squares of the grid are in the picture.
+    The reader then checks the look of the squares."""
     max_cut_squares: float = 0.05
-    """Maximum overhang beyond the picture, in squares, of a grid with `clear_seen_share`: a usual error of corners."""
+    """Maximum part of a grid outside the picture, in squares, if the colours do not agree: a usual error of corners."""
     max_side_ratio: float = 1.65
-    """Maximum ratio of opposite side pairs of a grid with `clear_seen_share`: that of a board viewed at 50 degrees."""
+    """Maximum ratio of the grid's longer to shorter sides if the colours do not agree: that of a view at 50 degrees."""
     covered_corner_weight: float = 0.003
-    """Weight, in the last fit, of corners of squares under tiles, because an oblique view displaces tile tops."""
+    """Weight of the corners of covered squares in the last fit: small, because tiles hide these corners."""
     min_grid_confidence: float = 0.84
     min_corner_confidence: float = 0.43
     min_quad_iou: float = 0.78
-    """Lower limits of the mean grid probability, the highest corner probability and the intersection over union with a
-    fitted quad, for a patch of cells that is reported as an unclear or partial board."""
+    """Limits above which a patch (region of grid cells) is reported as an unclear or partial board: mean grid
+    probability, highest corner probability, intersection over union of the patch with the quad fitted to it."""
     closeup_half_side_ratio: float = 0.75
-    """Half the side of the close-up crop, divided by the longer side of the patch of grid cells."""
+    """Half the side of the close-up crop, as a multiple of the longer side of the region of grid cells."""
     max_closeup_share: float = 0.8
     """Maximum side of the close-up crop as a share of the picture's longer side; a larger crop would add no detail."""
 
@@ -142,7 +142,7 @@ _ScoredGrid = tuple[float, Floats]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FinderResult:
-    """Result of the finder network: candidate quads, the close-up crop, and the message if all are rejected."""
+    """Result of the finder network: candidate quads, the close-up crop, and an error message for no candidates."""
 
     quads: list[Floats]
     closeup: Box | None
@@ -151,10 +151,11 @@ class _FinderResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GridFit:
-    """Result of one fit of the grid to the lattice network's output `cells`.
+    """Result of one fit of a grid to the output of the lattice network.
 
-    `corners` `(4, 2)` are in px; `seen_share` (0..1) is the share of cells that agree with the grid, `shift_squares`
-    the largest movement of a corner by the fit, `cells_to_picture` `(3, 3)` the homography from cells to px.
+        `corners` `(4, 2)` are the corners of the grid in px. `seen_share` (0..1) is the share of its cells that agree
+    with the fit. `shift_squares` is the largest movement of a corner by the fit. `cells` is the output that was
+    fitted, and `cells_to_picture` `(3, 3)` the homography from its cells to px.
     """
 
     corners: Floats
@@ -166,8 +167,8 @@ class _GridFit:
     def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_], covered_weight: float) -> Floats:
         """Repeat the fit with low weights for corners under tiles; return the corners of the grid, `(4, 2)` px.
 
-        `bare` `(15, 15)` is True for squares without a tile. Tile tops are higher than the board, so an oblique view
-        displaces them from their squares. A corner between four tiles has the weight `covered_weight`.
+        `bare` `(15, 15)` is True for squares without a tile. Tile tops are higher than the board, so they appear
+        displaced if the camera looks at an angle. A corner between four tiles has the weight `covered_weight`.
         """
         around = np.pad(bare, 1, constant_values=True).astype(np.float64)
         trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
@@ -177,16 +178,16 @@ class _GridFit:
 
 
 class _Pyramid:
-    """Image pyramid of a picture, computed on demand: halving is several times cheaper than other scale factors."""
+    """Image pyramid of a picture, computed on demand. Each level has half the size of the previous one."""
 
     def __init__(self, image: Image) -> None:
         self.height, self.width = image.shape[:2]
         self._levels = [image]
 
     def level(self, finer: float) -> tuple[Image, Floats]:
-        """Return the coarsest level with enough detail for an output of one pixel per `finer` pixels of the picture.
+        """Return the coarsest level that still has one pixel per `finer` pixels of the picture, and its scale (x, y).
 
-        Also return its scale (x, y): its width and height divided by those of the picture.
+        The scale is the level's width and height divided by those of the picture.
         """
         halvings = max(0, math.floor(math.log2(max(finer, 1.0)) - _HALVING_SLACK))
         while len(self._levels) <= halvings:
@@ -222,7 +223,7 @@ class BoardLocator:
         return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
-        """Return the grid with the highest score (None if none is accepted), and an error message for that case."""
+        """Return the grid with the highest score, and an error message that applies if no grid is accepted (None)."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._run_finder(picture, (0, 0, width, height))
@@ -349,7 +350,7 @@ class BoardLocator:
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
-    """Return the grid with the higher score, `one` if the scores are equal; None if both are None."""
+    """Return the grid with the higher score. None is worse than any grid; equal scores give `one`."""
     return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
 
 
@@ -375,7 +376,7 @@ def _find_closeup(spread: Floats, width: int, height: int, config: LocatorConfig
 
 
 def _compute_side_ratio(corners: Floats) -> float:
-    """Return the ratio (>= 1) of the summed lengths of the two pairs of opposite sides of a quad."""
+    """Return the ratio (>= 1) of the longer to the shorter pair of opposite sides of a quad."""
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
     return max(one, other) / min(one, other)
@@ -387,7 +388,7 @@ def _confidence_from_agreement(agreement: float) -> float:
 
 
 def _measure_square_colours(picture: Image, corners: Floats, around: int) -> Floats:
-    """Return mean Lab colours `(n, n, 3)` of the squares of a grid and of `around` further squares on each side."""
+    """Return the mean Lab colours `(n, n, 3)` of the squares of a grid, and of `around` more squares on each side."""
     return measure_lab_colours(
         rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around), LAYOUT_PX_PER_SQUARE
     )

@@ -1,20 +1,20 @@
-"""Classify the squares of a board whose corners are known: rectify, classify, turn upright, refine, fuse.
+"""Classify the squares of a board whose corners are known.
 
-The square network classifies squares as empty, tile or hidden (`SquareNet`), the letter network classifies the letters
-of tiles.
+The square network classifies squares as empty, tile or hidden (`SquareNet`); the letter network classifies the letters
+of tiles (`LetterNet`). Their predictions are then combined (`fusion`).
 
-The layout of the board has fourfold symmetry, so only the tiles determine the orientation. For each tile, the letter
-network predicts log-probabilities of four rotations; their sum over the tiles gives the orientation. Letters that look
-the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar faces, the tiles sometimes agree on the
-wrong rotation, nearly always upside down. If the vote is uncertain and many letters are doubtful, the board is read
-both ways up, and the reading with the higher mean tile confidence is taken.
+Orientation: the layout of the board has fourfold symmetry, so only the tiles show which way up it is. For each tile,
+the letter network predicts the log-probabilities of four rotations; the rotation with the highest sum over the tiles is
+taken. Letters that look the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar faces, the tiles
+sometimes agree on the wrong rotation, nearly always upside down. So if the vote is uncertain and many letters are
+doubtful, the board is read both ways up, and the reading with the higher mean tile confidence is taken.
 
-Some webcams deliver mirrored pictures, in which letters are read with low confidence. If many tiles are doubtful, the
-board is read a second time in the flipped picture. That reading is taken if it is much less doubtful: letters in an
-unfamiliar face are doubtful both ways round, and then the picture is rather not mirrored. On the labelled photographs
-at least 9 % of the tiles of a mirrored board are doubtful (the median is 37 %) unless there are fewer than five tiles,
-and at most 15 % upright (the 95th percentile is 1 %). A board in a mirrored picture has its corners in anticlockwise
-order: top left, top right, bottom right and bottom left of the upright board, as for other pictures.
+Mirrored pictures: some webcams deliver them, and their letters are read with low confidence. If many tiles are
+doubtful, the board is read again in the flipped picture, and this reading is taken if it is much less doubtful. A
+smaller difference proves nothing: letters in an unfamiliar face are doubtful both ways. On the labelled photographs
+with five tiles or more, at least 9 % of the tiles are doubtful if the board is mirrored (median 37 %), and at most 15 %
+if it is not (95th percentile 1 %). The corners of a mirrored board are in the usual order of the upright board (top
+left, top right, bottom right, bottom left), which is anticlockwise in the picture.
 """
 
 from __future__ import annotations
@@ -49,29 +49,29 @@ from vision.recognition.views import (
 )
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
-"""Minimum probability of the best class of a tile that is not read again while it looks the same."""
+"""Probability of the best class of a tile above which its letter is not read again while the tile looks the same."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Maximum tile probability of a square that is not read again while it looks the same, whatever its class: it is
-probably empty, so that its class matters little."""
+"""Tile probability of a square; if it is lower, the square is not read again while it looks the same. Such a square is
+probably empty, so that its letter matters little."""
 _VOTE_ERROR_RATE: Final = 0.02
-"""Assumed share of tiles with a random rotation (placed rotated, covered, misread); bounds the weight of one tile."""
+"""Assumed share of tiles that vote at random (placed rotated, covered, misread); limits the influence of one tile."""
 _MAX_EFFECTIVE_VOTES: Final = 8
-"""Upper limit of the effective number of independent tiles: tiles of one set have correlated errors."""
+"""Maximum number of tiles whose votes count as independent: the errors of tiles of one set are correlated."""
 
 _CLEAR_TILE_P: Final = 0.9
-"""Probability below which a tile counts as doubtful."""
+"""Minimum probability of a tile's letter; a tile below it is doubtful."""
 _MIN_DOUBTFUL_SHARE: Final = 0.08
-"""Share of doubtful tiles from which the flipped picture is read as well, or the board the other way up."""
+"""Share of doubtful tiles. If it is larger, the flipped picture, or the board the other way up, is read as well."""
 _MIN_MEAN_GAIN: Final = 0.02
-"""Minimum increase of the mean tile confidence for which the flipped or turned reading is taken. On the labelled
-photographs with five tiles or more, the mean of the right way round is higher by 0.035 or more."""
+"""Minimum increase of the mean tile confidence for which the flipped or rotated reading is taken. On the labelled
+photographs with five tiles or more, the correct reading is better by 0.035 or more."""
 _MAX_DOUBT_SHARE: Final = 2 / 3
-"""Maximum mean doubt (1 minus the confidence) of the tiles in a flipped reading that is taken, as a share of the doubt
-in the other. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is mirrored.
-On rendered boards in faces that no training uses, it is below this value on one of 636 that are not mirrored, and on
-291 of 320 that are."""
+"""A flipped reading is taken only if its mean doubt (1 minus confidence) is at most this share of the doubt in the
+original reading. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is
+mirrored. On rendered boards in faces that no training uses, it is below this value on one of 636 that are not mirrored,
+and on 291 of 320 that are."""
 _MIN_TOTAL_GAIN: Final = 0.25
-"""Minimum increase of the mean tile confidence times the number of tiles: one or two tiles prove little."""
+"""Minimum increase of the mean tile confidence, times the number of tiles, because one or two tiles prove little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ class Orientation:
 def combine_views(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Average the rotation predictions for crops rotated by 0 to 3 quarter turns; return `(n, 4)` log-probabilities.
 
-    `looks[k]` `(n, 4)` are the predictions for n crops rotated by k quarter turns anticlockwise: log-probabilities of
-    the number of further quarter turns that make the tile upright. Predictions for all four rotations are needed
-    because some letters resemble other letters when rotated by 180 degrees (an A resembles a V).
+    `looks[k]` `(n, 4)` are the predictions for the n crops after k anticlockwise quarter turns: the log-probability of
+    each number of further turns that makes the tile upright. All four are needed because some letters resemble others
+    upside down (an A resembles a V).
     """
     return np.asarray(np.mean([np.roll(look, k, axis=1) for k, look in enumerate(looks)], axis=0), np.float32)
 
@@ -113,7 +113,7 @@ Cell = tuple[int, int]
 """Row and column of a square."""
 
 CERTAIN_ORIENTATION_P: Final = 1 - 1e-9
-"""Probability of the orientation from which the vote of the tiles is not doubted."""
+"""Probability of the orientation above which the result of the vote is not questioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +121,19 @@ class ClassifierConfig:
     """Thresholds of `SquareClassifier`."""
 
     min_voter_p: float = 0.5
-    """Minimum tile probability of a square that is used to estimate the orientation."""
+    """Minimum tile probability of squares whose tiles vote on the orientation."""
     first_voter_count: int = 6
     """Number of tiles in the first estimate of the orientation; five clear predictions suffice."""
     extra_voter_count: int = 10
     """Number of further tiles used if the first estimate is uncertain; each tile costs four crops."""
     certain_orientation_p: float = CERTAIN_ORIENTATION_P
-    """Probability of the orientation from which no further tiles are used: reached by five clear predictions."""
+    """Probability of the orientation that ends the vote: no further tiles are used. Five clear predictions reach it."""
     outvoted_orientation_p: float = 0.9
-    """Probability of an orientation that is taken against the vote of the tiles: low enough for a problem to be
-    reported. It was right on 8 of 8 such boards, rendered in faces that no training uses."""
+    """Confidence of an orientation that was taken against the vote of the tiles. It is so low that a problem is
+    reported. Such an orientation was right on 8 of 8 boards, rendered in faces that no training uses."""
     fine_square_px: float = 10.0
-    """Side of a square in pixels below which letter probabilities are flattened: training has few pictures of such low
-    resolution, and the letter network is overconfident there."""
+    """Side of a square, in pixels. On smaller squares, letter probabilities are flattened: training has few such
+    pictures, and the letter network is overconfident there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +149,7 @@ class SquarePredictions:
     cells: Sequence[Cell]
     """Squares (row, column) that may have a tile, in order of falling tile probability."""
     kinds: SquareKinds | None
-    """What the square network is given for the next picture; None after a rotation, which changes the context."""
+    """Memory of the square network for the next picture; None after a rotation, which makes it invalid."""
 
     def rotate(self, quarter_turns: int) -> SquarePredictions:
         """Return the views and predictions rotated anticlockwise by `quarter_turns` quarter turns."""
@@ -179,9 +179,9 @@ class ClassifiedBoard:
     kinds: SquareKinds | None
     """Memory of the square network for the next picture, if there is any."""
     clear_tiles: TileTable
-    """Predictions of the letter network for the tiles whose class is clear."""
+    """Predictions of the letter network for the tiles with a clear letter."""
     unclear_empty: TileTable
-    """Predictions for the other squares that are probably empty."""
+    """Predictions of the letter network for squares that are probably empty and whose class is not clear."""
 
 
 class SquareClassifier:
@@ -206,9 +206,10 @@ class SquareClassifier:
     ) -> ClassifiedBoard:
         """Classify the 225 squares inside `corners` `(4, 2)` px; the possible letters are `tiles`.
 
-        With `is_upright`, the first corner is the top left of the upright board; otherwise, the orientation is
-        estimated and the board is turned upright, or with `is_reversed` the other way up. With `recalled`, `corners`
-        are those of its location; only tiles that have changed are read.
+        - `is_upright`: the first corner is the top left of the upright board. Otherwise the orientation is estimated,
+          and the board is turned upright.
+        - `is_reversed`: turn the board the other way up than estimated.
+        - `recalled`: the memory of an earlier reading, for the same `corners`; only tiles that have changed are read.
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
         found = self._classify_squares(image, corners, recalled)
@@ -226,7 +227,7 @@ class SquareClassifier:
         return self._fuse(found, orientation, table, alphabet, square_side(corners))
 
     def classify_mirrored(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
-        """Classify the letters of `found` in its mirrored views: this shows whether the picture is mirrored."""
+        """Classify the letters of `found` again, in mirrored views, to find out whether the picture is mirrored."""
         board, tops = (np.ascontiguousarray(view.swapaxes(0, 1)) for view in (found.views.board, found.views.tops))
         kinds_p = np.ascontiguousarray(found.kinds_p.swapaxes(0, 1))
         mirrored = SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p), None)
@@ -239,7 +240,7 @@ class SquareClassifier:
     def _fuse(
         self, found: SquarePredictions, turn: Orientation, table: TileTable, alphabet: NDArray[np.float32], px: float
     ) -> ClassifiedBoard:
-        """Combine the predictions of both networks for an upright board with `px` pixels a square in the picture."""
+        """Combine the predictions of both networks for an upright board, whose squares are `px` pixels wide."""
         letters_p = self._refine(table, alphabet, px)
         best_p = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1, initial=0)
         is_clear = best_p >= _MIN_RECALLED_PROBABILITY
@@ -266,10 +267,10 @@ class SquareClassifier:
         return SquarePredictions(board, tops, kinds.kinds_p, find_likely_tiles(kinds.kinds_p), kinds)
 
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
-        """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
+        """Estimate the orientation by a vote of the most probable tiles.
 
-        Some tiles are rotated as they seem to be rotated, and classified again. If they are not certainly upright then,
-        all four rotations are compared. A board without tiles is taken as upright.
+        Also returns the predictions for their upright crops. The first estimate is from crops in one rotation. If it is
+        not confirmed, all four rotations are compared. A board without tiles counts as upright.
         """
         config = self._config
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= config.min_voter_p]
@@ -288,8 +289,8 @@ class SquareClassifier:
     ) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from predictions for all four rotations of the tiles on the squares `voters`.
 
-        `known` are the predictions for the first voters that were made before, by the number of quarter turns. Also
-        return the predictions for the upright crops.
+        `known` are earlier predictions for the first voters, by number of quarter turns. Also returns the predictions
+        for the upright crops.
         """
         config = self._config
         first, last = config.first_voter_count, config.first_voter_count + config.extra_voter_count
@@ -329,7 +330,7 @@ class SquareClassifier:
         return same.join(self._settle_letters(self._classify_tiles(changed), alphabet))
 
     def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
-        """Improve the letter predictions of single tiles with further crops."""
+        """Improve the letter predictions of tiles that are still doubtful, by averaging over more crops."""
         # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
         table = replace(
             table, letters_logp=self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
@@ -341,9 +342,9 @@ class SquareClassifier:
         )
 
     def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
-        """Refine the letter predictions of n tiles; return probabilities `(n, classes)` within the tile set's alphabet.
+        """Refine the letter predictions of n tiles; return probabilities `(n, classes)`.
 
-        `square_px` is the side of a square in the picture, in pixels.
+        They are 0 for letters outside the tile set. `square_px` is the side of a square in the picture.
         """
         # Flatten the log-probabilities for pictures of low resolution, in which the network is overconfident.
         flattened_logp = table.letters_logp * min(1.0, square_px / self._config.fine_square_px) ** 2
@@ -394,6 +395,6 @@ def is_clearly_better(flipped_p: NDArray[np.float64], tiles_p: NDArray[np.float6
 def is_better_reversed(reversed_p: NDArray[np.float64], tiles_p: NDArray[np.float64]) -> bool:
     """Return True if the tile confidences of the board read the other way up, `(m,)`, are higher than `tiles_p` `(n,)`.
 
-    The vote of the tiles is uncertain, so a smaller gain suffices than for mirrored pictures, which are rare.
+    A smaller gain suffices than for mirrored pictures, which are rare.
     """
     return bool(len(reversed_p) and reversed_p.mean() - tiles_p.mean() >= _MIN_MEAN_GAIN)

@@ -1,8 +1,8 @@
-"""Find the squares whose colour has changed between two pictures of a board, although the light may have changed, too.
+"""Find the squares whose colour has changed between two pictures of a board, even if the light has changed as well.
 
-Lamps, daylight, players' shadows and the camera's exposure change the light smoothly across the board. The ratio of the
-colours of each square in the two pictures is therefore compared with a smooth one: a cubic surface, fitted robustly to
-the logarithms of all ratios (least squares with iterated Cauchy weights).
+Lamps, daylight, players' shadows and the camera's exposure change the light smoothly across the board. So a smooth
+surface (a cubic polynomial) is fitted to the logarithms of the colour ratios of all squares in the two pictures.
+Squares far from the surface have changed. The fit is robust: least squares with iterated Cauchy weights.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ squares without a change differ by less than 5 % from a surface of degree 3."""
 _ROUNDS: Final = 4
 """Number of fits of the surface."""
 _USUAL_CHANGE: Final = 0.02
-"""Change of a square, apart from the light, that halves its weight in the next fit."""
+"""Distance of a square from the fitted surface that halves its weight in the next fit (natural logarithm)."""
 _MAX_CHANGE: Final = 0.05
-"""Maximum change of the mean colour of a square, apart from the light, as a share of the colour: a plain blank may
-differ from an empty square by little more than its colour."""
+"""Change of colour, as a share of the colour and apart from the light, that counts as a change of the square. It is
+small because the colour of a blank may be close to that of the empty square."""
 _MAX_DARK_CHANGE: Final = 3.0
-"""Maximum change of a dark colour, in grey levels: for colours of which `_MAX_CHANGE` is less than this."""
+"""Change of a dark colour that counts as a change of the square, in grey levels; it replaces `_MAX_CHANGE` if it is
+larger."""
 _MAX_LIGHT_CHANGE: Final = 0.3
-"""Maximum change of the light on any square (natural logarithm of the factor): after a larger change, no colour is
-known to be the same."""
+"""Maximum change of the light on any square (natural logarithm of the factor). After a larger change, squares cannot be
+compared."""
 
 
 def find_recoloured_squares(before: Image, now: Image) -> NDArray[np.bool_] | None:
@@ -54,7 +55,7 @@ def find_recoloured_squares(before: Image, now: Image) -> NDArray[np.bool_] | No
 
 
 def _measure_mean_colours(view: Image) -> Floats:
-    """Return the mean colours of the squares of a view from `rectify_board`, `(225, 3)` BGR."""
+    """Return the mean BGR colours `(225, 3)` of the squares of a view from `rectify_board`."""
     side = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES
     grid = slice(VIEW_MARGIN_SQUARES, -VIEW_MARGIN_SQUARES)
     colours = cv2.resize(view, (side, side), interpolation=cv2.INTER_AREA)[grid, grid]
@@ -62,7 +63,7 @@ def _measure_mean_colours(view: Image) -> Floats:
 
 
 def _list_surfaces() -> Floats:
-    """Return the values of all monomials of up to `_DEGREE` at the centres of the squares: `(225, monomials)`."""
+    """Return the values `(225, monomials)` of all monomials up to `_DEGREE` at the centres of the squares."""
     places = np.linspace(-1, 1, BOARD_SIZE)
     x, y = np.meshgrid(places, places)
     powers = [(i, j) for i in range(_DEGREE + 1) for j in range(_DEGREE + 1 - i)]

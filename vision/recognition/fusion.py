@@ -1,14 +1,14 @@
-"""Fuse the predictions of the square and letter networks into class probabilities for each square.
+"""Combine the predictions of the square and letter networks into class probabilities for each square.
 
-The square network uses colours and surroundings, the letter network print and shape. Squares without print are either
-blanks or empty, and both networks are unreliable there. Two more measurements on the same board are added:
+The square network uses colours and surroundings, the letter network print and shape. A square without print is either
+empty or has a blank, and there both networks are unreliable. Two more measurements on the same board help:
 
 Colour: colours differ between editions and with the lighting, but on one board all empty squares of one kind have the
-same colour, and so do all tiles. A square without print is compared with empty squares and with tiles; the weight of
-nearby squares is larger, because the lighting changes smoothly.
+same colour, and so do all tiles. A square without print is compared with both. Nearby squares have a larger weight,
+because the lighting changes smoothly.
 
 Edges: a blank may have exactly the colour of the board, but a tile covers the lines, ridges or gaps between squares.
-These differ between boards, between the four sides of a square (by the lighting) and next to a tile, so each side of a
+How they look depends on the board, on the lighting of each side of a square, and on tiles nearby. So each side of a
 square is compared with the same side of tiles and of empty squares on the same board.
 """
 
@@ -38,23 +38,24 @@ from vision.recognition.views import (
 
 _KINDS: Final = tuple(dict.fromkeys(load_layout().premiums))
 SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums])
-"""Index of the kind (premium) of each of the 225 squares; symmetric under quarter turns."""
+"""The kind of each of the 225 squares, as an index into `_KINDS`; the same after a quarter turn of the board."""
 _SQUARE_POSITIONS: Final = np.indices((BOARD_SIZE, BOARD_SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEIGHBOUR_REACH_SQUARES: Final = 2.0
-"""Distance in squares at which the weight of another square is half of the maximum."""
+"""Distance, in squares, at which a neighbour's weight is half of the maximum."""
 _NEIGHBOUR_WEIGHTS: Final = (
     1
     / (((_SQUARE_POSITIONS[:, None] - _SQUARE_POSITIONS) ** 2).sum(axis=2) + _NEIGHBOUR_REACH_SQUARES**2)
     * (1 - np.eye(BOARD_SIZE * BOARD_SIZE))
 )
-"""Weight of each square (column) in the colour average for each square (row), `(225, 225)`; 0 on the diagonal."""
+"""Weights `(225, 225)` for the mean colour around a square: row = the square, column = its neighbour. 0 on the
+diagonal."""
 _SAME_KIND_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_KINDS[:, None] == SQUARE_KINDS)
 """Weights as in `_NEIGHBOUR_WEIGHTS`, but 0 between squares of different kinds."""
 _MIN_SQUARES: Final = 4
 """Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
 _MIN_COLOUR_SPREAD: Final = 0.005
-"""Minimum standard deviation of log-colours of tiles or of empty squares; chosen, like `_NEIGHBOUR_REACH_SQUARES`, by
-the number of errors that `python -m vision.training.fit_blanks` prints for rendered scenes."""
+"""Minimum standard deviation of log-colours of tiles or of empty squares. Like `_NEIGHBOUR_REACH_SQUARES`, it was
+chosen to minimise the errors that `python -m vision.training.fit_blanks` reports for rendered scenes."""
 _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
@@ -72,10 +73,11 @@ def measure_log_colours(view: Image) -> Floats:
 def compute_colour_log_ratio(
     colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], mask: NDArray[np.bool_]
 ) -> Floats:
-    """Return the log-likelihood ratio tile : empty of the colour of each square marked in `mask`: `(225,)` nats.
+    """Return the log-likelihood ratio tile : empty (nats) of the colours of the squares in `mask`, as `(225,)`.
 
     `colours` `(225, 3)` are from `measure_log_colours`. The masks `empty` and `tiles` `(225,)` mark squares that are
-    certainly empty or certainly tiles. The ratio is 0 for all other squares, and if too few squares are certain.
+    certainly empty or certainly tiles; their colours are the reference. The ratio is 0 for squares outside `mask`, and
+    for all squares if too few are certain.
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     laid = np.flatnonzero(tiles)
@@ -119,7 +121,7 @@ def covariance(differences: Floats, least: float) -> Floats:
 def log_likelihood(differences: Floats, spread: Floats) -> Floats:
     """Return the log-likelihood `(n,)` of `differences` `(n, d)` under a zero-mean multivariate Student t distribution.
 
-    `spread` is the scale matrix `(d, d)`. A constant that depends only on d is left out.
+    `spread` is the scale matrix `(d, d)`. The normalising constant is left out.
     """
     squared = np.einsum("ni,ij,nj->n", differences, np.linalg.inv(spread), differences)
     logs = -0.5 * np.linalg.slogdet(spread)[1] - (_T_DEGREES_OF_FREEDOM + differences.shape[1]) / 2 * np.log1p(
@@ -129,7 +131,7 @@ def log_likelihood(differences: Floats, spread: Floats) -> Floats:
 
 
 _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
-"""Offsets, in pixels of the rectified board, of the rows sampled across the edge between two squares."""
+"""Rows of pixels that are sampled across the edge between two squares, relative to that edge."""
 _CORNER_PX: Final = 3
 """Number of pixels left out at both ends of an edge, because other squares also touch the edge there."""
 _MIN_SIDES: Final = 8
@@ -137,20 +139,22 @@ _MIN_SIDES: Final = 8
 _MIN_EDGE_SPREAD: Final = 0.05
 """Minimum standard deviation of the log-colours across edges of tiles or of empty squares."""
 _MAX_SIDE_LOG_RATIO_NATS: Final = 4.0
-"""Bound for the absolute log-likelihood ratio of one edge, in nats. On rendered scenes, values of this constant and of
-the two above that are 50 % larger or 25 % smaller are as good."""
+"""Bound for the absolute log-likelihood ratio of one edge, in nats. It is not critical: on rendered scenes, this
+constant and the two above can be 50 % larger or 25 % smaller without more errors."""
 _IS_PREMIUM: Final = np.array([premium is not Premium.NONE for premium in load_layout().premiums])
 
 
 def compute_edge_log_ratio(
     view: Image, colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], mask: NDArray[np.bool_]
 ) -> Floats:
-    """Return the log-likelihood ratio tile : empty of the edges of each square marked in `mask`: `(225,)` nats.
+    """Return the log-likelihood ratio tile : empty (nats) of the edges of the squares in `mask`, as `(225,)`.
 
     `view` is the rectified board, `colours` the result of `measure_log_colours(view)`. The masks `empty` and `tiles`
-    `(225,)` mark squares that are certainly empty or certainly tiles. The ratios of the four edges are added; the sum
-    is 0 for all other squares, and if too few squares are certain. An edge is used only if the adjacent square is
-    certain, because there is no line next to a hand or the frame.
+    `(225,)` mark squares that are certainly empty or certainly tiles; their edges are the reference.
+
+    The result is the sum over the four edges of a square. An edge counts only if the square on its other side is
+    certain, because next to a hand or the frame there is no line. The result is 0 for squares outside `mask`, and for
+    all squares if too few are certain.
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     plain = np.flatnonzero(empty & ~_IS_PREMIUM)
@@ -211,9 +215,9 @@ def _measure_row_edges(view: Image) -> Floats:
 
 
 def _select_edges(edges: Floats, which: NDArray[np.bool_], sides: NDArray[np.bool_], side: int) -> Floats:
-    """Return the edge log-colours `(n, 9)` of the squares marked in `which` `(225,)`, on side `side` (0..3) only.
+    """Return the log-colours `(n, 9)` across the edges on side `side` (0..3) of the squares in `which` `(225,)`.
 
-    `sides` `(225, 4)` marks the usable edges. If there are too few usable edges on that side, all four sides are used.
+    `sides` `(225, 4)` marks the usable edges. If too few are usable on that side, those of all four sides are returned.
     """
     here = edges[which & sides[:, side], side]
     return here if len(here) >= _MIN_SIDES else edges[which[:, None] & sides]
@@ -225,38 +229,41 @@ def _compute_edge_likelihood(seen: Floats, known: Floats) -> Floats:
 
 
 _BLANK_MISS_RATE: Final = 0.2
-"""Rate at which the letter network classifies a blank as no tile, measured on held-out rendered scenes."""
+"""Share of blanks that the letter network classifies as no tile, measured on rendered scenes outside the training data.
+"""
 _FALSE_LETTER_RATE: Final = 0.01
-"""Rate at which the letter network predicts a letter for an empty square, independent of its confidence."""
+"""Share of empty squares on which the letter network sees a letter, at any confidence."""
 _MIN_PROBABILITY: Final = 1e-4
-"""Probability floor: bounds each of the log-odds to +-9.2 nats."""
+"""Minimum of all probabilities: limits each of the log-odds to +-9.2 nats."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
 _MIN_BLANK_PROBABILITY: Final = 0.003
-"""Maximum probability of hidden, and minimum probability of a blank, of a square without print for which evidence for a
-blank is measured."""
+"""`_MAX_HIDDEN_PROBABILITY` and `_MIN_BLANK_PROBABILITY`: a square without print is examined for a blank only if it is
+hidden with at most the one and a blank with at least the other probability."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
 _MAX_DOUBTFUL_LOG_ODDS: Final = 6.0
-"""Absolute log-odds below which the edges of a square are also measured: the four edges change the log-odds by at most
-4 * `_MAX_SIDE_LOG_RATIO_NATS` times the weight of the edges."""
+"""Absolute log-odds of a square for which edges are measured; above it, the four edges could not change the result.
+Their influence is at most 4 * `_MAX_SIDE_LOG_RATIO_NATS` times the weight of the edges."""
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
-"""Difference in prior log-odds blank : empty (nats) between real boards and training scenes, for 0 to 4 adjacent tiles.
+"""Correction of the prior log-odds blank : empty (nats), for squares with 0 to 4 adjacent tiles.
 
-The final boards of 600 games have 146, 673, 281 and 64 blanks and 25,381, 17,586, 6501 and 692 empty squares with 1, 2,
-3 and 4 adjacent tiles; a training scene has 1.03, 2.58, 2.11 and 1.02 blanks and 42.3, 14.4, 4.01 and 0.66 empty
-squares (mean of 600). The value for 1 adjacent tile is also used for 0."""
+Blanks are rarer on real boards than in training scenes. The final boards of 600 games have 146, 673, 281 and 64 blanks
+and 25,381, 17,586, 6501 and 692 empty squares with 1, 2, 3 and 4 adjacent tiles. A training scene has 1.03, 2.58, 2.11
+and 1.02 blanks and 42.3, 14.4, 4.01 and 0.66 empty squares (mean of 600). The value for 1 adjacent tile is also used
+for 0.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlankEvidence:
-    """Log-odds of a blank tile against no tile for the n squares without print, as parallel arrays."""
+    """Evidence for a blank on each of the n squares without print, as parallel arrays."""
 
     squares: NDArray[np.intp]
     """`(n,)`: indices (0..224) of the squares."""
     log_odds: Floats
-    """`(n, 4)`: log-odds blank : empty in nats, from the square network, the letter network, the colour comparison and
-    the edge comparison; 0 if unknown or not measured."""
+    """`(n, 4)`: log-odds blank : empty in nats. The columns are the square network, the letter network, the colour
+    comparison and the edge comparison. A value is 0 if it is unknown or was not measured."""
     neighbour_count: NDArray[np.intp]
     """`(n,)`: number (0..4) of adjacent tiles."""
 
@@ -264,7 +271,7 @@ class BlankEvidence:
 def fuse_predictions(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> NDArray[np.float64]:
-    """Fuse both networks' predictions; return `(15, 15, classes + 1)` probabilities of the letter classes and hidden.
+    """Combine both networks' predictions to probabilities `(15, 15, classes + 1)`: the letter classes, and last hidden.
 
     `kinds` `(15, 15, 3)` are the probabilities from the square network. `letters` `(n, classes)` are the probabilities
     from the letter network for the n squares `cells` (row, column). `board` is the image from `rectify_board`.

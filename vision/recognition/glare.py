@@ -1,4 +1,4 @@
-"""Hide the squares on which glare has washed out what is there.
+"""Mark squares as hidden if glare may have washed out their contents.
 
 A lamp or a flash that is reflected by the board leaves a white spot. Under it a letter may look like another one, a
 tile like a blank, and a tile of any kind like an empty square.
@@ -17,16 +17,18 @@ from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLAS
 from vision.recognition.views import cut_inner_halves
 
 _MIN_GLARE_LEVEL: Final = 250
-"""Minimum level (0..255) of all channels of a glare pixel; white tiles in a well exposed picture are darker."""
+"""Minimum level (0..255) of all three channels of a pixel that counts as glare. White tiles are darker than this in a
+well exposed picture."""
 _BRIGHT_LEVEL: Final = 200
-"""Median level (0..255) of tile faces, or of empty squares, from which they cannot be distinguished from glare."""
+"""Median level (0..255) of tiles or of empty squares that counts as bright: they cannot be distinguished from glare."""
 _MAX_GLARE_SHARE: Final = 0.5
-"""Share of glare pixels in a square above which print would not be visible.
+"""Share of glare pixels in a square; with a larger share, print on the square would not be visible.
 
 In the 233 labelled photographs one square has more: on a board with glare.
 """
 _MIN_CLASS_PROBABILITY: Final = 0.5
-"""Minimum probability of a letter, or of no tile, of the squares whose brightness is measured."""
+"""Minimum probability of a class (a letter, or no tile) for a square to be used in measuring the brightness of that
+class."""
 
 
 def measure_glare(view: Image) -> Floats:
@@ -36,18 +38,22 @@ def measure_glare(view: Image) -> Floats:
 
 
 def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
-    """Return True if the squares marked in `squares` `(225,)` are as bright as glare; False if no square is marked."""
+    """Return True if the squares in the mask `squares` `(225,)` are so bright that glare on them cannot be recognised.
+
+    Returns False for an empty mask.
+    """
     faces = np.percentile(cut_inner_halves(view)[squares].min(axis=2), 75, axis=1)
     return bool(squares.any() and np.median(faces) >= _BRIGHT_LEVEL)
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
-    """Make the squares with glare hidden: move probability to that class from blank, letter and no tile, in place.
+    """Increase the probability of hidden for squares with glare, in place, at the expense of the other classes.
 
-    `chances` `(225, classes + 1)` are the class probabilities, `plain` the indices of squares without print, and
-    `square_kinds` `(225,)` the number of each square's kind; the kinds differ in colour. A blank under glare may be any
-    tile. A partly visible letter may be classified as another letter: an O without its right side as a C. A square that
-    looks empty may have a tile, unless all empty squares of its kind are as bright.
+    `chances` `(225, classes + 1)` are the class probabilities, the last for hidden. `plain` are the indices of squares
+    without print. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.
+
+    Under glare, a blank may be any tile, and a letter that is partly visible may be another: an O without its right
+    side looks like a C. A square that looks empty may have a tile, unless all empty squares of its kind are as bright.
     """
     washed = measure_glare(board)
     if not washed.any():

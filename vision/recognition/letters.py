@@ -1,16 +1,17 @@
 """Classify the letter, rotation and position of tiles, and refine letters by comparing the tiles of one picture.
 
-The input of a small convolutional network is one grey crop of the tile's top per tile. Each crop is normalised
-separately, so that the colours of tile and letter have no effect.
+The input of a small convolutional network is a grey crop of the top of each tile. Each crop is normalised separately,
+so that the colours of tile and letter have no effect.
 
 The letters А (Cyrillic), Α (Greek) and A (Latin) share one class of the network, called a letter shape. The alphabet of
 the tile set determines which letter a shape stands for.
 
-The tiles in one picture belong to one set and have the same lighting and blur. A tile that may be an S or a B is
-therefore compared, by the network's features, with the other tiles classified as S and as B (label propagation, after
-Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002). If the network is unusually
-uncertain about the other tiles, or takes them for letters that are not in the tile set, it does not know their
-typeface: the confidence for this tile is reduced as well.
+The tiles in one picture belong to one set and have the same lighting and blur. So a tile that may be an S or a B is
+compared, by the network's features, with the other tiles that were classified as S and as B (label propagation, after
+Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002).
+
+The network may not know the typeface: it is then unusually uncertain about the other tiles, or takes them for letters
+that the tile set does not have. In that case the confidence in all letters is reduced.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ _CYRILLIC: Final = zip("АВЕКМНОРСТХІ", "ABEKMHOPCTXI", strict=True)
 _GREEK: Final = zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΓΠΦ", "ABEZHIKMNOPTYXГПФ", strict=True)
 _SHAPES: Final = dict([*_CYRILLIC, *_GREEK])
 _STROKED_TO_BASE: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
-"""Base letters of letters with a stroke, which the Unicode normal form NFD does not decompose."""
+"""Base letters of letters with a stroke: Unicode does not decompose these (normal form NFD)."""
 
 
 def letter_shape(tile: str) -> str:
-    """Return the letter shape of a tile: the representative of all letters that look the same, or the tile itself."""
+    """Return the letter shape of a tile: one letter for all that look the same. Other tiles are unchanged."""
     return _SHAPES.get(tile, tile)
 
 
 def strip_accent(name: str) -> str:
-    """Return the letter shape of `name` without its accent or stroke; a name of several characters is not changed."""
+    """Return the letter shape of `name` without accent or stroke; a name of several characters is unchanged."""
     return letter_shape(_STROKED_TO_BASE.get(name) or unicodedata.normalize("NFD", name)[0]) if len(name) == 1 else name
 
 
@@ -57,37 +58,37 @@ def map_classes_to_tiles(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tu
 FEATURE_COUNT: Final = 128
 """Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
-"""Minimum probability of the best letter; below this, predictions are averaged over shifted crops."""
+"""Minimum probability of a clear letter. For less clear tiles, predictions are averaged over shifted crops."""
 _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
-"""Shifts (down, right) of the additional crops for an unclear tile, in pixels (2 pixels are 7 % of a square): the mean
-of five predictions has fewer errors than one prediction."""
+"""Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
+five predictions has fewer errors than one prediction."""
 _MIN_RECUT_OFFSET: Final = 0.07
-"""Minimum predicted offset (in squares) or rotation (in radians) of a tile for which a corrected crop is made."""
+"""A corrected crop is made if the tile is off-centre by more than this (in squares) or rotated by more (in radians)."""
 _MAX_RECUTS: Final = 2
 """Maximum number of corrections per crop: large rotations are predicted less accurately than small ones."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
-"""Minimum total probability of all letters for which the predicted offset is used: an empty square has no tile."""
+"""Minimum total probability of all letters for which the predicted offset of a tile is used; an empty square has no
+offset."""
 _MIN_FOREIGN_PROBABILITY: Final = 0.9
-"""Minimum probability of letters with accents that are not in the tile set, for a tile that clearly has one."""
+"""Minimum total probability of accented letters outside the tile set; a tile above it certainly has such a letter."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights of the similarity between tiles."""
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 LETTER_CLASSES: Final = slice(2, None)
-"""Indices of no tile, blank and letters among the classes of the letter network."""
+"""Positions in the list of the letter network's classes: first no tile, then blank, then all letters."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 """Shares of tiles rotated by 0 to 3 quarter turns in the training data."""
 _TURNED_TILE_RATE: Final = 0.001
-"""Assumed share of tiles that players place rotated, for each of 1, 2 and 3 quarter turns."""
+"""Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
 _MIN_CONTRAST: Final = 6.0
-"""Grey levels added to the contrast before division, so that the grain of a blank is not amplified to look like
-print."""
+"""Grey levels added to the contrast before division by it; otherwise the grain of a blank would be amplified."""
 
 
 def normalise_contrast(cut: Image) -> NDArray[np.float32]:
     """Normalise brightness and contrast of each crop: `(n, 36, 36) uint8` to `(n, 1, 36, 36) float32` in -3..3.
 
-    Brightness (median) and contrast (standard deviation) are measured in the inner part of the crop, on the tile.
+    The median and the standard deviation are measured on the inner part of the crop, which shows only the tile.
     """
     edge = CROP_SIDE_PX // 6
     inner = cut[:, edge:-edge, edge:-edge]
@@ -114,10 +115,10 @@ class TilePredictions:
     """`(n, 3)`: offset (right, down) of the tile from the centre of its crop, in squares, and clockwise rotation of the
     tile in radians. Undefined for crops without a tile."""
     features: NDArray[np.float32]
-    """`(n, 128)`: feature vectors, similar for tiles that look alike."""
+    """`(n, 128)`: feature vectors. Tiles that look similar have similar vectors."""
 
     def replace_at(self, which: NDArray[np.intp], others: TilePredictions) -> TilePredictions:
-        """Return a copy in which the predictions at the indices `which` are replaced by the rows of `others`."""
+        """Return a copy with other predictions at the indices `which`: the rows of `others`."""
         mine = TilePredictions(*(getattr(self, f.name).copy() for f in fields(self)))
         for f in fields(self):
             getattr(mine, f.name)[which] = getattr(others, f.name)
@@ -141,7 +142,7 @@ class LetterNet:
         weights = self._net.metadata.get(SIMILARITY_KEY, SIMILARITY_WEIGHTS)
         assert isinstance(weights, Sequence)
         self.similarity_weights: Final[tuple[float, ...]] = tuple(float(w) for w in weights)
-        """Weights for `refine_by_similarity`."""
+        """Weights for `refine_by_similarity`, from the metadata of the network."""
 
     def predict(self, cut: Image) -> TilePredictions:
         """Run the network on grey crops `(n, 36, 36) uint8`."""
@@ -169,8 +170,8 @@ class LetterNet:
     ) -> NDArray[np.float32]:
         """Average the letter predictions of unclear tiles over shifted crops; return log-probabilities `(n, classes)`.
 
-        `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. A tile is unclear if its best letter
-        within the alphabet `within`, a matrix from `alphabet_matrix`, has a low probability.
+        `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. `within` is a matrix from
+        `alphabet_matrix`. A tile is unclear if its best letter in this alphabet has a low probability.
         """
         unclear = np.flatnonzero(restrict_to_alphabet(letters, within).max(axis=1) < _MIN_CLEAR_PROBABILITY)
         if not len(unclear):
@@ -186,10 +187,11 @@ class LetterNet:
     def marginalise_turns(
         self, spots: TilePoses, letters: NDArray[np.float32], turns: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Marginalise the letter predictions over the rotation of each tile; return log-probabilities `(n, classes)`.
+        """Correct the letter predictions of rotated tiles; return log-probabilities `(n, classes)`.
 
-        `letters` and `turns` are arrays of `TilePredictions` for the tiles `spots` in an upright view. Players rarely
-        place a tile rotated, so only a clear prediction has an effect: an upside-down W is more probably an M.
+        `letters` and `turns` are arrays of `TilePredictions` for the tiles `spots` in an upright view. The result is
+        the mean over the possible rotations, weighted by their probabilities. Players rarely place a tile rotated, so
+        only a clear prediction has an effect: an upside-down W is more probably an M.
         """
         # Replace the prior of the rotations in training by the prior on real boards.
         likely = (
@@ -217,14 +219,15 @@ class LetterNet:
     def alphabet_matrix(self, tiles: Collection[str]) -> NDArray[np.float32]:
         """Return the 0/1 matrix `(classes, classes)` that maps class probabilities to the alphabet of a tile set.
 
-        The probabilities of no tile, blank and the letters in `tiles` are kept. The probability of an accented letter
-        is added to its base letter if `tiles` has no accented letter of that base: the accent is then a dimple or dirt.
-        The probabilities of other letters are dropped.
+        - No tile, blank and the letters in `tiles` keep their probabilities.
+        - An accented letter counts as its base letter if `tiles` has no accented letter of that base: the accent is
+          then a dimple or dirt.
+        - Other letters are dropped.
         """
         return _build_alphabet_matrix(self.classes, frozenset(tiles))
 
     def count_foreign_accents(self, letters: NDArray[np.float32], tiles: Collection[str]) -> int:
-        """Return the number of tiles that clearly have a Latin letter with an accent that no tile in `tiles` has.
+        """Return how many tiles clearly show a Latin letter with an accent that no tile in `tiles` has.
 
         `letters` `(n, classes)` are the log-probabilities of n tiles.
         """
@@ -236,7 +239,7 @@ class LetterNet:
         return int((np.exp(letters[:, is_foreign]).sum(axis=1) > _MIN_FOREIGN_PROBABILITY).sum())
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
-        """Return, for each class of the network, the tile of this letter shape among `tiles`, or the class itself."""
+        """Return the symbol of each class: the tile of this letter shape in `tiles`, otherwise the class itself."""
         return map_classes_to_tiles(self.classes, tuple(tiles))
 
     def unsupported_tiles(self, tiles: Collection[str]) -> tuple[str, ...]:
@@ -258,9 +261,9 @@ def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> N
 
 
 def restrict_to_alphabet(letters: NDArray[np.float32], within: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Convert log-probabilities `(n, classes)` to probabilities `(n, classes)` that are 0 outside an alphabet.
+    """Convert log-probabilities `(n, classes)` to probabilities; letters outside an alphabet get 0.
 
-    `within` `(classes, classes)` is a matrix from `LetterNet.alphabet_matrix`.
+    `within` `(classes, classes)` is the alphabet, a matrix from `LetterNet.alphabet_matrix`.
     """
     counted = np.exp(letters.astype(np.float64)) @ within + 1e-9 * within.any(axis=0)
     return np.asarray(counted / counted.sum(axis=1, keepdims=True), np.float64)
@@ -272,18 +275,22 @@ def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 SIMILARITY_WEIGHTS: Final = (10.8, -0.13, -0.33)
-"""Weights (nats) of the features from `compute_letter_evidence` for a network without weights of its own: similarity,
-doubt and foreign letters. A training writes those of its network (`vision.training.fit_tile_similarity`)."""
+"""Weights (nats) of the features from `compute_letter_evidence`: similarity, doubt and foreign letters.
+
+They are used for a network without weights of its own. `vision.training.fit_tile_similarity` fits these weights for a
+network, and training stores them in its metadata.
+"""
 _USUAL_DOUBT: Final = 0.02
-"""Usual mean doubt of tiles; the doubt of a tile is 1 minus the probability of its best letter among the letters. One
-virtual tile of this doubt is added to the mean, for pictures with few tiles. A lower mean has no effect, because a
-single tile may be worn among clear ones."""
+"""Usual mean doubt of the tiles in a picture. The doubt of a tile is 1 minus the probability of its best letter, given
+that it has a letter. One imaginary tile of this doubt is added to the mean, for pictures with few tiles. A mean below
+it has no effect, because one worn tile may be among clear ones."""
 _USUAL_FOREIGN_NATS: Final = 0.02
 _MAX_FOREIGN_NATS: Final = 5.0
-"""Usual and maximum evidence of a tile for letters outside the tile set (`measure_foreign_nats`). One virtual tile of
-the usual evidence is added to the mean."""
+"""`_USUAL_FOREIGN_NATS` and `_MAX_FOREIGN_NATS`: the usual and the maximum result of `measure_foreign_nats` for one
+tile. One imaginary tile with the usual value is added to the mean over a picture."""
 _MAX_FLATTENING: Final = 0.9
-"""Maximum share by which log-probabilities are reduced if the typeface is unknown; the order of the letters stays."""
+"""Maximum reduction of log-probabilities, as a share, if the typeface is unknown. The order of the letters never
+changes."""
 _EPSILON: Final = 1e-9
 
 
@@ -294,12 +301,14 @@ def normalise_features(features: NDArray[np.float32]) -> Floats:
 
 
 def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Return the mean cosine similarity of each of n tiles to the other tiles of each letter: `(n, letters)`, <= 1.
+    """Return how similar each of n tiles is to the other tiles of each letter: mean cosine, `(n, letters)`.
 
-    `features` `(n, 128)` are from `TilePredictions`. `chances` `(n, letters)` are the letter probabilities of each
-    tile, `tile` `(n,)` is the probability that there is a tile; their product is the weight of a tile in the mean for a
-    letter. The tile itself is included with similarity 1 and weight 1, so that a letter without other tiles is not
-    penalised.
+    - `features` `(n, 128)`: from `TilePredictions`.
+    - `chances` `(n, letters)`: probability of each letter for each tile.
+    - `tile` `(n,)`: probability that there is a tile.
+
+    The mean is weighted by `chances` times `tile`. The tile itself is included with similarity 1 and weight 1, so that
+    a letter without other tiles is not penalised.
     """
     directions = normalise_features(features)
     like = directions @ directions.T
@@ -312,18 +321,19 @@ def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[n
 def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float32]) -> Floats:
     """Return the evidence that each of n tiles has a letter outside an alphabet: `(n,)` nats, 0 to 5.
 
-    This is minus the log-probability of the classes of the alphabet; the arguments are as in `restrict_to_alphabet`.
-    If all tiles are of the set, a high value shows that the network does not know their typeface.
+    It is minus the logarithm of the total probability of the alphabet. The arguments are those of
+    `restrict_to_alphabet`. If all tiles are known to be of the set, a high value shows that the network does not know
+    their typeface.
     """
     inside = (np.exp(letters.astype(np.float64)) @ within).sum(axis=1)
     return np.asarray(np.clip(-np.log(np.maximum(inside, _EPSILON)), 0, _MAX_FOREIGN_NATS), np.float64)
 
 
 def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Floats:
-    """Return, for each of n tiles, how unfamiliar the other tiles of the picture are to the network: `(n, 2)`, >= 0.
+    """Return how unfamiliar the typeface of the other tiles in the picture is, for each of n tiles: `(n, 2)`, >= 0.
 
-    The first column is the logarithm of a quotient: the mean doubt of the other tiles, divided by the usual doubt. The
-    second is their mean evidence for foreign letters minus the usual evidence. `foreign` `(n,)` is from
+    The first column is the logarithm of the mean doubt of the other tiles, relative to the usual doubt. The second is
+    their mean evidence for letters outside the tile set, minus the usual evidence. `foreign` `(n,)` is from
     `measure_foreign_nats`; `chances` and `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
@@ -338,10 +348,11 @@ def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Flo
 
 
 def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32], foreign: Floats) -> Floats:
-    """Return three features for each letter of each tile, `(n, letters, 3)`, to be weighted by `SIMILARITY_WEIGHTS`.
+    """Return three features for each letter of each tile, `(n, letters, 3)`, which `SIMILARITY_WEIGHTS` weight.
 
-    The first feature is the similarity to other tiles of that letter; the others are the log-probability of the letter
-    times the columns of `measure_unfamiliarity`. The arguments are as in these functions.
+    The first is the similarity to other tiles of that letter. The second and third are the log-probability of the
+    letter times a column of `measure_unfamiliarity`. The arguments are as in `compute_letter_similarity` and
+    `measure_unfamiliarity`.
     """
     similarity = compute_letter_similarity(chances, tile, features)
     unfamiliarity = measure_unfamiliarity(chances, tile, foreign)
@@ -358,10 +369,9 @@ def refine_by_similarity(
 ) -> Floats:
     """Refine the class probabilities of n tiles by comparing the tiles with each other; return `(n, classes)`.
 
-    `chances` `(n, classes)` are the probabilities from the letter network, restricted to the alphabet; `tile`,
-    `features` and `foreign` are as in `compute_letter_evidence`, whose features are weighted by `weights`. Only the
-    distribution among the letters changes, in proportion to the probability that the tile has a letter; the
-    probabilities of no tile and blank are unchanged.
+    `chances` `(n, classes)` are the letter network's probabilities, restricted to the alphabet. `weights` are the
+    weights of the features from `compute_letter_evidence`, which explains `tile`, `features` and `foreign`. Only the
+    distribution among the letters changes; the probabilities of no tile and blank stay the same.
     """
     letters, lettered = chances[:, LETTER_CLASSES], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
     flattening = np.maximum(measure_unfamiliarity(letters, tile, foreign) @ weights[1:], -_MAX_FLATTENING)

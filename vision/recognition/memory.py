@@ -1,10 +1,12 @@
-"""Memory of a board between the pictures of one camera, so that only squares that changed are read again.
+"""Memory of a board between the pictures of one camera: only squares that have changed are read again.
 
-The camera and the board rarely move between two turns, and a turn changes a few squares. The plane of the tile tops is
-rectified at the earlier corners and compared, square by square, with the picture in which each tile was read. If the
-board is still in its place, it is not detected again, and squares that look the same keep their predictions. The
-letters of unclear tiles are always read again, and all squares after `MAX_RECALLS` pictures. The comparison is with the
-picture in which a square was read, not with the last picture, so slow changes do not add up.
+The camera and the board rarely move between two turns, and a turn changes a few squares. So a new picture is rectified
+at the earlier corners, and each square is compared with the picture in which it was read. If the board has not moved,
+it is not searched again, and squares that look the same keep their predictions.
+
+To avoid lasting errors, unclear tiles are always read again, and all squares are read again after `MAX_RECALLS`
+pictures. Slow changes do not add up, because a square is compared with the picture in which it was read, not with the
+last picture.
 """
 
 from __future__ import annotations
@@ -26,18 +28,20 @@ from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, Ti
 MAX_RECALLS: Final = 4
 """Number of pictures after which all tiles are read again."""
 _MAX_CHANGE: Final = 0.15
-"""Maximum standard deviation of the change of a square, as a share of the square's contrast, for an unchanged square.
+"""Change of an unchanged square at most: the standard deviation of the difference, as a share of the square's contrast.
 A letter that is displaced by half a pixel of the view (a fiftieth of a square) changes by more."""
 _MAX_GAIN: Final = 2.0
-"""Maximum factor by which the light on a square may change."""
+"""Maximum factor of the change of light on an unchanged square."""
 _MIN_CONTRAST: Final = 6.0
-"""Grey levels added to the contrast: the noise of a square without print."""
+"""Grey levels added to a square's contrast; squares without print have little contrast besides noise."""
 _WITNESS_CONTRAST: Final = 10.0
-"""Minimum contrast in grey levels of a square that shows whether the board is in its place."""
+"""Minimum contrast, in grey levels, of a witness: a square whose print shows whether the board has moved."""
 _MIN_WITNESSES, _MIN_UNCHANGED_SHARE = 3, 0.7
-"""Minimum number of such squares in each quarter of the board, and the minimum share of them that is unchanged."""
+"""The board has not moved if each quarter of it has at least `_MIN_WITNESSES` witnesses, and at least the share
+`_MIN_UNCHANGED_SHARE` of them is unchanged."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
-"""Minimum number and share of the tiles that are unchanged: without tiles, a board looks the same after a half turn."""
+"""The memory is used only if at least `_MIN_TILES` tiles and the share `_MIN_TILE_SHARE` of all tiles are unchanged.
+The squares do not suffice: without tiles, a board looks the same after a half turn."""
 _EDGE_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES)
 
 
@@ -54,7 +58,7 @@ class TileTable:
     turns_logp: NDArray[np.float32]
     """`(n, 4)`: log-probabilities that a tile is upright after 0 to 3 quarter turns."""
     features: NDArray[np.float32]
-    """`(n, 128)`: feature vectors of the letter network, similar for tiles that look alike."""
+    """`(n, 128)`: feature vectors of the letter network. Tiles that look similar have similar vectors."""
 
     def select(self, rows: Sequence[int]) -> TileTable:
         """Return a table of the rows with the given indices."""
@@ -73,7 +77,7 @@ class TileTable:
         return self.select([row for row, cell in enumerate(self.poses.cells) if mask[cell]])
 
     def join(self, other: TileTable) -> TileTable:
-        """Return a table of all rows of this table, then those of `other`, with the view of `other`."""
+        """Return a table with the rows of this table, followed by those of `other`. The view is that of `other`."""
         return TileTable(
             TilePoses(
                 other.poses.view,
@@ -92,15 +96,15 @@ class BoardMemory:
     """Location and squares of a board in earlier pictures of one camera."""
 
     location: BoardLocation
-    """Location of the upright board, in the order of its corners."""
+    """Location of the board. The first corner is the top left of the upright board."""
     orientation_confidence: float
     """Probability (0..1) that the orientation is correct."""
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops; each square is from the picture in which it was read."""
     clear_tiles: TileTable
-    """Predictions for the tiles whose class is clear."""
+    """Predictions for the tiles with a clear letter."""
     unclear_empty: TileTable
-    """Predictions for the other squares that are probably empty."""
+    """Predictions for squares that are probably empty and whose class is not clear."""
     kinds: SquareKinds | None
     """Predictions of the square network; None if the whole board must be classified again."""
     tiles: frozenset[str]
@@ -130,7 +134,7 @@ class BoardMemory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecalledBoard:
-    """What a picture of a board that is still in its place has in common with the memory."""
+    """Comparison of a new picture with the memory, for a board that has not moved."""
 
     memory: BoardMemory
     pose: BoardPose
@@ -144,13 +148,13 @@ class RecalledBoard:
 
     @property
     def location(self) -> BoardLocation:
-        """The remembered location of the board. Its source is `FOLLOWED`, or `PLACED` if a user placed the corners."""
+        """The remembered location of the board; its source is `FOLLOWED`, or `PLACED` if a user placed the corners."""
         location = self.memory.location
         is_placed = location.source is LocationSource.PLACED
         return location if is_placed else replace(location, source=LocationSource.FOLLOWED)
 
     def update_memory(self, clear_tiles: TileTable, unclear_empty: TileTable, kinds: SquareKinds | None) -> BoardMemory:
-        """Return the memory after the picture, with the predictions of both networks for it."""
+        """Return the memory for the next picture; the arguments are the predictions for this picture."""
         tops = self.tops.copy()
         grid = slice(_EDGE_PX, -_EDGE_PX)
         mask = np.repeat(np.repeat(self.is_unchanged, TOPS_PX_PER_SQUARE, 0), TOPS_PX_PER_SQUARE, 1)
@@ -185,21 +189,21 @@ def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floa
 
 
 def _halve_grid(tops: Image) -> NDArray[np.float32]:
-    """Return the grid of a view from `rectify_tops` at half size, `(210, 210)`: this halves the noise of the camera."""
+    """Return the grid of a view from `rectify_tops` at half size, `(210, 210)`, with half of the camera's noise."""
     half = cv2.resize(tops, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     edge = _EDGE_PX // 2
     return np.asarray(half[edge:-edge, edge:-edge], np.float32)
 
 
 def _average_squares(values: NDArray[np.float32]) -> Floats:
-    """Return the means of the squares of an array `(210, 210)`, `(15, 15)`. They are exact for values below 2**16."""
+    """Return the mean of each square of an array `(210, 210)`: `(15, 15)`, exact for values below 2**16."""
     return np.asarray(cv2.resize(values, (BOARD_SIZE, BOARD_SIZE), interpolation=cv2.INTER_AREA), np.float64)
 
 
 def _is_in_place(is_unchanged: NDArray[np.bool_], is_witness: NDArray[np.bool_]) -> bool:
-    """Return True if the board has not moved: most squares with print are unchanged in each quarter of the board.
+    """Return True if the board has not moved: in each quarter of it, most squares with print are unchanged.
 
-    `is_witness` `(15, 15)` marks the squares with print: only these would look different after a movement.
+    `is_witness` `(15, 15)` marks the squares with print; other squares look the same after a movement.
     """
     near, far = slice(0, BOARD_SIZE // 2), slice(BOARD_SIZE // 2, BOARD_SIZE)
     for rows in (near, far):

@@ -1,4 +1,4 @@
-"""The colours of the printed premium squares in a picture of a board."""
+"""Measure the colours of the printed premium squares in a picture of a board."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from vision.geometry import Floats, Image
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 _RING_PX: Final = 2, 4
-"""Distance of the sampled pixels from the edge of the square: inside the lines, and outside the print."""
+"""Distance of the sampled pixels from the edge of the square, from the first to the second value. The lines are nearer
+to the edge, and the print is further inside."""
 _MIN_SQUARES: Final = 2
-"""Minimum number of empty squares of one kind: a hand or a reflection may cover one of them."""
+"""Minimum number of empty squares of a kind to measure its colour; a hand or a reflection may cover one of them."""
 _WHITE_PERCENTILE: Final = 97
 _WHITE_LEVEL: Final = 235.0
-"""Level (0..255) to which the brightest parts of the board are raised; the picture itself is often darker."""
+"""Level (0..255) to which the brightest parts of the board are scaled, because pictures are often too dark."""
 _MAX_GAIN: Final = 2.5
-"""Largest factor for dark pictures; darker pictures have too much noise and no reliable colours."""
+"""Maximum factor of this scaling; darker pictures have too much noise and no reliable colours."""
 
 
 def sample_premium_colours(
     view: Image, empty: NDArray[np.bool_], premiums: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the colour `#rrggbb` of each kind of premium square, as (premium, colour) sorted by premium.
+    """Return the colour `#rrggbb` of each kind of premium square, as pairs (premium, colour) sorted by premium.
 
     `view` is the image from `rectify_board`, `empty` `(225,)` marks empty squares, and `premiums` are the premiums of
-    the 225 squares, `""` for none. The hue is that of the picture. The result is empty if the picture is too dark, or
-    if tiles cover nearly all squares of one kind.
+    the 225 squares (`""` for none). Brightness is normalised, the hue is not. The result is empty if the picture is too
+    dark, or if tiles cover nearly all squares of one kind.
     """
     colours = np.median(_cut_rings(view), axis=1)
     white = float(np.percentile(view.max(axis=2), _WHITE_PERCENTILE))

@@ -1,9 +1,9 @@
 """Read a board from one picture (detection, then classification of its squares); merge readings of several pictures.
 
-Pictures of one camera taken moments apart have correlated errors, so probabilities are averaged, not multiplied: ten
-pictures with a probability of 60 % give 60 %. The average is linear (a linear opinion pool; Genest and Zidek, Combining
-probability distributions, 1986), so that one confident but wrong picture (glare, a hand, a moving tile) does not
-outweigh all others.
+Pictures that one camera takes in quick succession have correlated errors. So probabilities are averaged, not
+multiplied: ten pictures with a probability of 60 % give 60 %. The average is linear (a linear opinion pool; Genest and
+Zidek, Combining probability distributions, 1986), so that one confident but wrong picture (glare, a hand, a moving
+tile) does not outweigh all others.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, Bo
 from vision.tracking import BoardTracker
 
 MIN_SQUARE_PX: Final = 7.0
-"""Minimum side of a square in pixels; below this, no letter is legible and the board is not read."""
+"""Minimum side of a square in pixels. A smaller board is not read, because no letter is legible."""
 MIN_ORIENTATION_CONFIDENCE: Final = 0.95
-"""Minimum confidence of the orientation; below this, the reading reports a problem."""
+"""Minimum confidence of the orientation; if it is lower, the reading reports a problem."""
 MIN_LOCATION_CONFIDENCE: Final = 0.6
-"""Minimum confidence of a location by its colours; below this, the look of the squares is checked as well
-(`measure_board_confidence`). If the confidence is then too low as well, the reading has no board."""
+"""Minimum confidence of a location by its colours. If it is lower, the classification of the squares decides
+(`measure_board_confidence`); if the confidence is still too low, the reading has no board."""
 _MAX_CUT_SQUARES: Final = 0.25
-"""Overhang of the board beyond the edge of the picture, in squares, above which the reading reports a problem."""
+"""Part of the board, in squares, that may be outside the picture; if it is more, the reading reports a problem."""
 FOREIGN_TILES: Final = "tiles-foreign"
-"""Key of the problem that tiles have letters of another tile set."""
+"""Key of the problem that some tiles have letters that the tile set does not have."""
 _MIN_FOREIGN_TILES: Final = 2
-"""Number of such tiles from which the reading reports the problem: a single one may be dirty."""
+"""Number of tiles with foreign letters that are reported as a problem. A single one may be a dirty tile."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
-"""Prior probability that a hidden square is empty: the share of empty squares midway through a game."""
+"""Probability that a hidden square is empty: the share of empty squares in the middle of a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class PhotoReading:
     orientation_confidence: float = 1.0
     """Probability that the orientation is correct; 1 if the orientation was given or if there are no tiles."""
     location: BoardLocation | None = None
-    """Detected location before the board was turned upright, for `BoardTracker.update`; None if no board was found or
-    if the corners were given."""
+    """Detected location of the board before it was turned upright, for `BoardTracker.update`. None if no board was
+    found or if the corners were given."""
     is_mirrored: bool = False
     """True if the picture is mirrored; the board was read in the flipped picture."""
     memory: BoardMemory | None = None
@@ -149,12 +149,15 @@ class BoardReader:
     ) -> PhotoReading:
         """Read the board in `image`, `(H, W, 3) uint8 BGR`.
 
-        `tiles` are the letters of the tile set. With `corners` (clockwise from the top left of the upright board), the
-        board is read at these corners. Otherwise the board is detected first: near its last corners with a `hint`, in
-        the whole picture without. The orientation of a detected board is estimated from its tiles; if there are none,
-        the order of the detected corners is kept. If the picture seems to be mirrored, by the letters, by the `hint` or
-        by `corners` in anticlockwise order, the board is read in the flipped picture. Raises ValueError unless
-        `corners` are a convex quad.
+        `tiles` are the letters of the tile set. The location of the board comes from one of these:
+
+        - `corners`, clockwise from the top left of the upright board. Raises ValueError unless they are a convex quad.
+        - `hint`, the tracker of earlier pictures: the board is detected near its last corners.
+        - Otherwise, the board is detected in the whole picture.
+
+        The orientation of a detected board is estimated from its tiles; without tiles, the order of the detected
+        corners is kept. A mirrored picture is flipped before it is read. It is recognised by its letters, by the
+        `hint`, or by anticlockwise `corners`.
         """
         begun = time.perf_counter()
         try:
@@ -216,7 +219,7 @@ class BoardReader:
     def _locate(
         self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None
     ) -> tuple[BoardLocation, RecalledBoard | None]:
-        """Return the location of the board, and what the picture has in common with the memory of the hint."""
+        """Return the location of the board and, if it has not moved, the comparison with the memory of the hint."""
         if corners is not None:
             return _check_corners(corners), None
         if hint is None:
@@ -234,9 +237,9 @@ class BoardReader:
         is_upright: bool,
         recalled: RecalledBoard | None,
     ) -> tuple[ClassifiedBoard, bool]:
-        """Classify the squares, also in the mirrored picture and the other way up if the tiles are doubtful.
+        """Classify the squares; if the tiles are doubtful, also mirrored and the other way up.
 
-        Returns the better result, and True if the picture is mirrored.
+        Returns the best result, and True if the picture is mirrored.
         """
         found = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
         tiles_p = measure_tile_confidence(found.squares_p)
@@ -295,9 +298,9 @@ class BoardReader:
 def _update_memory(
     recalled: RecalledBoard | None, location: BoardLocation, found: ClassifiedBoard, tiles: Collection[str]
 ) -> BoardMemory:
-    """Return the memory after a reading of the upright board at `location`.
+    """Return the memory for the next picture, after a reading of the upright board at `location`.
 
-    `recalled` compares the picture with the earlier memory. It is None if all squares were read.
+    `recalled` is the comparison with the earlier memory; None if all squares were read.
     """
     if recalled is not None:
         return recalled.update_memory(found.clear_tiles, found.unclear_empty, found.kinds)
@@ -323,7 +326,7 @@ def _check_corners(corners: Floats) -> BoardLocation:
 
 
 def _check_squares(location: BoardLocation, found: ClassifiedBoard) -> BoardLocation:
-    """Return `location` with the confidence that follows from the look of its squares.
+    """Return `location` with a confidence that takes the classification of the squares into account.
 
     Raises `BoardNotFoundError` if the grid does not look like a board.
     """
@@ -361,9 +364,9 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
 
 
 def best_guess(square: SquareReading) -> tuple[str, float]:
-    """Return the most probable symbol of a square, other than hidden, and the symbol's probability.
+    """Return the most probable symbol of a square and its probability; the symbol is never hidden.
 
-    If the square is read as hidden, 80 % of the probability of hidden is added to empty: most squares are empty.
+    80 % of the probability of hidden is added to empty if the square is read as hidden: most squares are empty.
     """
     if square.symbol != HIDDEN:
         return square.candidates[0]

@@ -1,9 +1,11 @@
 """Classify the 225 squares of a rectified board as empty, tile or hidden.
 
-The input of the square network is the whole board at low resolution, so that each square is classified in the context
-of its neighbours and of the lighting, without colour thresholds. Averages over the whole board, the context, are a part
-of the network. If the board was classified in an earlier picture and its light is the same, only windows around the
-squares that look different are classified, with the context of the earlier picture.
+The square network gets the whole board at low resolution, so it classifies each square by its surroundings and the
+lighting, without colour thresholds. Inside the network, averages over the whole board are added to the features of each
+square; they are called the context.
+
+If the light has not changed since an earlier picture, only windows around the squares that look different are
+classified again, with the context of the earlier picture.
 """
 
 from __future__ import annotations
@@ -33,27 +35,29 @@ from vision.recognition.views import (
 
 GIVEN_CONTEXT: Final = "given_context"
 OWN_CONTEXT_SHARE: Final = "own_context_share"
-"""Inputs of the network: averages over the board of an earlier picture, `(1, features, 1, 1)`, and the share of the
-averages over the input itself, `(1,)`; the sum of both is used (`vision.training.context_input`)."""
+"""Inputs of the network for a context from an earlier picture. `GIVEN_CONTEXT` `(1, features, 1, 1)` is added to the
+averages over the input itself, after these are multiplied by `OWN_CONTEXT_SHARE` `(1,)`
+(`vision.training.context_input`)."""
 CONTEXT_FEATURES: Final = "context_features"
-"""Key of the network's metadata for the number of averages."""
+"""Key of the network's metadata for the number of averages in the context."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
-"""Minimum probability of the best class; below this, predictions for four rotations of the board are averaged."""
+"""Minimum probability of the best class. If it is lower, predictions for four rotations of the board are averaged."""
 _MIN_TILE_PROBABILITY: Final = 0.001
 """Minimum tile probability of a square whose letter is read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
-"""Number of squares above and left, and below and right of a square that its prediction depends on, apart from the
-context: the receptive field of an output has 44 px before the first and 30 px after the last px of its square."""
+"""How many squares to the left and above (`_SQUARES_BEFORE`), and to the right and below (`_SQUARES_AFTER`), influence
+the prediction for a square, apart from the context. The receptive field of an output begins 44 px before its square and
+ends 30 px after it."""
 _VIEW_SQUARES: Final = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES
 _MAX_WINDOW_SHARE: Final = 0.6
-"""Maximum area of all windows as a share of the view; above it, the whole view is classified."""
+"""Maximum area of all windows, as a share of the view. If they are larger, the whole view is classified."""
 Box = tuple[int, int, int, int]
 """First row, first column, last row and last column (exclusive) of a part of a view, in squares of the view."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquareKinds:
-    """Predictions of the square network for a board, and what it needs to classify only a part of the next picture."""
+    """Predictions of the square network for a board, and its data for classifying a part of the next picture."""
 
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square."""
@@ -75,8 +79,9 @@ class SquareNet:
     def predict(self, view: Image, changed: NDArray[np.bool_] | None = None) -> SquareKinds:
         """Classify all squares of a rectified board.
 
-        `view` is the image from `rectify_board`. If any square is unclear, the log-probabilities for the board rotated
-        by 0 to 3 quarter turns are averaged. With the mask `changed` `(15, 15)`, only its squares count for this.
+        `view` is the image from `rectify_board`. If a square is unclear, the log-probabilities for the board rotated by
+        0 to 3 quarter turns are averaged. If `changed` `(15, 15)` is given, only unclear squares in this mask cause
+        that.
         """
         even = normalise_exposure(view)
         kinds_p, context = self._predict_whole(even)
@@ -89,9 +94,9 @@ class SquareNet:
     def predict_changed(self, view: Image, before: SquareKinds, changed: NDArray[np.bool_]) -> SquareKinds:
         """Classify the squares that have changed since the predictions `before`; the others keep their predictions.
 
-        `view` is the image from `rectify_board` at the same corners. The changed squares are those that `changed`
-        `(15, 15)` marks, and those that have changed their colour. The whole board is classified if the light on it
-        is too different, or if so many squares have changed that this takes less time.
+        `view` is the image from `rectify_board` at the same corners. Squares count as changed if they are marked in
+        `changed` `(15, 15)` or have another colour. The whole board is classified if the light is too different, or if
+        that takes less time because many squares have changed.
         """
         recoloured = find_recoloured_squares(before.view, view)
         if recoloured is None:
@@ -152,7 +157,7 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _average_rotations(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Average the log-probabilities of `looks`, arrays `(rows, columns, 3)` of probabilities; a single one is kept."""
+    """Average the predictions `looks`, arrays `(rows, columns, 3)`, by the mean of their logarithms."""
     if len(looks) == 1:
         return looks[0]
     odds = np.exp(np.mean([np.log(look + 1e-7) for look in looks], axis=0))
@@ -162,7 +167,7 @@ def _average_rotations(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float
 def _find_boxes(changed: NDArray[np.bool_]) -> list[Box]:
     """Return boxes that contain all squares of the mask `changed` `(15, 15)`.
 
-    Two boxes are joined if the window around both is not larger than the two windows.
+    Two boxes are replaced by one around both if its window is not larger than the windows of the two.
     """
     count, _, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
     boxes = [(int(y), int(x), int(y + h), int(x + w)) for x, y, w, h, _ in stats[1:count]]
@@ -182,7 +187,7 @@ def _find_boxes(changed: NDArray[np.bool_]) -> list[Box]:
 
 
 def _add_margins(box: Box) -> Box:
-    """Return the window, in squares of the view, on which the predictions for a box of squares depend."""
+    """Return the part of the view, in squares, that the predictions for a box of squares depend on."""
     first = (max(0, side + VIEW_MARGIN_SQUARES - _SQUARES_BEFORE) for side in box[:2])
     last = (min(_VIEW_SQUARES, side + VIEW_MARGIN_SQUARES + _SQUARES_AFTER) for side in box[2:])
     return (*first, *last)  # type: ignore[return-value]

@@ -1,8 +1,8 @@
 """Rectified views of a board, and crops of tile tops.
 
-Tile tops are in a plane above the board, so an oblique view displaces them from their squares. The displacement is only
-known approximately: detected corners have errors, tiles vary in thickness, and players place tiles off-centre. Each
-crop can therefore be shifted and rotated.
+Tile tops are above the board, so they appear displaced from their squares if the camera looks at an angle. The
+displacement is only known approximately: detected corners have errors, tiles vary in thickness, and players place tiles
+off-centre. So each crop can be shifted and rotated.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ VIEW_PX_PER_SQUARE: Final = 16
 VIEW_MARGIN_SQUARES: Final = 1
 """Margin around the grid in the square network's input, in squares on each side."""
 VIEW_HEIGHT_SQUARES: Final = TILE_HEIGHT_SQUARES / 2
-"""Height of the rectified plane above the board, in squares: half the height of a tile, a compromise between the planes
-of tile tops and printed squares."""
+"""Height, above the board, of the plane that is rectified for the square network, in squares. Half the height of a tile
+is a compromise between tile tops and printed squares."""
 EMPTY_KIND, TILE_KIND, HIDDEN_KIND = range(3)
 """Class indices of the square network: empty, tile, hidden (by a hand or another object)."""
 TOPS_PX_PER_SQUARE: Final = 28
@@ -32,9 +32,10 @@ TOPS_PX_PER_SQUARE: Final = 28
 CROP_SIDE_PX: Final = 36
 """Side of a tile crop in pixels: one square and a margin for off-centre tiles."""
 TOPS_MARGIN_SQUARES: Final = 0.5
-"""Margin around the grid in the rectified plane of the tile tops, in squares, for shifted crops at the edge."""
+"""Margin around the grid in the rectified plane of the tile tops, in squares. It is needed for shifted crops at the
+edge."""
 MAX_POSE_OFFSET: Final = np.array([0.3, 0.3, 0.6])
-"""Maximum shift of a crop (right and down, in squares) and maximum rotation (radians); a crop shifted by half a square
+"""Maximum shift of a crop (right and down, in squares) and maximum rotation (radians). A crop shifted by half a square
 or more would show the neighbouring tile."""
 _CROP_ORIGIN_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES) - (CROP_SIDE_PX - TOPS_PX_PER_SQUARE) // 2
 
@@ -58,12 +59,12 @@ def cut_inner_halves(view: Image) -> Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExposureRange:
-    """Exposure and colour cast of a rectified board."""
+    """Exposure and colour cast of a rectified board: its darkest and brightest levels in each channel."""
 
     low: Floats
-    """`(3,)`: 3rd percentile of each channel on the grid."""
+    """`(3,)`: dark level of each channel, the 3rd percentile on the grid."""
     high: Floats
-    """`(3,)`: 97th percentile of each channel on the grid."""
+    """`(3,)`: bright level of each channel, the 97th percentile on the grid."""
 
 
 def measure_exposure(view: Image) -> ExposureRange:
@@ -127,8 +128,8 @@ class TilePoses:
     def shift_tiles(self, which: NDArray[np.intp], by: Floats) -> TilePoses:
         """Return new poses, in which the tiles at the indices `which` are shifted and rotated by the offsets `by`.
 
-        `by` `(len(which), 3)` are the offsets that the letter network predicts: right and down in squares, relative to
-        the rotated crop, and clockwise rotation in radians. The new poses are clipped to +-`MAX_POSE_OFFSET`.
+        `by` `(len(which), 3)` are predictions of the letter network: shift to the right and down, in squares relative
+        to the rotated crop, and clockwise rotation in radians. The new poses are clipped to +-`MAX_POSE_OFFSET`.
         """
         right, down, turn = by.T
         cos, sin = np.cos(self.poses[which, 2]), np.sin(self.poses[which, 2])

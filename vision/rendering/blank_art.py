@@ -1,6 +1,7 @@
 """Draw the marks that players and makers put on blanks: prints, pencil, stickers, card suits, drawings and names.
 
-A mark never reaches the edges of a tile's top, except a large sticker: the rim shows that there is a tile.
+Only a large sticker reaches the edges of a tile's top. Beside all other marks the rim stays visible, which shows that
+there is a tile.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SUITS: Final = ("heart", "diamond", "club", "spade")
 _INKS: Final[tuple[Colour, ...]] = ((30.0, 30.0, 30.0), (130.0, 50.0, 30.0), (40.0, 40.0, 190.0), (60.0, 110.0, 30.0))
 """Colours of pens: black, blue, red and green."""
 _SUB_PIXEL_BITS: Final = 4
-"""OpenCV draws polygons with coordinates in sixteenths of a pixel."""
+"""Number of fractional bits of polygon coordinates for OpenCV (`shift=4`): coordinates are in sixteenths of a pixel."""
 
 
 def decorate_blank(rng: Rng, face: Picture, style: TileStyle) -> None:

@@ -1,6 +1,7 @@
 """Draw a board as flat art: ground, premium squares with their print, grid lines, frame, labels.
 
-Flat art is an orthographic top view of the board; `vision.rendering.scene` projects it into a photograph.
+Flat art is a view of the board from straight above, without perspective. `vision.rendering.scene` projects it into a
+photograph.
 """
 
 from __future__ import annotations
@@ -160,7 +161,10 @@ def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
 
 
 def _print_quarter_turns(style: BoardStyle, row: int, column: int) -> int:
-    """Return the number of quarter turns of the print on a square: constant, or towards the board's nearest side."""
+    """Return the number of quarter turns of the print on a square.
+
+    Depending on the style, all print has the same direction, or it is turned towards the nearest side of the board.
+    """
     if not style.text_faces:
         return style.text_turn
     dx, dy = column - 7, row - 7

@@ -81,14 +81,12 @@ def look_at_board(
     distortion: float = 0.0,
     stretch: float = 1.0,
 ) -> Camera:
-    """Return a camera whose optical axis is tilted by `tilt` radians from the board's normal.
+    """Return a camera whose optical axis passes near the board's centre, tilted by `tilt` radians from the vertical.
 
-    size     (width, height) of the picture in px
-    focal    focal length in px
-    azimuth  direction of the tilt, radians
-    roll     rotation of the camera about its optical axis, radians
-    fill     extent of the grid as a fraction of the picture, the larger of width and height
-    shift    offset of the board's centre from the picture's centre, as a fraction of the picture's width and height
+    size     (width, height) of the picture in px focal    focal length in px azimuth  direction of the tilt, radians
+    roll     rotation of the camera about its optical axis, radians fill     extent of the grid as a fraction of the
+    picture, the larger of width and height shift    offset of the board's centre from the picture's centre, as a
+    fraction of the picture's width and height
 
     The distance that gives `fill` is found by bisection.
     """
@@ -128,7 +126,7 @@ def measure_square(camera: Camera) -> float:
 
 
 def compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
-    """Return the share of each square, at tile height, that is under a hand or outside the picture: (15, 15)."""
+    """Return the share (15, 15) of each square, at tile height, that is under a hand or outside the picture."""
     cell = 6
     to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane_homography(height))
     flat = cv2.warpPerspective(

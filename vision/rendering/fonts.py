@@ -34,7 +34,7 @@ PACKAGED_FONTS = {
 }
 
 _SHAPING_CAP_PX = 96
-"""Height of capitals, in px, at which letters are rendered before their shape is varied."""
+"""Height of capitals, in px, in letters that are rendered to be deformed afterwards."""
 _ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 
@@ -57,9 +57,9 @@ def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=65536)
 def _can_draw(path: Path, text: str) -> bool:
-    """Return True if every character of `text` has a glyph of its own: not blank, not the placeholder for missing ones.
+    """Return True if the font has its own glyph for every character of `text`.
 
-    Some fonts draw Ł as L, or leave a letter blank.
+    Some fonts draw Ł as L, or leave a letter blank or draw a placeholder; these have no glyph of their own.
     """
     face = _load_font(path, 40)
     characters = set("".join(text.split()))
@@ -68,7 +68,7 @@ def _can_draw(path: Path, text: str) -> bool:
 
 
 def select_supporting_fonts(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
-    """Return the fonts among `fonts` that have a glyph of its own for every character of `text`."""
+    """Return the fonts among `fonts` that can draw every character of `text`."""
     return tuple(path for path in fonts if _can_draw(path, text))
 
 
@@ -116,7 +116,7 @@ class LetterShape:
     squareness: float = 0.0
     """Amount (0..1) by which round letters are deformed towards their bounding box."""
     bridge: float = 0.0
-    """Width of the gaps that open the counters of a stencil letter, as a fraction of the cap height."""
+    """Width of the gaps in the strokes of a stencil letter, as a fraction of the cap height; 0 for no gaps."""
     slant: float = 0.0
     """Tangent of the angle by which letters lean to the right; negative to the left."""
 
@@ -159,7 +159,7 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
 
 
 def thin_strokes(mask: Mask, px: int) -> Mask:
-    """Return a letter whose strokes are thinner by `px` pixels on each side."""
+    """Return a letter with thinner strokes: `px` pixels are removed on each side of a stroke."""
     return np.asarray(cv2.erode(mask, _make_disc(px), borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
 
 
@@ -177,7 +177,7 @@ def _slant(mask: Mask, slant: float) -> Mask:
 
 
 def _cut_bridges(mask: Mask, width: int) -> Mask:
-    """Cut vertical gaps of `width` px through the enclosed areas of a letter, as in a stencil."""
+    """Cut vertical gaps of `width` px through the strokes around the enclosed areas of a letter, as in a stencil."""
     around = cv2.copyMakeBorder(np.asarray(mask < 128, np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=1)
     count, _, boxes, _ = cv2.connectedComponentsWithStats(around, connectivity=4)
     cut = mask.copy()

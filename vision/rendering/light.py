@@ -69,7 +69,7 @@ def random_light(rng: Rng, square: float) -> Light:
 
 
 def repeat_channels(field: Field) -> Field:
-    """Return a field (H, W) as (H, W, 3); NumPy multiplies pictures of the same shape several times as fast."""
+    """Return a field (H, W) as (H, W, 3): products of pictures of equal shape are several times as fast."""
     return np.asarray(cv2.merge((field, field, field)), np.float32)
 
 
@@ -104,7 +104,10 @@ def draw_illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
 
 
 def draw_glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
-    """Return a random glare map (H, W), the brightness (0..1) of lamp reflections; None if `light.glare` is 0."""
+    """Return a random glare map (H, W): the brightness (0..1) of lamps that the board reflects.
+
+    Returns None if `light.glare` is 0.
+    """
     if not light.glare:
         return None
     h, w = 96, 128

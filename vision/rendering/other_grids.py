@@ -58,7 +58,10 @@ def _fill_cell(art: Picture, row: int, column: int, side: float, colour: Colour,
 
 
 def _draw_lines(art: Picture, rows: int, columns: int, colour: Colour, width: int, start: float = 0.0) -> None:
-    """Draw the lines of a grid of `rows` x `columns` cells over the whole art, or from `start` cells on."""
+    """Draw the lines of a grid of `rows` x `columns` cells over the whole art.
+
+    The first `start` horizontal lines, from the top, are left out.
+    """
     height, wide = art.shape[:2]
     for y in np.linspace(0, height - 1, rows + 1)[int(start) :]:
         cv2.line(art, (0, round(y)), (wide - 1, round(y)), colour, width, cv2.LINE_AA)
@@ -81,7 +84,10 @@ def _draw_chequers(rng: Rng, count: int) -> Picture:
 
 
 def _draw_pieces(rng: Rng, art: Picture, count: int, share: float, between: bool = False) -> None:
-    """Draw round pieces of two colours in some cells, or on line crossings if `between` is True; `share` is 0 to 1."""
+    """Draw round pieces of two colours in the share `share` (0..1) of the cells.
+
+    If `between` is True, the pieces are on the crossings of lines.
+    """
     side, colours = art.shape[0] / count, (_light(rng), _dark(rng))
     for row in range(count):
         for column in range(count):

@@ -23,8 +23,8 @@ def draw_print(
 ) -> None:
     """Draw the letter `mask` (h, w) uint8, centred at (x, y) px, on `face` (s, s, 3) uint8 BGR in place.
 
-    `colours` are the colour of the print and a second one, that of the shadow, of the shine of foil, or of the lit edge
-    of a carved letter. `strength` (0..1) is the opacity of the print.
+    `colours` are the colour of the print and a second colour, which depends on the effect: that of the shadow, of the
+    shine of foil, or of the lit edge of a carved letter. `strength` (0..1) is the opacity of the print.
     """
     ink, second = colours
     step = max(1.0, face.shape[0] / 36)
@@ -56,9 +56,9 @@ def _shrink(mask: Mask, share: float) -> Mask:
 
 
 def deform_letter(rng: Rng, mask: Mask, amount: float) -> Mask:
-    """Return a letter as if drawn by hand: each pixel is moved by a smooth random field of `amount` times the height.
+    """Return a letter as if drawn by hand: a smooth random field moves each pixel by up to `amount` times the height.
 
-    The shape (h, w) stays the same: what is moved over the edges is lost, so the field is zero at the edges.
+    The shape (h, w) stays the same. The field is zero at the edges, so that no ink is moved over them.
     """
     height, width = mask.shape
     field = np.zeros((2, _WOBBLE_CELLS + 2, _WOBBLE_CELLS + 2), np.float32)

@@ -1,7 +1,7 @@
 """Render complete photographs of a board: table, board, tiles with thickness, shadows, hands, lighting, camera.
 
 `random_scene` renders a random board for training; `compose_scene` renders a given setting for the demo and tests. Tile
-tops are projected at their true height above the board, so at an oblique view they are displaced from their squares.
+tops are projected at their true height above the board. So if the camera looks at an angle, they appear displaced.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _warp_image(image: Picture | Field, matrix: Matrix, size: tuple[int, int], b
 def _downscale_art(image: Picture | Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
     """Scale art down by `ratio` before it is warped, to prevent aliasing; return the art and the adjusted matrix.
 
-    `matrix` (3, 3) maps art pixels to picture pixels. Art with a `ratio` above 0.8 is returned unchanged.
+    `matrix` (3, 3) maps art pixels to picture pixels. If `ratio` is above 0.8, the art is returned unchanged.
     """
     if ratio > 0.8:
         return np.asarray(image, np.float32), matrix
@@ -172,9 +172,9 @@ def compose_scene(
 
 @lru_cache(maxsize=1)
 def _draw_table(setting: SceneSetting) -> tuple[Field, Field]:
-    """Render the table around the board; return the picture, black on the board, and the coverage by the board.
+    """Render the table around the board; return the picture, black on the board, and the board's coverage.
 
-    Both are (H, W, 3), the coverage from 0 to 1. They do not depend on the tiles: further pictures use them again.
+    Both are (H, W, 3), the coverage from 0 to 1. They do not depend on the tiles, so further pictures reuse them.
     """
     camera, light = setting.camera, setting.light
     size, square = camera.size, measure_square(camera)
@@ -325,7 +325,7 @@ def random_labels(
 def _random_crowd(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
 ) -> dict[tuple[int, int], str]:
-    """Return labels of a dense block of tiles, as between parallel words, on squares without a label in `there`."""
+    """Return labels of a dense block of tiles, like parallel words, on squares without a label in `there`."""
     high, wide = rng.integers(3, 6, 2)
     top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
     places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]
@@ -385,7 +385,7 @@ def random_scene(
     weights: Sequence[float] | None = None,
     pencil_fonts: tuple[Path, ...] = (),
 ) -> Scene:
-    """Render a random scene; the tiles are drawn from `letters` ('?' is a blank) with the relative `weights`."""
+    """Render a random scene. Tiles are drawn from `letters` ('?' is a blank) with the relative `weights`."""
     usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
     setting = random_setting(rng, fonts, usable, pencil_fonts)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)

@@ -75,7 +75,7 @@ PREMIUM_PRINTS: dict[str, dict[str, tuple[str, ...]]] = {
 _PRINT_WEIGHTS = {"en": 6.0, "en2": 3.0, "none": 4.0}
 """Relative frequencies of the keys of `PREMIUM_PRINTS`; 1.0 for keys that are not listed."""
 _PREMIUM_SHAPES = {"full": 0.34, "inset": 0.12, "rounded": 0.1, "burst": 0.18, "teeth": 0.13, "arrows": 0.13}
-"""Probabilities of the shapes of premium squares."""
+"""Shapes of premium squares with their probabilities."""
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,10 @@ def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
 def _bend_grain(
     sheet: npt.NDArray[np.float32], angle: float, bend_px: float, wave_px: float
 ) -> npt.NDArray[np.float32]:
-    """Return the grain texture (side, side) turned by `angle` radians, in curves of `bend_px` every `wave_px` px.
+    """Return the grain texture (side, side) rotated by `angle` radians and bent into waves.
 
-    Boards are sawn at any angle to the rings of a tree, so that grain crosses tiles in slanted and curved lines.
+    The waves have the amplitude `bend_px` and the length `wave_px`. Boards are sawn at any angle to the rings of a
+    tree, so the grain of real tiles runs in slanted and curved lines.
     """
     side = sheet.shape[0]
     x, y = np.meshgrid(np.arange(side, dtype=np.float32), np.arange(side, dtype=np.float32))
@@ -90,9 +91,10 @@ def _bend_grain(
 
 
 class TileRenderer:
-    """Renderer for the tile tops of one set, at `px` pixels per square.
+    """Renderer for the tops of the tiles of one set, with `px` pixels per square.
 
-    `light` is the direction of the light in radians; `values` are the point values, random digits if None.
+    `light` is the direction of the light in radians. `values` are the point values; random digits are drawn if it is
+    None.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class TileRenderer:
         return outline, light
 
     def _render_dimples(self) -> npt.NDArray[np.float32]:
-        """Return the brightness factor (s, s) of a tile's top by its dimples; 1 outside dimples."""
+        """Return the factor (s, s) by which dimples change the brightness of a tile's top; 1 outside dimples."""
         s, dimples = self._side_px, self._style.dimples
         x, y = np.meshgrid(np.linspace(0, 1, s), np.linspace(0, 1, s))
         light = np.ones((s, s))

@@ -87,7 +87,7 @@ _MIN_INK_CONTRAST = 60.0
 """Minimum difference in brightness (0..255) between print and tile."""
 
 _MIN_OUTLINE_CONTRAST = 110.0
-"""Minimum difference in brightness (0..255) between thin outlines and the tile: fainter ones look like wood grain."""
+"""Minimum difference in brightness (0..255) between thin outlines and the tile; weaker lines look like wood grain."""
 _MIN_CARVED_LUMA = 90.0
 """Minimum brightness (0..255) of a tile on which a carved letter without colour can be seen."""
 
@@ -238,7 +238,7 @@ def _strengthen(ink: Colour, top: Colour) -> Colour:
 
 
 def _random_ink(rng: Rng, top: Colour) -> Colour:
-    """Return a random colour of the print that is legible on the colour `top`: mostly dark or bright, or any colour."""
+    """Return a random colour of print that is legible on the tile colour `top`; it is usually dark or bright."""
     u = rng.random
     if u() < 0.25:
         for _ in range(20):

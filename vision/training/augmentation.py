@@ -32,9 +32,10 @@ Rng = np.random.Generator
 Floats = NDArray[np.float32]
 
 MAX_READABLE_COVER: Final = 0.35
-"""Maximum covered share of a square that is labelled as tile or empty."""
+"""Maximum share of a square that may be covered by a hand if the square is labelled as tile or empty."""
 MIN_HIDDEN_COVER: Final = 0.5
-"""Minimum covered share of a square that is labelled as hidden; between the two limits, the label is `IGNORED`."""
+"""Minimum covered share of a square that is labelled as hidden. Between this and `MAX_READABLE_COVER`, the label is
+`IGNORED`."""
 IGNORED: Final = -100
 """Label that `cross_entropy` ignores."""
 _EMPTY_SHARE: Final = 0.14
@@ -45,12 +46,13 @@ _FOREIGN_SHARE: Final = 0.32
 """Share of crops of letters other than A to Z in a batch."""
 _CENTRE_ERROR_SQUARES: Final = 0.06
 _LARGE_CENTRE_ERROR_SQUARES: Final = 0.15
-"""Standard deviations, in squares, of the random shift of a crop: for most crops, and for some with a large shift."""
+"""`_CENTRE_ERROR_SQUARES` and `_LARGE_CENTRE_ERROR_SQUARES`: standard deviations, in squares, of the random shift of
+most crops, and of the few crops with a large shift."""
 _LARGE_ERROR_SHARE: Final = 0.15
 """Share of crops with a large shift."""
 _MAX_HOLES_COUNTED: Final = 4
-"""Maximum number of gaps that increase the sampling weight of a board; a gap is an empty square with at least three
-adjacent tiles, the most difficult case."""
+"""Limit for the number of gaps of a board, which increases its sampling weight. A gap is an empty square with at least
+three adjacent tiles; these are the hardest to classify."""
 _EMPTY_SQUARE_WEIGHTS: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
 """`(15, 15)`: sampling weights of empty squares: 1 for plain squares, 3 for premium squares, 15 for the centre."""
 
@@ -70,8 +72,8 @@ class LetterBatch:
     the tile in radians, without quarter turns; NaN without a tile.
     """
     allowed: NDArray[np.bool_]
-    """`(n, classes)`: mask of the classes in one tile set that contains the crop's letter; at run time, too, only the
-    letters of one tile set are possible."""
+    """`(n, classes)`: mask of the classes of one tile set that contains the crop's letter. When boards are read, too,
+    only the letters of one tile set are possible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,9 +98,9 @@ def class_shares() -> NDArray[np.float64]:
 def prior_correction() -> Floats:
     """Return offsets `(classes,)` for the letter logits that give all letters of a tile set the same prior probability.
 
-    In training, the softmax for a crop is restricted to a random tile set that contains its letter. A letter that is in
-    few tile sets is therefore more frequent within each of these sets than a letter that is in many (correction of
-    priors, Saerens et al., 2002).
+    In training, the softmax for a crop is restricted to a random tile set that contains its letter. So a letter that is
+    in few tile sets is more frequent within each of them than a letter in many. The offsets correct this (Saerens et
+    al., Adjusting the outputs of a classifier to new a priori probabilities, 2002).
     """
     allowed, share = alphabet_masks(), class_shares()
     seen = share / allowed.sum(axis=0)

@@ -23,7 +23,7 @@ class Choices:
     features: Floats
     """`(n, alternatives, features)`: features of each alternative, whose weights are fitted."""
     base_logits: Floats
-    """`(n, alternatives)`: logits of each alternative with the fixed weight 1."""
+    """`(n, alternatives)`: logits of the alternatives that are added without a weight."""
     truth: NDArray[np.intp]
     """`(n,)`: index of the correct alternative."""
 

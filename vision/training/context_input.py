@@ -1,7 +1,8 @@
-"""Context of the square network as an input: it then classifies a part of a board in the context of the whole board.
+"""Make the context of the square network an input, so that it can classify a part of a board.
 
-A network with global averages (`networks.GlobalContext`) needs the whole board for each prediction. The averages change
-little from turn to turn. With earlier averages as an input, only windows around the squares that changed are computed.
+The context are averages over the whole board (`networks.GlobalContext`), so the network normally needs all of it. They
+change little from turn to turn. With the averages of an earlier picture as input, it is enough to compute windows
+around the squares that have changed.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ _OUTPUT = "context"
 
 
 def add_context_input(path: Path) -> None:
-    """Add the inputs `OWN_CONTEXT_SHARE` and `GIVEN_CONTEXT` to the quantised square network `path`, in place.
+    """Add inputs and an output for the context to the quantised square network `path`, in place.
 
-    Each global average becomes `share * average + given`, where `given` is its part of `GIVEN_CONTEXT`
-    `(1, features, 1, 1)`. For a share of 1 and a given context of 0, the predictions are the same as before, bit for
-    bit. A second output, `context`, has the averages that were used; their number is added to the metadata.
+    Each average over the board becomes `share * average + given`. The share is the input `OWN_CONTEXT_SHARE`, the given
+    values are the input `GIVEN_CONTEXT` `(1, features, 1, 1)`. With share 1 and given values 0, the predictions are
+    exactly those of the unchanged network. The new output `context` has the averages that were used; their number is
+    added to the metadata.
     """
     model = onnx.load(path)
     graph = model.graph
@@ -55,7 +57,7 @@ def add_context_input(path: Path) -> None:
 
 
 def _mix_context(average: onnx.NodeProto, given: str, mixed: str) -> list[onnx.NodeProto]:
-    """Return the nodes that mix a dequantised average with the value `given` to `mixed`, and round it as before."""
+    """Return the nodes that mix a dequantised average with the input `given`, and round the result."""
     steps = list(average.input[1:])
     return [
         helper.make_node("Mul", [average.output[0], OWN_CONTEXT_SHARE], [f"{mixed}_own"], f"{mixed}_own"),

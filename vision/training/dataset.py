@@ -1,8 +1,8 @@
 """Training data of the square and letter networks: rectified views of rendered scenes with their ground truth.
 
-For each scene, the rectified board (in colour, at half the height of the tiles) and the rectified plane of the tile
-tops (in grey) are kept. The resolution is higher than that of the networks' input, and the margin of the board is
-wider, so that the views can be shifted, rotated, stretched and blurred for augmentation.
+Two views of each scene are kept: the board (in colour, at half the height of the tiles) and the plane of the tile tops
+(in grey). They have a higher resolution than the networks' input, and the board a wider margin, so that they can be
+shifted, rotated, stretched and blurred for augmentation.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def alphabets() -> tuple[tuple[str, ...], ...]:
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:
-    """Return True if an alphabet is Latin, that is if it has the letter E."""
+    """Return True if an alphabet is Latin, which is recognised by the letter E."""
     return "E" in alphabet
 
 
@@ -114,9 +114,9 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) 
 
 
 def extract_views(scene: Scene, number: int) -> TrainingViews:
-    """Rectify the views of a scene, with random corner errors like those of the board detector.
+    """Rectify the views of scene `number`, with random errors of the corners like those of the board detector.
 
-    `number` is the seed of the errors.
+    The number is the seed of the errors.
     """
     rng = np.random.default_rng(number)
     side = square_side(scene.corners)

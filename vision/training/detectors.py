@@ -26,8 +26,8 @@ from vision.training.quantise import quantise_model
 BATCH_SIZE = 24
 MAX_LEARNING_RATE = 4e-3
 _RANGE_PERCENT = 99.9
-"""Percentage of a layer's activations within the quantisation range. Quantisation increases the error of the lattice
-network by 2 % with this value, and by 14 % with 100."""
+"""Percentage of a layer's activations that the quantisation range contains; others are clipped. Quantisation increases
+the error of the lattice network by 2 % with this value, and by 14 % with 100."""
 SampleMaker = Callable[[DetectorScene, Rng], tuple[Array, Array]]
 """Function that makes a random sample (input, targets) from a scene."""
 
@@ -49,8 +49,8 @@ def draw_batch(scenes: Sequence[DetectorScene], make: SampleMaker, rng: Rng) -> 
 def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
     """Return the finder's training loss for the network output `answer` (N, 4, 64, 64) and targets (N, 5, 64, 64).
 
-    The sum of a penalty-reduced focal loss for the corner heat map (Zhou, Objects as points, 2019), an L1 loss for the
-    offsets, and a cross entropy for the grid mask.
+    It is the sum of a penalty-reduced focal loss for the corner heat map (Zhou, Objects as points, 2019), an L1 loss
+    for the offsets, and a cross entropy for the grid mask.
     """
     heat, corner = answer[:, 0], target[:, 0]
     p = torch.sigmoid(heat).clamp(1e-4, 1 - 1e-4)
@@ -67,8 +67,8 @@ def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
 def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
     """Return the lattice network's training loss for the output `answer` (N, 4, 20, 20) and targets (N, 3, 20, 20).
 
-    The sum of the negative log-likelihood of the corner offsets (Laplace distribution with predicted scale) and a cross
-    entropy for the grid mask.
+    It is the sum of the negative log-likelihood of the corner offsets (Laplace distribution with predicted scale) and a
+    cross entropy for the grid mask.
     """
     scale = answer[:, 2].clamp(-5, 2)
     miss = (answer[:, :2] - target[:, :2]).abs().sum(1)

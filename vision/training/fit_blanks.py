@@ -1,9 +1,10 @@
 """Fit the weights of the evidence for blanks (python -m vision.training.fit_blanks).
 
-A square without print is a blank or empty. The evidence is the log-odds from the square network, the letter network,
-the colours and the edges of the board; their errors are correlated. This script reads rendered scenes that were not
-used in training and fits the weights for `vision.recognition.fusion` by logistic regression. It prints the weights, and
-the number of errors with each kind of evidence alone and with the first one to four kinds together.
+A square without print is a blank or empty. There are four kinds of evidence: log-odds from the square network, the
+letter network, the colours and the edges of the board. Their errors are correlated, so they are weighted. This script
+reads rendered scenes that were not used in training, and fits the weights for `vision.recognition.fusion` by logistic
+regression. It prints the weights, and the number of errors with each kind alone and with the first one to four kinds
+together.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from vision.training.conditional_logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_SQUARE_PX: Final = 14.0
-"""Minimum resolution of a scene, in pixels per square; below this, blanks cannot be recognised."""
+"""Minimum resolution of a scene, in pixels per square. On smaller squares, blanks cannot be recognised."""
 _EVIDENCE_NAMES: Final = ("squares", "letters", "colours", "edges")
 """Names of the columns of `BlankEvidence.log_odds`."""
 
@@ -34,7 +35,7 @@ _EVIDENCE_NAMES: Final = ("squares", "letters", "colours", "edges")
 def collect_evidence(
     view: dataset.TrainingViews, square_net: SquareNet, letter_net: LetterNet
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the log-odds `(n, 4)` of the visible squares without print, and a mask `(n,)` of the true blanks."""
+    """Return the log-odds `(n, 4)` of the visible squares without print, and a mask `(n,)` of actual blanks."""
     seen = dataset.to_board_views(view)
     kinds = square_net.predict(seen.board).kinds_p
     cells = find_likely_tiles(kinds)

@@ -1,10 +1,10 @@
 """Fit the weights of the similarity between tiles (python -m vision.training.fit_tile_similarity).
 
-Reads the tiles of rendered scenes, each in one face that no training uses (`UNFAMILIAR_FONTS`), and fits the weights of
-similarity, doubt and foreign letters for `vision.recognition.letters` by conditional logit. The faces are unfamiliar on
-purpose: in familiar faces a network is right, and its confidence needs no correction. Prints the weights, and the
-errors without and with the refinement. `--write` writes the weights to the metadata of the network's file, as
-`python -m vision.training` does.
+Reads the tiles of rendered scenes, each in one typeface that no training uses (`UNFAMILIAR_FONTS`). Fits the weights of
+similarity, doubt and foreign letters for `vision.recognition.letters` by conditional logit. Unfamiliar typefaces are
+needed, because a network's confidence in familiar ones needs no correction. Prints the weights, and the errors without
+and with the refinement. `--write` writes the weights to the metadata of the network's file, as `python -m
+vision.training` does.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ UNFAMILIAR_FONTS: Final = {
     ),
     "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Black.ttf",),
 }
-"""Debian package -> font files that no training uses: other styles of trained families, and a few other families."""
+"""Font files that no training uses, by Debian package: other styles of trained families, and a few other families."""
 _MIN_SQUARE_PX: Final = 14.0
-"""Minimum resolution of a scene, in pixels per square; below this, letters are doubtful in all faces."""
+"""Minimum resolution of a scene, in pixels per square. On smaller squares, letters are doubtful in all typefaces."""
 _MIN_PROBABILITY: Final = 1e-9
 """Value added to probabilities, to keep logarithms finite."""
 
@@ -124,7 +124,7 @@ def draw_scene_in_one_face(rng: np.random.Generator, faces: tuple[Path, ...]) ->
 
 
 def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[Choices]:
-    """Render `count` scenes in `faces`, and return the choices of those that can be used."""
+    """Render `count` scenes in `faces`, and return the choices of all scenes that have any."""
     draw = partial(draw_scene_in_one_face, faces=faces)
     views = extract_scenes(count, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=draw)
     scenes = (collect_choices(view, net) for view in views if view.square_px >= _MIN_SQUARE_PX)

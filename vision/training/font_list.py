@@ -1,9 +1,11 @@
 """Typefaces of the training data: those of Python packages, and font files of Debian packages listed in `fonts.json`.
 
 Each row of the list names a file below `/usr/share` with kind, family, Debian package, version and SHA-256. The kinds
-are sans, serif, slab, condensed, rounded, script, handwritten and display. `calibration` marks a seventh of the
-families of every kind: the weights are not fitted to them, and confidences are calibrated on them, because the tiles of
-most players are unfamiliar to the networks. The families of `tests/data/held_out_fonts.json` are not in the list.
+are sans, serif, slab, condensed, rounded, script, handwritten and display.
+
+`calibration` marks a seventh of the families of every kind: they are used to calibrate confidences, not to fit weights.
+This is because the networks do not know the typefaces of most players' tiles. The families of
+`tests/data/held_out_fonts.json` are not in the list.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ FONT_LIST: Final = Path(__file__).with_name("fonts.json")
 SHARE_ROOT: Final = Path("/usr/share")
 DEBIAN_ROOT: Final = SHARE_ROOT / "fonts"
 _PACKAGED_CALIBRATION: Final = "Manrope"
-"""Start of the file names of the packaged family that is used for calibration."""
+"""Beginning of the file names of the one packaged family that is used for calibration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +36,14 @@ class ListedFont:
     package: str
     version: str
     file: str
-    """Path below `SHARE_ROOT`; of a font that is held out, below `DEBIAN_ROOT`."""
+    """Path of the file below `SHARE_ROOT`, or below `DEBIAN_ROOT` for a held-out font."""
     sha256: str
     calibration: bool = False
 
 
 @lru_cache(maxsize=1)
 def load_training_fonts() -> tuple[ListedFont, ...]:
-    """Return the rows of the list."""
+    """Return the rows of `fonts.json`."""
     return tuple(ListedFont(**row) for row in json.loads(FONT_LIST.read_text(encoding="utf-8")))
 
 

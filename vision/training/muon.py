@@ -1,9 +1,9 @@
 """The Muon optimiser, which orthogonalises the momentum of each weight matrix before a step.
 
-All singular values of a step are equal, so that the few directions that dominate the gradient do not dominate the step.
-After Jordan et al., Muon: an optimizer for hidden layers in neural networks (2024), with step sizes matched to AdamW
-(Liu et al., Muon is scalable for LLM training, 2025). The implementation in torch does not support convolutions and
-computes in half precision, which takes ten times as long on processors without half-precision instructions.
+It makes all singular values of a step equal: directions that dominate the gradient do not dominate the step. After
+Jordan et al., Muon: an optimizer for hidden layers in neural networks (2024), with step sizes matched to AdamW (Liu et
+al., Muon is scalable for LLM training, 2025). The implementation in torch does not support convolutions and computes in
+half precision, which takes ten times as long on processors without half-precision instructions.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _compute_step(gradient: torch.Tensor) -> torch.Tensor:
 
 
 def orthogonalise(matrix: torch.Tensor) -> torch.Tensor:
-    """Return an approximation of the nearest matrix `(m, n)` with orthonormal rows, or columns if m > n."""
+    """Return an approximation of the matrix with orthonormal rows (columns if m > n) nearest to `matrix` `(m, n)`."""
     a, b, c = _NEWTON_SCHULZ_COEFFICIENTS
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     wide = wide / (wide.norm() + 1e-7)

@@ -28,7 +28,7 @@ def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> lis
 class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
     """Layer that adds a projection of the global average of a feature map `(n, c, h, w)` to every position.
 
-    The classification of a square can thereby depend on the colours of tiles and ground on the whole board.
+    So the classification of a square can depend on the colours of tiles and ground on the whole board.
     """
 
     def __init__(self, channels: int) -> None:
@@ -41,7 +41,7 @@ class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
 
 class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Network of a shared trunk and one or more heads, each a sequence of layers."""
+    """Network with a shared trunk and one or more heads; trunk and heads are sequences of layers."""
 
     def __init__(self, trunk: Sequence[nn.Module], heads: Mapping[str, Sequence[nn.Module]]) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ def build_letter_net(classes: int) -> HeadedNet:
 
 
 class WeightAverage:
-    """Exponential moving average of a network's weights, used because it generalises better than the last weights."""
+    """Exponential moving average of a network's weights; it generalises better than the last weights."""
 
     def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
         self._decay = decay
@@ -145,10 +145,15 @@ def write_onnx(
     """Export a network as an ONNX file, with batch normalisation folded in and `facts` as metadata.
 
     The graph is built layer by layer instead of by tracing, so that the file depends only on the weights and not on the
-    version of an exporter. `shape` and `output_shape` are the shapes of the input and of every head's output. The
-    output of a head is divided by `facts["temperature"][head]` if given; then `offsets[head]`, one number per class, is
-    added. `features[head]` is the name of an additional output: the input of the head's last layer. A first layer with
-    a 5 x 5 kernel and stride 2 is rewritten to blocks of 2 x 2 pixels, so the sides of the input must be even.
+    version of an exporter.
+
+    - `shape` and `output_shape`: shapes of the input and of every head's output.
+    - `facts["temperature"][head]`: divisor of the head's output, if given.
+    - `offsets[head]`: one number per class, added to the output after the division.
+    - `features[head]`: name of an additional output, the input of the head's last layer.
+
+    A first layer with a 5 x 5 kernel and stride 2 is rewritten to blocks of 2 x 2 pixels, so the sides of the input
+    must be even.
     """
     temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
     graph = _OnnxGraph()
@@ -172,7 +177,7 @@ def write_onnx(
 
 
 class _OnnxGraph:
-    """Builder of an ONNX graph, layer by layer; a value is represented by the name of the node that computes it."""
+    """Builder of an ONNX graph, layer by layer; a value is identified by the name of the node that computes it."""
 
     def __init__(self) -> None:
         self._nodes: list[onnx.NodeProto] = []

@@ -41,10 +41,12 @@ def fit_network(
 ) -> None:
     """Train `net` in place for `steps` batches; afterwards it has averaged weights and is in eval mode.
 
-    `draw(step)` makes the batch of a step (1 to `steps`), always the same one, and `loss_of` computes its loss. Each of
-    the `optimisers` updates its own part of the weights, with a one-cycle learning rate schedule. After every
-    `report_every` steps the mean loss is printed and the state is saved in `checkpoint`; a training with a saved state
-    continues there and ends with the same weights as an uninterrupted one.
+    - `draw(step)` makes the batch of a step (1 to `steps`); it must always return the same batch for a step.
+    - `loss_of` computes the loss of a batch.
+    - Each of the `optimisers` updates its own part of the weights, with a one-cycle learning rate schedule.
+    - After every `report_every` steps, the mean loss is printed and the state is saved in `checkpoint`.
+
+    If `checkpoint` has a saved state, training continues there, and ends with the same weights as an uninterrupted one.
     """
     state = _TrainingState(net, optimisers, steps)
     first = state.restore(checkpoint) + 1
@@ -109,9 +111,10 @@ def _make_rate_schedule(optimiser: Optimizer, steps: int) -> OneCycleLR:
 
 
 def mixed_precision() -> torch.autocast:
-    """Return a context manager for computing a loss, in half precision (bfloat16) on processors with AVX-512.
+    """Return a context manager that computes a loss in half precision (bfloat16) if the processor has AVX-512.
 
-    On other processors, half precision takes ten times as long as single precision (measured with AVX2).
+    Without AVX-512 it has no effect: half precision would take ten times as long as single precision (measured with
+    AVX2).
     """
     able = torch.backends.cpu.get_cpu_capability() == "AVX512"
     return torch.autocast("cpu", torch.bfloat16, enabled=able)
@@ -127,7 +130,7 @@ def _prefetch(make: Iterator[Batch]) -> Iterator[Batch]:
 
 
 def fit_temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:
-    """Return the divisor of `logits` that minimises the cross entropy with `truth` (Guo et al., 2017)."""
+    """Return the divisor of `logits` that minimises their cross entropy with `truth` (Guo et al., 2017)."""
     temperatures = np.geomspace(0.5, 3.0, 40)
     losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in temperatures]
     return float(temperatures[int(np.argmin(losses))])

@@ -29,11 +29,11 @@ class _CalibrationBatches(CalibrationDataReader):  # type: ignore[misc]  # not t
 def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_percent: float = 100.0) -> None:
     """Quantise the ONNX file `path` to eight bits in place, with activation ranges measured on input `batches`.
 
-    `range_percent` is the percentage of a tensor's values within its range; other values are clipped. A range that
-    includes outliers gives coarse steps, which increases the error of the lattice network. Clipping outliers increases
-    the error of the letter network. The square network is not affected.
+    `range_percent` is the percentage of a tensor's values within its range; other values are clipped. The best value
+    depends on the network. A range that includes outliers has coarse steps, which increases the error of the lattice
+    network. Clipping outliers increases the error of the letter network. The square network is not affected.
 
-    Weights use seven of the eight bits: processors without VNNI instructions add pairs of products in sixteen bits,
+    Weights use seven of the eight bits. Processors without VNNI instructions add pairs of products in sixteen bits,
     which eight-bit weights would overflow, and the outputs must be the same on all machines.
     """
     model = onnx.load(path)
@@ -53,7 +53,7 @@ def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_per
 
 
 def _find_last_layers(graph: onnx.GraphProto) -> list[str]:
-    """Return the names of the nodes with weights whose output reaches no other node with weights."""
+    """Return the names of the last layers: nodes with weights whose output reaches no other node with weights."""
     makes = {output: node for node in graph.node for output in node.output}
 
     def before(node: onnx.NodeProto) -> Iterator[str]:

@@ -9,13 +9,16 @@ from vision.rendering.scene import Scene
 from vision.training import dataset, detector_data
 
 DETECTOR_SCENES = 4000
-"""Number of scenes whose data is kept for the finder and lattice networks; limited because this data is large."""
+"""Maximum number of scenes whose data is kept for the finder and lattice networks, because this data is large."""
 
 SceneParts = tuple[dataset.TrainingViews, detector_data.DetectorScene | None]
 
 
 def extract_parts(scene: Scene, number: int) -> SceneParts:
-    """Extract the training data of all networks from a scene; no detector data if `number` >= `DETECTOR_SCENES`."""
+    """Extract the training data of all networks from a scene.
+
+    The data for the detectors is left out if `number` >= `DETECTOR_SCENES`.
+    """
     return dataset.extract_views(scene, number), detector_data.extract_detector_scene(
         scene
     ) if number < DETECTOR_SCENES else None

@@ -1,6 +1,6 @@
 """Render numbered scenes for training, in several processes.
 
-The caller passes a function that extracts the data to keep from each scene, so that full-size pictures do not
+The caller passes a function that extracts the needed data from each scene, so that full-size pictures do not
 accumulate. Scene number `i` of a `seed` is the same on every machine with the same fonts, for any number of processes.
 """
 
@@ -22,7 +22,7 @@ from vision.training.font_list import select_handwritten_fonts, training_fonts
 ExtractT = TypeVar("ExtractT")
 Draw = Callable[[np.random.Generator], Scene]
 FIRST_UNSEEN_SCENE: Final = 6000
-"""Number of the first scene that is not in the training data of any network."""
+"""Number of the first scene that no network was trained on."""
 
 
 def draw_numbered_scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
@@ -44,8 +44,8 @@ def extract_scenes(
 ) -> Iterator[ExtractT]:
     """Render scenes `first` to `first + count - 1` and yield `extract(scene, number)` for each, in order.
 
-    `extract` is called in the rendering process, so it must be a module-level function or a `functools.partial` of a
-    module-level function. The number of processes is `workers`, by default one per core.
+    The rendering process calls `extract`, so it must be a module-level function or a `functools.partial` of one. The
+    number of processes is `workers`, by default one per core.
     """
     numbers = range(first, first + count)
     render = partial(_draw_and_extract, extract=extract, seed=seed, draw=draw)
