@@ -146,6 +146,22 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
     return list(zip(ordered, found, strict=True))
 
 
+def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
+    """Return each pairing with the id of its game in the hall, 0 without one; pairings are sorted by round.
+
+    This is the game of its result. A result that the director entered has none: the game is then one of these two
+    players, at their table if possible, whose own result counts for no pairing.
+    """
+    matched = match_results(pairings, results)
+    counted = {result.game for _, result in matched if result}
+    replaced = match_results(
+        [pairing for pairing, result in matched if result and not result.game],
+        [result for result in results if result.game not in counted],
+    )
+    games = {pairing: result.game for pairing, result in (*matched, *replaced) if result}
+    return [(pairing, games.get(pairing, 0)) for pairing, _ in matched]
+
+
 def _take_entered(results: list[Result], number: int) -> Result | None:
     """Remove and return the newest result that was entered for a round, or None."""
     entered = [result for result in results if result.round == number]

@@ -16,7 +16,14 @@ from device.hall.director import DirectorCommand, OfferPairing, SetTableName, St
 from device.hall.hall_state import HallState
 from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
-from device.hall.standings import PairingsError, format_csv, format_pairings, make_pair_key, make_players_key
+from device.hall.standings import (
+    PairingsError,
+    format_csv,
+    format_pairings,
+    make_pair_key,
+    make_players_key,
+    match_games,
+)
 from device.player_names import is_player_name
 from device.session.snapshot import Phase
 from device.storage.game_log import replay_log
@@ -154,12 +161,19 @@ class EventPages:
         return send_file(format_csv(self._find_round(number)), "text/csv; charset=utf-8", f"round-{number}.csv")
 
     def send_games(self, number: int) -> Response:
-        """Return a ZIP file with the finished games of a round, each as a GCG file."""
+        """Return a ZIP file with the finished games of a round, each as a GCG file, as they were played.
+
+        A result that the director entered changes the standings, but not the game.
+        """
+        state = self.state
+        games = [game for pairing, game in match_games(state.pairings, state.results) if pairing.round == number]
+        if not games:
+            abort(404)
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-            for i, (_, result) in enumerate(self._find_round(number), 1):
-                if result and result.game:
-                    game = replay_log(from_json(event.body) for event in self.hall.games.read_events(result.game))
+            for i, received in enumerate(games, 1):
+                if received:
+                    game = replay_log(from_json(event.body) for event in self.hall.games.read_events(received))
                     record = build_record(game, lexicon=load_shipped_lexicon(game.tiles.name))
                     members.writestr(f"round-{number}-{i}.gcg", format_gcg(record))
         return send_file(iter([file.getvalue()]), "application/zip", f"round-{number}.zip")

@@ -15,6 +15,7 @@ from device.hall.standings import (
     find_uncounted,
     format_csv,
     format_pairings,
+    match_games,
     match_results,
     parse_pairings,
 )
@@ -120,6 +121,14 @@ def test_result_that_the_director_enters_for_a_round_replaces_that_of_the_table(
     wrong, entered = (replace(result("Anna", n, "Ben", 320, float(n)), table="", round=1) for n in (300, 330))
     assert match_results(pairings, [played, wrong, entered]) == [(pairings[0], entered), (pairings[1], None)]
     assert find_uncounted(pairings, [played, wrong, entered]) == [played, wrong]
+
+
+def test_entered_result_keeps_the_game_that_it_replaces() -> None:
+    pairings = parse_pairings("1,1,Anna,Ben\n2,1,Anna,Ben")
+    entered = replace(result("Anna", 1, "Ben", 2), table="", round=1)
+    played = [replace(result("Anna", 3, "Ben", 4), table="1", game=5), replace(result("Ben", 5, "Anna", 6), game=6)]
+    assert [game for _, game in match_games(pairings, [*played, entered])] == [5, 6]
+    assert [game for _, game in match_games(pairings, [played[0], entered])] == [5, 0]
 
 
 def test_result_of_a_misspelt_name_does_not_count() -> None:

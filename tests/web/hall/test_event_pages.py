@@ -53,6 +53,18 @@ def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) ->
     assert client.get("/event/round-2.zip").status_code == 404 == client.get("/event/round-2.csv").status_code
 
 
+def test_game_whose_result_was_entered_is_among_those_of_its_round(hall: ShownHall, director: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    _, events = received("Table 2", ENDED)
+    game = hall.games.add_events("Table 2", "a", 1, events)
+    assert game is not None
+    hall.state = apply_game(hall.state, game, events)
+    post(director, "/event/result", player=["Ben", "Anna"], points=["401", "400"], round=1)
+    hall.look()
+    members = zipfile.ZipFile(io.BytesIO(director.get("/event/round-1.zip").data))
+    assert members.namelist() == ["round-1-1.gcg"]
+
+
 @pytest.mark.parametrize(
     "fields",
     [
