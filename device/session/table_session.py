@@ -20,7 +20,6 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
-from device.capture.used_pictures import UsedPictures, digest_image
 from device.session import dictionary
 from device.session.auto_turns import AutoTurnConfig
 from device.session.background import BackgroundWork
@@ -44,6 +43,7 @@ from device.session.turn_capture import (
     reject_used_picture,
     sample_board_colours,
 )
+from device.session.used_pictures import UsedPictures, digest_image
 from device.storage.store import GameStore, StoreError
 from engine.board import load_layout
 from engine.messages import join_messages, key_of
@@ -107,7 +107,7 @@ class TableSession:
         )
         self._setup = TableSetup(self._board_camera, store, profile)
         self._key_frames = KeyFrameBuffer()
-        self._used_pictures = UsedPictures()
+        self._used_pictures = UsedPictures(store, is_last_refused=self.uses_phone_camera)
         self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
         self._queue = CommandQueue(
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
@@ -290,22 +290,15 @@ class TableSession:
         if self.uses_phone_camera:  # a phone can take another picture at once
             turn = reject_blurred_turn(turn)
         digest = b"" if self._board_camera.live else digest_image(turn.frame.image)
-        if self._is_picture_used(digest):
+        number, count = controller.log.number, len(controller.game.turns)
+        if digest and self._used_pictures.is_used(digest, number, count):
             turn = reject_used_picture(turn)
+        if digest and turn.decision is not None:  # before the turn is stored, as there may be a power cut then
+            self._used_pictures.add(digest, number, count + 1)
         self._record_turn(turn)
         if digest and turn.decision is not None and turn.decision.events:
-            self._used_pictures.add(digest, controller.log.number, len(controller.game.turns))
+            self._used_pictures.add(digest, number, len(controller.game.turns))
         return turn.reading.problems
-
-    def _is_picture_used(self, digest: bytes) -> bool:
-        """Return True if a picture is a copy of one from which an earlier turn was recorded.
-
-        A copy of the last picture in a folder may stand for a pass, about which the players are asked. A phone has no
-        such copies: there is a button for a pass.
-        """
-        used = self._used_pictures.find_turn_count(digest, self._controller.log.number)
-        count = len(self._controller.game.turns)
-        return used is not None and (used <= count if self.uses_phone_camera else used < count)
 
     def _record_advance(self, advance: AdvanceCapture) -> None:
         """Record a turn that was captured in advance, with the picture from which it was read."""

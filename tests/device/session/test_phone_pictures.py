@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
-from device.session.commands.games import EndGame, StartGame, Undo
+from device.cameras.phone import PhoneCamera
+from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn, EndTurnWithPicture
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.messages import make_message
+from engine.reading import BoardReading
 from tests.support.sessions import open_phone_session
-from tests.support.text_table import FARM, HORN, STARTED, TextTable
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, rows
 from vision.detection.location import CUT_OFF_MESSAGES
 from vision.recognition.reader import FOREIGN_TILES
 
@@ -103,6 +107,26 @@ def test_picture_of_an_earlier_turn_is_no_turn(
         "This is the picture of an earlier turn.",
         "Take another picture.",
     ]
+
+
+def test_picture_of_a_turn_before_a_restart_is_no_turn(tmp_path: Path, board: TextTable) -> None:
+    board.lay(HORN)
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(PhoneCamera(), board, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(5)
+            session.submit(PICTURE).result(5)
+        with TableSession(PhoneCamera(), board, store, WORDS) as session:
+            session.submit(ResumeGame()).result(5)
+            state = session.submit(PICTURE).result(5)
+    assert len(state.turns) == 1 and state.notices[0].text == "This is the picture of an earlier turn."
+
+
+def test_picture_whose_turn_an_answer_recorded_is_no_turn(session: TableSession, board: TextTable) -> None:
+    board.board = replace(BoardReading.from_rows(rows(HORN)), orientation_confidence=0.5)
+    assert session.submit(PICTURE).result(5).turns == ()
+    state = session.submit(AnswerQuestion(1)).result(5)
+    assert [turn.word for turn in state.turns] == ["HORN"]
+    assert session.submit(PICTURE).result(5).notices[0].text == "This is the picture of an earlier turn."
 
 
 def test_picture_of_a_turn_that_was_undone_is_read_again(session: TableSession, board: TextTable) -> None:

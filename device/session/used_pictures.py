@@ -1,0 +1,78 @@
+"""The pictures from which the turns of the current game were read, to recognise a picture that is sent again.
+
+Two photographs are never the same in all pixels, because of the noise of the camera, even if nothing on the table has
+changed. A picture that equals an earlier one is therefore a copy of it, and shows the board of that earlier turn.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from hashlib import blake2b
+
+from device.cameras import Image
+from device.storage.store import GameStore, StoreError
+
+_log = logging.getLogger(__name__)
+
+NOTE_NAME = "used-pictures"
+"""Name of the game's note that contains the numbers of turns by digest (hexadecimal), as a JSON object."""
+_DIGEST_BYTES = 16
+
+
+class UsedPictures:
+    """The pictures of the turns of one game, as digests, each with the number of turns that there were after it.
+
+    A turn may be undone: then there are fewer turns than that, and the picture may be sent again. The digests are kept
+    in a note of the game, for a phone that sends a picture again after a power cut; errors of the store are only
+    logged.
+    """
+
+    def __init__(self, store: GameStore, *, is_last_refused: bool) -> None:
+        """Prepare for a game; `is_last_refused` tells whether a copy of the last picture counts as used.
+
+        A copy of the last picture in a folder may stand for a pass, about which the players are asked. A phone has no
+        such copies: there is a button for a pass.
+        """
+        self._store = store
+        self._is_last_refused = is_last_refused
+        self._game = 0
+        self._turn_counts: dict[str, int] = {}
+
+    def add(self, digest: bytes, game: int, turn_count: int) -> None:
+        """Add a picture of `game` after which there are, or will be, `turn_count` turns."""
+        self._load(game)
+        if self._turn_counts.get(digest.hex()) == turn_count:
+            return
+        self._turn_counts[digest.hex()] = turn_count
+        try:
+            self._store.save_note(game, NOTE_NAME, json.dumps(self._turn_counts))
+        except StoreError as error:
+            _log.warning("the pictures of the turns are not kept: %s", error)
+
+    def is_used(self, digest: bytes, game: int, turn_count: int) -> bool:
+        """Return True if a picture is a copy of one from which an earlier turn of `game` was read.
+
+        The game has `turn_count` turns now.
+        """
+        self._load(game)
+        used = self._turn_counts.get(digest.hex())
+        return used is not None and (used <= turn_count if self._is_last_refused else used < turn_count)
+
+    def _load(self, game: int) -> None:
+        """Load the digests of `game`, unless they are those of the last call."""
+        if game == self._game:
+            return
+        self._game, self._turn_counts = game, {}
+        try:
+            counts = json.loads(self._store.read_note(game, NOTE_NAME) or "{}")
+        except (StoreError, ValueError) as error:
+            _log.warning("the pictures of the earlier turns are not known: %s", error)
+            return
+        pairs = counts.items() if isinstance(counts, dict) else ()
+        self._turn_counts = {digest: count for digest, count in pairs if type(count) is int}
+
+
+def digest_image(image: Image) -> bytes:
+    """Return a digest of a picture, which is the same for equal pictures only."""
+    return blake2b(image.tobytes(), digest_size=_DIGEST_BYTES, key=str(image.shape).encode()).digest()
