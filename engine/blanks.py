@@ -19,8 +19,8 @@ def unnamed_blanks(state: State) -> tuple[Square, ...]:
 def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the letters that make every word through the blank on `square` valid, in alphabetical order.
 
-    Any letter is tried for a second unnamed blank in a word. If no letter fits (the play is a phony), return all
-    letters of the tile set.
+    A second unnamed blank in such a word may stand for any letter. If no letter makes all words valid (the play is a
+    phony), return all letters of the tile set.
     """
     words = [word for turn in state.turns if turn.stands for word in turn.words if square in word.squares]
     letters = state.tiles.letters
@@ -34,8 +34,8 @@ def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bo
 def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexicon: WordList) -> tuple[str, ...]:
     """Return the words of a play that are not in the word list.
 
-    `letters` are the letters that an unnamed blank may stand for. The function tries all of them for each unnamed
-    blank, and returns the words that are invalid with the best choice, the one with the fewest invalid words.
+    Unnamed blanks in these words may stand for any of `letters`. They are assumed to stand for those letters with which
+    the fewest words are invalid.
     """
     blanks = sorted({s for word in words for s, tile in zip(word.squares, word.tiles, strict=True) if tile.is_unnamed})
     fewest: tuple[str, ...] | None = None

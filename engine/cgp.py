@@ -1,9 +1,8 @@
 """Positions in CGP, the notation of analysis engines such as Macondo.
 
 A position is `BOARD RACKS SCORES ZEROS OPTIONS`: the rows of the board with runs of empty squares as numbers, the racks
-and scores with the player to move first, and the number of turns in succession without a score. The racks are empty,
-because no camera sees them.
-https://github.com/domino14/macondo/wiki/CGP
+and scores with the player to move first, and the number of consecutive turns without a score. The racks are empty,
+because no camera sees them. https://github.com/domino14/macondo/wiki/CGP
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _DISTRIBUTIONS = {"en": "english", "de": "german", "fr": "french", "es": "spanis
 
 
 def format_cgp(game: Game) -> str:
-    """Return the present position. Raises `NotationError` unless the game has two players.
+    """Return the current position of a game in CGP. Raises `NotationError` unless the game has two players.
 
     >>> from engine.events import GameStarted
     >>> format_cgp(Game.from_events([GameStarted(("Anna", "Ben"))]))

@@ -33,7 +33,7 @@ from engine.tiles import Tile
 
 @dataclass(frozen=True, slots=True)
 class CorrectedEvent:
-    """An event of the ledger. If a player corrected the score of its turn, `score` (points) is the corrected score."""
+    """An event of the ledger. `score` is the score in points that a player entered for its turn, or None."""
 
     event: StateEvent
     score: int | None = None
@@ -91,7 +91,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
 
 
 def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: int) -> Ledger:
-    """Return the ledger with `score` (points) as the score of a turn, or as a player's points in a position."""
+    """Return the ledger with a corrected score: `score` points for a turn, or for a player in a position."""
     at = _find_ledger_index(turns, number)
     entry = ledger[at]
     if not isinstance(entry.event, PositionEntered):
@@ -111,9 +111,9 @@ def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
 
 
 def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) -> int | None:
-    """Return the index of the last ledger entry that put or changed a tile on `square`, or None.
+    """Return the ledger index of the last event that placed or changed a tile on `square`, or None.
 
-    A play that was withdrawn counts only if the square is empty now: it may have changed the tile of an earlier play.
+    A withdrawn play counts only if the square is empty now. Otherwise the tile there belongs to another play.
     """
     is_covered = bool(turns) and turns[-1].board[square] is not None
     withdrawn = {turn.ledger_index for turn in turns if not turn.stands} if is_covered else set[int]()
@@ -131,7 +131,7 @@ def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) 
 
 
 def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
-    """Return the ledger after replacing the tile that entry `at` put on `square` with `change(tile)`.
+    """Return the ledger in which the tile that event `at` placed on `square` is replaced with `change(tile)`.
 
     If `change` returns None, the tile is removed. If the play then has no tiles, it becomes a pass.
     """

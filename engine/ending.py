@@ -29,7 +29,7 @@ class Outcome:
     """The result of a game, in points. More than one winner means a draw.
 
     The winners are provisional until all unplayed letters that count are known (`find_wanted_racks`).
-    `totals_before_unplayed` are the totals without the lines for unplayed letters. These totals break a tie.
+    `totals_before_unplayed` are the totals without the scores for unplayed letters; they break a tie.
     """
 
     reason: EndReason
@@ -95,7 +95,10 @@ def _is_finish_line_reached(state: State) -> bool:
 
 
 def _is_round_over(state: State) -> bool:
-    """Return True if the turn of the player who began has come again, even if this player has lost that turn."""
+    """Return True if every player has had a turn in this round.
+
+    A turn that a player lost counts as well.
+    """
     first, count = state.turns[0].player, len(state.players)
     turns = (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)
     last = next((turn.player for turn in reversed(state.turns) if turn.kind in turns), None)
@@ -108,9 +111,12 @@ def _is_round_over(state: State) -> bool:
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     """Return the letters on each player's rack at the end of the game, or None for a rack that is not known.
 
-    A rack is known if the player revealed the letters (`find_revealed_racks`), if the letters in a position and those
-    played since are known, or if the rack is empty. If the bag is empty and only one rack is unknown, this rack holds
-    all unseen tiles.
+    A rack is known in these cases:
+
+    - The player revealed the letters (`find_revealed_racks`).
+    - The game started from a position with a known rack, and all tiles played since are known.
+    - The rack is empty.
+    - The bag is empty and all other racks are known: this rack has all unseen tiles.
     """
     revealed = find_revealed_racks(state)
     known: list[tuple[str, ...] | None] = [
@@ -125,7 +131,9 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
 
 
 def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
-    """Return the letters that the players revealed, without racks whose letters a later correction put on the board.
+    """Return the letters that the players revealed.
+
+    A rack is left out if a later correction put one of its letters on the board.
 
     >>> from dataclasses import replace
     >>> from engine.events import GameStarted
@@ -140,7 +148,7 @@ def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
 
 
 def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:
-    """Return the letters that are left of a player's rack in the position from which the game started, or None."""
+    """Return the letters that a player still has of the rack in the position from which the game started, or None."""
     own = [turn for turn in state.turns if turn.player == player]
     if not own or own[0].kind is not TurnKind.POSITION or any(turn.kind in _MID_TURN_KINDS for turn in own):
         return None
@@ -203,9 +211,10 @@ def _score_unplayed_letters(state: State) -> list[EndScore]:
 def determine_outcome(state: State) -> Outcome | None:
     """Return the outcome of a game that is over, or None while the game goes on.
 
-    The highest total wins. In a tie, the highest total before unplayed letters wins (How to Win). The player who first
-    reaches the finish line wins a Finish Line game. The sheets do not name a winner if the players finish the round:
-    in this program the winner is the player whose total exceeds the player's own finish line by the most points.
+    The highest total wins. In a tie, the highest total before unplayed letters wins (How to Win). In a Finish Line
+    game, the player who reaches the finish line first wins. If the players agreed to finish the round, the sheets do
+    not name a winner: this program takes the player whose total exceeds the player's own finish line by the most
+    points.
     """
     if state.end_reason is None:
         return None

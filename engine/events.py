@@ -60,7 +60,7 @@ class GameStarted:
 class FirstDrawn:
     """A draw for first play: the tile of each player, in seat order. The player with the tile closest to A begins.
 
-    The string is empty for a player who did not draw. In a tie, only the tied players draw again. (Setup describes the
+    A player who did not draw has an empty string. In a tie, only the tied players draw again. (Setup describes the
     draw. The sheets do not mention a tie.)
     """
 
@@ -72,9 +72,9 @@ class FirstDrawn:
 class PositionEntered:
     """A position from which the game starts, before the first turn: the tiles on the board and the points so far.
 
-    `totals` (points) has one entry for each player, and `to_move` has the next turn. `racks` has the letters on each
-    player's rack, empty for a rack that is not known; if no rack is known, `racks` is empty. Racks are given only with
-    an empty bag, where they make the end of the game exact.
+    `totals` (points) has one entry for each player. `to_move` is the player whose turn is next. `racks` has the letters
+    on each player's rack, or nothing for an unknown rack; it is empty if all are unknown. Racks are given only if the
+    bag is empty: then the unplayed letters at the end of the game can be computed.
     """
 
     kind: ClassVar[str] = "position"
@@ -165,9 +165,9 @@ class BlankNamed:
 class SquareCorrected:
     """A correction of a misread square: `tile` is the correct tile, or None if the square was empty.
 
-    The correction changes the play that covered the square. If no play covered the square, the tile is added to the
-    play of turn number `turn`, or to the last play if `turn` is None. `told` is True for a correction by a player:
-    later readings do not change the square again.
+    The correction changes the play that covered the square. If no play covered it, the tile is added to the play of
+    turn number `turn`, or to the last play if `turn` is None. `told` is True for a correction by a player; later
+    readings do not change such a square again.
     """
 
     kind: ClassVar[str] = "square-corrected"
@@ -241,7 +241,7 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class RecordImported:
-    """The lines of the imported GCG file, with the racks, notes and headers that no other event contains."""
+    """The lines of an imported GCG file. They have the racks, notes and headers that no other event contains."""
 
     kind: ClassVar[str] = "imported"
     lines: tuple[str, ...]
@@ -278,14 +278,14 @@ class QuestionClosed:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An undo of the last event in effect. `Undone` occurs only in the log of a game, never in a `Game`."""
+    """An undo of the last event that was not undone. It occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "undone"
 
 
 @dataclass(frozen=True, slots=True)
 class Redone:
-    """A redo of the event that was undone last. `Redone` occurs only in the log of a game, never in a `Game`."""
+    """A redo of the event that was undone last. It occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "redone"
 

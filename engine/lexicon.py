@@ -61,9 +61,9 @@ class LexiconError(NotationError):
 class Lexicon:
     """A set of valid words, in capitals.
 
-    `excluded_counts` has the number of entries of the source that are not valid words, for each reason.
-    `is_authoritative` is False for an incomplete list that must not decide a challenge. With such a list, an unlisted
-    word is only reported to the players as a hint.
+    `excluded_counts` has the number of entries of the source that are not valid words, by reason. `is_authoritative` is
+    False for an incomplete list, which must not decide a challenge: it only gives the players a hint that a word is
+    unlisted.
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
     >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.excluded_counts)
@@ -110,12 +110,12 @@ class Lexicon:
 
     @classmethod
     def from_words(cls, name: str, entries: Collection[str] | Entries, tiles: TileSet | None = None) -> Lexicon:
-        """Build a word list from the entries of a dictionary.
+        """Build a word list from the entries of a dictionary. The entries are iterated twice.
 
         Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
-        hyphen or an apostrophe, and words that do not fit the board. Capital letters are no reason to exclude an entry
-        in a list that is all in capitals, or in a German list. Accents are removed from letters that are not in
-        `tiles` (French É is played as E). The entries are iterated twice.
+        hyphen or an apostrophe, and words that do not fit the board. Capital letters exclude no entry if the whole list
+        is in capitals, or if it is German. Accents are removed from letters that are not in `tiles` (French É is played
+        as E).
         """
         small = large = 0
         for batch in _read_batches(entries):
@@ -169,7 +169,7 @@ class Entries:
         return itertools.chain.from_iterable(self.read_batches())
 
     def read_batches(self) -> Iterator[list[str]]:
-        """Yield the entries in about `_BLOCK_CHARS` characters at a time. Raises `LexiconError`."""
+        """Yield the entries in lists, each from about `_BLOCK_CHARS` characters of text. Raises `LexiconError`."""
         line_count = 0
         with io.TextIOWrapper(io.BytesIO(self._data), self._encoding, newline=None) as text:
             while block := text.read(_BLOCK_CHARS):
@@ -183,7 +183,7 @@ class Entries:
 
 
 def _has_only_words(block: str, lines: list[str]) -> bool:
-    """Return True if each line of a block of text is one word, without comments and definitions, as in most lists."""
+    """Return True if each line of a block of text is a single word without a definition, as in most lists."""
     return block.split() == lines and not any(sign in block for sign in "#,;=")
 
 
@@ -230,7 +230,7 @@ def _split_blocks(data: bytes) -> Iterator[bytes]:
 
 
 def _read_batches(entries: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the entries in lists, which functions of the standard library process faster than single entries."""
+    """Yield the entries in lists, because the standard library processes lists faster than single entries."""
     if isinstance(entries, Entries):
         yield from entries.read_batches()
         return
@@ -285,7 +285,7 @@ def _find_fault(entry: str, has_apostrophe: bool) -> str:
 
 
 def _fits_board(word: str, tiles: TileSet | None) -> bool:
-    """Return True if a word of more than 15 letters fits the board because it has tiles of several letters."""
+    """Return True if a word of more than 15 letters fits the board, because some of its tiles have several letters."""
     try:
         return tiles is not None and len(tiles.split(word)) <= MAX_WORD_TILES
     except NotationError:

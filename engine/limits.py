@@ -22,12 +22,12 @@ MAX_GCG_EVENTS: Final = 500
 The number is limited because all events are computed again for each corrected score.
 """
 MAX_TIME_PENALTY: Final = 600
-"""Largest time penalty, in points, that a GCG file has without a notice: an hour of overtime at 10 points a minute.
+"""Largest time penalty, in points, that is imported without a notice: an hour of overtime at 10 points a minute.
 
 The largest of 1,000 published games is 30 points.
 """
 MAX_CHALLENGE_POINTS: Final = 100
-"""Most points for one challenge that a GCG file has without a notice: 10 points for each word of the longest play.
+"""Most points for one challenge that are imported without a notice: 10 points for each word of the longest play.
 
 A play of nine tiles has up to ten words. The largest number in 1,000 published games is 10 points.
 """
@@ -35,7 +35,7 @@ A play of nine tiles has up to ten words. The largest number in 1,000 published 
 MAX_LEXICON_BYTES: Final = 64_000_000
 """Maximum size of a word list as text. The largest known list, Debian's `wpolish`, has 60 MB."""
 MAX_LEXICON_LINES: Final = 5_000_000
-"""Maximum number of lines in a word list, which determines the time and the memory for its compilation.
+"""Maximum number of lines in a word list. The number determines the time and the memory for compiling the list.
 
 `wpolish` has 4.3 million lines, of which 3.3 million are words that fit the board.
 """
@@ -86,7 +86,7 @@ MAX_LARGE_BODIES: Final = 2
 BODY_TIMEOUT_S: Final = 10.0
 """Maximum time until a request body is complete, in seconds.
 
-For an imported game, the maximum time between two parts of the body.
+For an imported game, it is the maximum time between two parts of the body.
 """
 SEND_TIMEOUT_S: Final = 10.0
 """Maximum time for a client to receive the next part of a response, in seconds. A sleeping phone receives nothing."""
@@ -116,7 +116,7 @@ MAX_HOST_CHARS: Final = 260
 MAX_PAIRED_CLIENTS: Final = 64
 """Maximum number of paired devices.
 
-At the limit, a new device replaces a device that was not used since the program was started.
+At the limit, a new device replaces one that was not used since the start of the program.
 """
 
 

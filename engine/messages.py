@@ -44,7 +44,7 @@ def make_message(key: str, english: str, *values: object) -> Message:
 
 
 def _make_encodable(value: object) -> str:
-    """Return a value as text, with escapes for bytes of a file name that are not UTF-8: no page could show them.
+    """Return a value as text, with escapes for the bytes of a file name that are not valid UTF-8.
 
     >>> _make_encodable(b"caf\\xe9.txt".decode(errors="surrogateescape"))
     'caf\\\\udce9.txt'

@@ -32,8 +32,8 @@ class Play:
     """The tiles that a player places on the board in one turn.
 
     `tiles` has each newly covered square with its tile, in ascending order of squares. `rearranged` is only used under
-    rule 5 A of travel-case: a player may rearrange the letters of a word on the board and add tiles to this word.
-    `rearranged` then has the changed squares of the old word, each with its tile after the play.
+    rule 5 A of travel-case, which allows players to rearrange the letters of a word on the board while adding tiles to
+    it. It has the changed squares of the old word, each with its tile after the play.
 
     >>> Play.from_tiles({112: Tile("A"), 113: Tile("T")}).to_gcg(Board())
     '8H AT'
@@ -44,7 +44,7 @@ class Play:
 
     @classmethod
     def from_tiles(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
-        """Return the play that places `tiles`; for `rearranged` see the class. Any order will do."""
+        """Return the play that places `tiles`, given in any order. The class explains `rearranged`."""
         return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
 
     @classmethod
@@ -165,15 +165,15 @@ def _format_tiles(laid: list[Tile], tiles: TileSet | None) -> str:
 
 
 def _is_same_tile(old: Tile, new: Tile) -> bool:
-    """Return True if `new`, a tile in a written word, can be `old`, the tile on the board.
+    """Return True if `new`, a tile in a written word, is the tile `old` on the board.
 
-    Old GCG files write a blank as a capital letter, so a tile and a blank of the same letter are equal here.
+    Old GCG files write a blank as a capital letter, so a blank and a tile with the same letter count as the same.
     """
     return old.letter == new.letter or old.is_unnamed
 
 
 def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
-    """Return the tile of each square of a word in GCG notation, and True if the tile is marked as on the board.
+    """Return the tile of each square of a word in GCG notation, and True if it is marked as a tile on the board.
 
     A square that is written as a dot has no tile: None.
     """

@@ -77,8 +77,8 @@ class BoardReading:
     """The readings of all 225 squares, row by row from the top left square.
 
     The top of the board is the side at which the letters are the right way up. `orientation_confidence` is the
-    probability that this side is correct. `offset_confidence` is the probability that no square is confused with its
-    neighbour because the grid is one square off. Raises `ValueError` for another number of squares.
+    probability that the side taken as the top is correct. `offset_confidence` is the probability that the grid is not
+    one square off, so that no square is confused with its neighbour. Raises `ValueError` for another number of squares.
     """
 
     squares: tuple[SquareReading, ...]
@@ -136,8 +136,8 @@ def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
 def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
     """Merge upright readings of the same board by averaging probabilities. Raises ValueError for an empty sequence.
 
-    In the average for a square, the weight of a picture is the probability that the square is visible in it. The merged
-    probability of hidden is the smallest one of all pictures.
+    A picture has a small weight for squares that are probably hidden in it. The merged probability of hidden is the
+    smallest one of all pictures.
     """
     if not readings:
         raise ValueError("there is nothing to merge")

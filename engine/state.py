@@ -46,17 +46,17 @@ CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One line of the score sheet.
+    """One line of the score sheet: a play, another turn, or points at the end.
 
-    `number` is the index of the turn, from 0. `ledger_index` is the index of the turn's event in the ledger. `score`
-    and `total` are points. `total` and `board` are the player's total and the board after the turn.
-
-    For a play, `at` is its position, `word` its main word in GCG notation, and `status` its defects. `count` is the
-    number of exchanged tiles, `drawn_count` the number of tiles drawn from the bag, and `rack_loss` the number of tiles
-    by which the rack became smaller. `tiles` are the exchanged or unplayed letters, or the letters on the rack in a
-    position. `target` is the number of a withdrawn or challenged turn, and `by` is the challenger. If a player
-    corrected the score, `computed_score` is the score by the rules. `stands` is False for a play that was later
-    withdrawn.
+    - `number`: index of the turn, from 0. `ledger_index` is the index of its event in the ledger (the list of events as
+      they really happened, after corrections).
+    - `score`, `total` and `computed_score`: points of the turn, the player's total after it, and the score by the rules
+      if a player corrected the score. `board` is the board after the turn.
+    - For a play: `at` is its position, `word` its main word in GCG notation, `status` its defects. `stands` is False if
+      it was withdrawn later.
+    - `count`: number of exchanged tiles. `drawn_count`: tiles drawn from the bag. `rack_loss`: tiles by which the rack
+      became smaller. `tiles`: exchanged or unplayed letters, or the rack in a position.
+    - `target`: number of the turn that was withdrawn or challenged. `by`: the challenger.
     """
 
     player: int
@@ -100,10 +100,11 @@ class Turn:
 class State:
     """The state of a game after the events so far.
 
-    `totals` (points), `rack_counts` (tiles on the rack), `turns_to_skip` (turns that the player must still miss) and
-    `clocks` (seconds used) have one entry for each player, in seat order. `rack_counts` and `bag_count` (tiles in the
-    bag) are computed from the plays, because the camera sees neither racks nor bag. `revealed_racks` has the letters
-    on the racks of players who revealed these letters. `drawing` are the players who must still draw for first play.
+    - One entry for each player, in seat order: `totals` (points), `rack_counts` (tiles on the rack), `turns_to_skip`
+      (turns that the player must still miss) and `clocks` (seconds used).
+    - `bag_count`: tiles in the bag. It is computed from the plays, like `rack_counts`: the camera sees neither.
+    - `revealed_racks`: the letters of players who revealed their racks.
+    - `drawing`: the players who must still draw for first play.
     """
 
     players: tuple[str, ...]
@@ -131,7 +132,7 @@ class State:
         return +self.stock()
 
     def stock(self) -> Counter[str]:
-        """Return, for each tile of the set, the number that is not on the board.
+        """Return the number of each tile of the set that is not on the board.
 
         The number is negative if the board has more of a tile than the tile set.
         """
@@ -139,7 +140,7 @@ class State:
 
 
 def create_state(event: GameStarted) -> State:
-    """Return the state at the start of a game. Raises `RulesError` for a start that the rules do not allow."""
+    """Return the state at the start of a game. Raises `RulesError` for rules or players that are not allowed."""
     count = len(event.players)
     if not 2 <= count <= 4:
         raise RulesError(make_message("players-2-to-4", "a game has 2 to 4 players, not {0}", count))
@@ -169,9 +170,8 @@ def create_state(event: GameStarted) -> State:
 def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
     """Return the players who drew the tile closest to A. A blank is closer to A than any letter (Setup).
 
-    If the function returns several players, these must draw again. `drawn` has one tile for each player, or an empty
-    string for a player who did not draw. Raises `RulesError` for a tile that is not in the tile set, or if no player
-    drew a tile.
+    If there are several, they must draw again. `drawn` has one tile for each player, or an empty string for a player
+    who did not draw. Raises `RulesError` for a tile that is not in the tile set, or if no player drew a tile.
     """
     order = {tile: place for place, tile in enumerate((BLANK, *tiles.letters))}
     unknown = [tile for tile in drawn if tile and tile not in order]

@@ -23,14 +23,15 @@ from engine.reading import BLANK, BOARD_SIZE
 
 _TILE_SET_DIR = files("engine") / "data" / "tilesets"
 _APOSTROPHE, _BLANK_APOSTROPHE = "'", "`"
-"""The tile with the Ukrainian apostrophe, and the sign for a blank that stands for this apostrophe.
+"""The Ukrainian apostrophe as a tile (`_APOSTROPHE`), and the sign for a blank that stands for it
+(`_BLANK_APOSTROPHE`).
 
-An apostrophe has no lower case. The sign for the blank is one that no keyboard uses for the apostrophe.
+Other blanks are written in lower case, which an apostrophe does not have. No keyboard uses this sign for an apostrophe.
 """
 _BLANK_MARK = "*"
-"""Sign after a letter without lower case (Hebrew, Arabic) for a blank that stands for this letter."""
+"""Sign after a letter that marks a blank, for scripts without lower case (Hebrew, Arabic)."""
 _RARE_INTERVAL = 16
-"""Only the characters that need folding are replaced, which is faster, if they are fewer than one in this number."""
+"""If fewer than one in this number of characters needs folding, only those are replaced, which is faster."""
 # Other spellings of letters: ligatures, the Greek final sigma, the Hebrew final letters, the Arabic letter yeh without
 # dots, and the apostrophes of keyboards and word lists.
 _SPELLINGS = str.maketrans(
@@ -142,7 +143,7 @@ class TileSet:
         return sum(self.values[tile] for tile in tiles)
 
     def lower(self, letter: str) -> str:
-        """Return a letter in the lower case of the language, as in the notation of blanks.
+        """Return a letter in the lower case of the language, which is the notation of a blank.
 
         Turkish has a dotted and a dotless I, which Python's `str.lower` does not distinguish. A letter of a script
         without lower case gets an asterisk.
@@ -214,9 +215,9 @@ class TileSet:
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
 
     def fold(self, text: str) -> str:
-        """Return a text in capitals, with accents removed from letters that are not in the tile set.
+        """Return a text in capitals, without the accents on letters that are not in the tile set.
 
-        The result depends on single characters only, so that all words of a list can be folded in one call.
+        Each character is folded separately, so all words of a list can be folded in one call.
         """
         most = len(text) // _RARE_INTERVAL
         found = [match[0] for match in itertools.islice(self._needs_folding.finditer(text), most + 1)]
@@ -240,7 +241,7 @@ class TileSet:
     def count_remaining(self, tiles: Iterable[str]) -> Counter[str]:
         """Return the number of each tile in the set minus the number of this tile in `tiles`.
 
-        The result is negative for a tile of which `tiles` has more than the set.
+        The number is negative if `tiles` has more of a tile than the set.
         """
         left = Counter(self.counts)
         left.subtract(tiles)

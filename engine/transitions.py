@@ -57,8 +57,8 @@ def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | No
     """Return the state after an event.
 
     `entry` is the index of the event in the ledger. `score` (points) replaces the computed score. An illegal play is
-    applied without an error, and its defects are recorded in `Turn.status`. After the end of the game, the scores for
-    unplayed letters and overtime are computed again with each event.
+    applied without an error; its defects are recorded in `Turn.status`. If the game is over, the scores for unplayed
+    letters and overtime are computed again.
 
     Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile that
     is not in the tile set.
@@ -67,7 +67,7 @@ def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | No
 
 
 def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
-    """Return the state after the events of a ledger, or of the first part of one. Raises what `apply_event` raises."""
+    """Return the state after the events of a ledger or of its beginning. Raises what `apply_event` raises."""
     state = create_state(started)
     for at, entry in enumerate(ledger):
         state = apply_event(state, entry.event, at, entry.score)
@@ -131,7 +131,7 @@ def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
 
 
 def _apply_position(state: State, event: PositionEntered, entry: int) -> State:
-    """Return the state after a position, with a score sheet line for each player, starting with the one who begins."""
+    """Return the state after a position. Each player gets a score sheet line; the player who begins has the first."""
     beginner, count = state.to_move, len(state.players)
     state = set_up_position(state, event)
     for player in ((beginner + n) % count for n in range(count)):
@@ -230,8 +230,8 @@ def _find_standing_play(state: State, player: int) -> Turn:
 def _add_turn(state: State, turn: Turn) -> State:
     """Return the state with one more turn on the score sheet.
 
-    The function sets the number of the turn and the total and the board after the turn. If the turn changes the rack,
-    the letters that its player revealed before are forgotten.
+    The function sets the number of the turn, and the total and the board after it. If the turn changes the rack, the
+    letters that its player revealed are forgotten.
     """
     total = state.totals[turn.player] + turn.score
     turn = replace(turn, number=len(state.turns), total=total, board=state.board)
@@ -268,7 +268,7 @@ def _remove_closing_turns(state: State) -> State:
 
 
 def _add_closing_turns(state: State, entry: int) -> State:
-    """Return the state with the lines for unplayed letters and overtime. Before the end of the game, add no lines."""
+    """Return the state with the lines for unplayed letters and overtime; unchanged while the game goes on."""
     for line in compute_end_scores(state) if state.end_reason else ():
         state = _add_turn(state, Turn(line.player, line.kind, line.score, entry, tiles=line.tiles))
     return state

@@ -43,17 +43,17 @@ def format_rearranged(placements: Iterable[Placement], tiles: TileSet) -> str:
 
 
 def format_change(change: TileChange, tiles: TileSet) -> str:
-    """Return the note for the exchange of a tile on the board."""
+    """Return the note for an exchange of a tile on the board with one of the rack."""
     return f"{_TEXT_BY_KIND[change.kind]}:{_format_marks([change.placement], tiles)}"
 
 
 def parse_rearranged(note: str, tiles: TileSet) -> tuple[Placement, ...]:
-    """Return the squares of rearranged tiles that are marked in a note, with the tiles after the play."""
+    """Return the rearranged squares that a note of `format_rearranged` lists, with their tiles after the play."""
     return tuple(placement for text, placement in _parse_marks(note, tiles) if text == _REARRANGED)
 
 
 def parse_changes(note: str, tiles: TileSet) -> list[TileChange]:
-    """Return the exchanges of tiles on the board that are marked in a note, in order."""
+    """Return the exchanges of tiles between board and rack that a note of `format_change` lists, in order."""
     kinds = {text: kind for kind, text in _TEXT_BY_KIND.items()}
     return [TileChange(kinds[text], placement) for text, placement in _parse_marks(note, tiles) if text in kinds]
 
@@ -63,7 +63,7 @@ def _format_marks(placements: Iterable[Placement], tiles: TileSet) -> str:
 
 
 def _parse_marks(note: str, tiles: TileSet) -> Iterator[tuple[str, Placement]]:
-    """Yield the text before each mark of a note, and the square and tile of the mark.
+    """Yield each mark of a note such as `H8=A`: the text before it, and its square and tile.
 
     A mark with a tile that is not in the tile set is left out.
     """

@@ -37,7 +37,7 @@ TILE_SET_BY_DISTRIBUTION = {
     "malay": "ms", "latin": "la", "arabic": "ar", "hebrew": "he",
 }  # fmt: skip
 _RARE_TILE_SETS = frozenset({"af", "is", "la", "lt", "lv", "ms"})
-"""Tile sets with few recorded games, whose letters other sets have, too."""
+"""Tile sets with few recorded games. They are tried last, because other sets have the same letters."""
 STANDARD_BOARDS = frozenset({"", "standard", "standard15", "crosswordgame", "classic"})
 STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgame", "crossword"})
 
@@ -85,8 +85,8 @@ _NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
 def bracket_tiles(record: Record, tiles: TileSet) -> Record:
     """Return the record with every tile in brackets, if the file has brackets or a `#tile` line.
 
-    In such a file a tile of several letters is always in brackets: `[LL]` is the Spanish tile LL, and `LL` is two tiles
-    L, which become `[L][L]`. In any other file `LL` is the tile LL, and the record is returned unchanged.
+    In such a file, a tile of several letters always has brackets: `[LL]` is the Spanish tile LL, and `LL` means two
+    tiles L, which become `[L][L]`. In any other file `LL` is the tile LL, and the record is returned unchanged.
     """
     if all(len(letter) == 1 for letter in tiles.letters):
         return record
@@ -121,7 +121,7 @@ def find_unknown_game(record: Record) -> Pragma | None:
 
 
 def describe_variants(rules: Rules) -> str:
-    """Return a description of rule variations that another program would report as errors.
+    """Return a description of the rule variations that another program would report as errors.
 
     For the standard game, return an empty string. `find_variants` reads the description.
     """

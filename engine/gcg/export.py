@@ -29,17 +29,16 @@ _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "til
 def build_record(game: Game, title: str = "", double_end_rack: bool = False, lexicon: WordList | None = None) -> Record:
     """Return the game so far as a GCG record.
 
-    GCG has no notation for a blank without a letter. Therefore each unnamed blank gets the first letter that makes its
-    words valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note marks this letter as an
-    assumption.
-
-    The camera does not see the racks. A rack in the record contains only the known tiles of the player: the tiles
-    played in this turn and, when the bag is empty, the tiles that the player played or revealed later. A turn lost by
-    a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a note.
-
-    With `double_end_rack`, unplayed letters in a game of two players are scored by the North American rule: the player
-    who went out gains twice the value of the opponent's letters, and the opponent loses no points. Some programs
-    support only this rule.
+    - Blanks: GCG has no notation for a blank without a letter. Each one gets the first letter that makes its words
+      valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note marks this letter as an
+      assumption.
+    - Racks: the camera does not see them. A rack in the record has only the tiles known to be on it: those played in
+      this turn and, when the bag is empty, those that the player played or revealed later.
+    - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
+      note.
+    - `double_end_rack`: score unplayed letters of two players by the North American rule, which is all that some
+      programs support. The player who went out gains twice the value of the opponent's letters; the opponent loses no
+      points.
 
     Raises `RulesError` for a game that started from a position: GCG has no notation for it.
     """
@@ -152,9 +151,9 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:
 
 
 def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players: int) -> list[Entry]:
-    """Return passes for the players who lost their turn between the last entry and `turn`.
+    """Return passes for the players who lost their turns between the last entry and `turn`.
 
-    The counts in `lost` (turns still to be lost, by seat) are reduced.
+    `lost` has the number of turns that each player still has to lose; it is reduced in place.
     """
     last = next(
         (entry for entry in reversed(entries) if entry.kind in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)), None
@@ -172,7 +171,7 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
 
 
 def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
-    """Return the index at which to insert the line of a turn: the end, or for a withdrawal directly after its play.
+    """Return the index at which to insert the line of a turn: at the end, but for a withdrawal directly after its play.
 
     Other players may have passed or exchanged tiles before the play was withdrawn. GCG has these lines after the
     withdrawal.
@@ -193,9 +192,9 @@ def _add_note(entries: list[Entry], note: str) -> list[Entry]:
 
 
 def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[str, ...] | None]:
-    """Return the known tiles on the player's rack at each turn, or None for a rack that is not known.
+    """Return the tiles known to be on the player's rack at each turn, or None if none are known.
 
-    The racks are inferred from the last turn back to the first. `most` is the number of tiles on a full rack.
+    They are inferred from the last turn back to the first. `most` is the number of tiles on a full rack.
     """
     held: dict[int, tuple[str, ...] | None] = {}
     for turn in turns:

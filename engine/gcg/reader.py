@@ -64,7 +64,7 @@ def _build_empty_record(reason: str) -> Record:
 
 
 def _find_excess(lines: list[str]) -> str:
-    """Return a message with the limit that a file exceeds, or an empty string if the file exceeds no limit.
+    """Return a message about the limit that a file exceeds, or an empty string if it exceeds none.
 
     No real game exceeds a limit, and reading such a file would take minutes.
     """
@@ -88,7 +88,7 @@ def _is_binary(data: bytes) -> bool:
 def _decode_text(data: bytes, problems: list[Problem]) -> str:
     """Decode a file in the encoding of its `#character-encoding` line, in UTF-8 or in ISO-8859-1.
 
-    The first of these encodings without a decoding error is used. ISO-8859-1 never fails.
+    The first of the three that decodes without an error is used. ISO-8859-1 never fails.
     """
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"
@@ -235,7 +235,7 @@ class _Reader:
     # Result
 
     def to_record(self) -> Record:
-        """Return the record of the whole file. Its events have the seats of the players who acted."""
+        """Return the record of the whole file. Each event has the seat of its player."""
         players = [self.seats[number] for number in sorted(self.seats)]
         seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
         entries = self._assign_seats(players)
@@ -249,7 +249,7 @@ class _Reader:
         return Record(tuple(players), entries, tuple(self.pragmas), tuple(racks), problems)
 
     def _assign_seats(self, players: list[Player]) -> tuple[Entry, ...]:
-        """Return the events with the seats of their players. Adds players without a `#player` line to `players`."""
+        """Return the events with the seats of their players, and add players without a `#player` line."""
         entries: list[Entry] = []
         for written, entry in self.entries:
             seats = [seat for seat, player in enumerate(players) if written == player.nick]

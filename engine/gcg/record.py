@@ -62,10 +62,10 @@ class Pragma:
 class Entry:
     """One event line of a GCG file.
 
-    `player` is the seat, from 0. `rack` is the rack as in the file, or None if the rack is missing. `position` (`8H`)
-    is empty except for a play. `text` is the word of a play, the tiles (or the number of tiles) of an exchange, or the
-    tiles of an end rack. `score` and `total` (points) are those in the file. `words` are the words formed by a play,
-    which some old files contain.
+    `player` is the seat, from 0. `rack` is the rack as in the file, or None if it is missing. `position` (`8H`) is
+    empty except for a play. `text` depends on the kind: the word of a play, the tiles (or their number) of an exchange,
+    or the tiles of an end rack. `score` and `total` (points) are those in the file. `words` are the words formed by a
+    play, which some old files contain.
     """
 
     player: int
@@ -124,10 +124,10 @@ class Entry:
 
     @property
     def is_penalty(self) -> bool:
-        """True for an end rack line with points that the player loses, such as `XY (XY) -12`.
+        """True for unplayed letters for which a player loses points, such as `XY (XY) -12`.
 
-        The line of a player who gains points has no rack: `(XY) +12`. Therefore an end rack of 0 points (a blank) is
-        a penalty if the line begins with a rack.
+        The line of a player who gains points has no rack: `(XY) +12`. Therefore unplayed letters of 0 points (a blank)
+        are a penalty if the line begins with a rack.
         """
         return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 
@@ -162,7 +162,7 @@ class Record:
 
     @property
     def unread_lines(self) -> tuple[Problem, ...]:
-        """The unreadable lines that may be events. A record with such lines may lack events of the game."""
+        """The unreadable lines that may be events. If there are any, events of the game may be missing."""
         return tuple(problem for problem in self.problems if key_of(problem.reason) in _UNREAD_LINE_KEYS)
 
     def labels(self) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def quote_text(text: str) -> str:
 def _is_descriptor(text: str) -> bool:
     """Return True if a field of an event line describes the event, and False if the field is a rack.
 
-    A field that describes the event is a position such as `8H`, or text that begins with `-`, `(` or `bank=`.
+    The description of an event is a position such as `8H`, or text that begins with `-`, `(` or `bank=`.
     """
     return text[0] in "-(" or text.startswith(_BANK_PREFIX) or _POSITION.match(text) is not None
 
@@ -187,7 +187,7 @@ def _is_descriptor(text: str) -> bool:
 def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
     """Return the kind, position and text of an event from `what`, the field after the rack in an event line.
 
-    `rest` are the fields after `what`. The first of these fields is removed if it is the word of a play. Raises
+    `rest` are the fields after `what`. If `what` is the position of a play, its word is removed from `rest`. Raises
     `NotationError`.
     """
     if kind := _KIND_BY_SIGN.get(what):

@@ -27,9 +27,9 @@ from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set
 
 MIN_SCORES_GAINED = 2
-"""Another tile set or layout is assumed only if at least this number of additional recorded scores become correct."""
+"""Another tile set or layout is assumed only if it makes at least this number of additional recorded scores correct."""
 MIN_MISMATCH_RATIO = 3
-"""Another tile set or layout is assumed only if at most 1 / `MIN_MISMATCH_RATIO` of the mismatches remain."""
+"""Another tile set or layout is assumed only if it divides the number of wrong scores by this number or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ReplayedEvent:
 class Replay:
     """The result of a replay.
 
-    `totals` are the computed totals in seat order. `notes` describe a tile set or a board layout that was assumed.
+    `totals` are the computed totals in seat order. `notes` say which tile set or board layout was assumed, if any.
     """
 
     tiles: TileSet
@@ -77,11 +77,10 @@ def replay(
 ) -> Replay:
     """Replay a recorded game. Never raises an exception: errors in the record are in the `problems` of the result.
 
-    If `tiles` or `board_layout` is None, the tile set or the layout in the pragmas of the file is used. If there is no
-    such pragma, the defaults are the English tile set and the standard layout. If many recorded scores then differ from
-    the computed scores, all known layouts and all tile sets with the letters of the file are tried. A tile set or
-    layout for which nearly all recorded scores are correct replaces the default, and a note describes this assumption.
-    If `rules` is None, the rules are those that the file describes (`find_variants`).
+    If `tiles` or `board_layout` is None, the pragmas of the file decide. Without a pragma, the English tile set and the
+    standard layout are tried first. If many recorded scores are wrong with them, all layouts and all tile sets with the
+    letters of the file are tried. One that makes nearly all scores correct is used, and a note says so. If `rules` is
+    None, the rules are those that the file describes (`find_variants`).
     """
     rules = rules or find_variants(record)
     if not board_layout and (unknown := find_unknown_board(record)):
@@ -201,9 +200,9 @@ class _Replayer:
         return ReplayedEvent(entry, scored.total, word, play)
 
     def _withdraw_play(self, entry: Entry) -> int | None:
-        """Withdraw the last play and return its negated score.
+        """Withdraw the last play and return its score with the opposite sign.
 
-        If there is no last play, or if another player made the last play, change nothing and return None.
+        If there is no last play, or if another player made it, change nothing and return None.
         """
         if self.last_play is None or self.last_play[0].player != entry.player:
             return None
@@ -215,8 +214,8 @@ class _Replayer:
         """Return the score of unplayed letters (Scoring 9), or None if the letters cannot be parsed.
 
         Each player loses the value of the player's own letters, and the player who went out gains the value of all
-        other players' letters. If no player loses points, the player who went out gains twice this value (North
-        American tournaments).
+        other players' letters. By the rule of North American tournaments no player loses points, and the player who
+        went out gains twice this value.
         """
         try:
             points = self.tiles.points(self.tiles.split(entry.text))
@@ -228,7 +227,7 @@ class _Replayer:
         return points if lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawal with the score +0 and the total before the withdrawn play (old files)."""
+        """Return True for a withdrawal as in old files: score +0, and the total before the withdrawn play."""
         return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:

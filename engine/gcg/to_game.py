@@ -42,10 +42,10 @@ _DEFAULT_CLOCK_S = 25 * 60  # usual time of a player; files do not record the ti
 def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None) -> Game:
     """Return a game with the recorded events. The tile set and the layout are chosen as in `replay`.
 
-    If a recorded score differs from the computed score, the recorded score is kept as a correction, and
-    `Turn.computed_score` has the computed score. A GCG file does not contain the rules agreed on. The rules are
-    inferred from the events: points for a failed challenge, unplayed letters counted once or twice, overtime. Raises
-    `RulesError` with the line number if an event is impossible or a line cannot be read.
+    A recorded score that differs from the computed score is kept as a correction; `Turn.computed_score` has the
+    computed score. A GCG file does not contain the agreed rules, so they are inferred from the events: points for a
+    failed challenge, unplayed letters counted once or twice, overtime. Raises `RulesError` with the line number if an
+    event is impossible or a line cannot be read.
     """
     if len(record.entries) > MAX_GCG_EVENTS:
         text = "a game has at most {0} events, but this file has {1}"
@@ -87,7 +87,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
 
 
 def _attach_file(game: Game, file: Record) -> Game:
-    """Attach the lines of the GCG file to the game if an export of the events alone would lose some of them."""
+    """Add the lines of the GCG file to the game, if an export of the game would lose some of them."""
     text = format_gcg(file)
     if text == format_gcg(build_record(game)):
         return game
@@ -96,7 +96,10 @@ def _attach_file(game: Game, file: Record) -> Game:
 
 
 def _infer_rules(record: Record, tiles: TileSet) -> Rules:
-    """Return the described rules, which allow the recorded challenges, end racks, overtime and changes of tiles."""
+    """Return the rules in the description of the file, extended to allow the recorded events.
+
+    These are challenges, unplayed letters, overtime and changes of tiles on the board.
+    """
     entries = record.entries
     changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}
     costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]

@@ -1,4 +1,4 @@
-"""Checks of a recorded game for tiles that were not available, turns out of order, and a wrong end."""
+"""Check a recorded game for tiles that were not available, turns out of order, and a wrong end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_entry(
 
 
 def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
-    """Yield a text for each number of an event that no tile or total of the game contradicts, and no real game has."""
+    """Yield a text for each number in an event that no real game has and that no other check finds."""
     if entry.kind is TurnKind.TIME and -entry.score > MAX_TIME_PENALTY:
         text = "a time penalty of {0} points: an hour of overtime costs {1} points"
         yield make_message("gcg-time", text, -entry.score, MAX_TIME_PENALTY)
@@ -143,7 +143,7 @@ def check_order(record: Record) -> Iterator[Problem]:
 
 
 def _check_player_out(record: Record) -> Iterator[Problem]:
-    """Yield a problem for each end rack credited to a player who did not make the last play."""
+    """Yield a problem for each player who is credited with unplayed letters but did not make the last play."""
     last: Entry | None = None
     for entry in record.entries:
         if entry.kind is TurnKind.PLAY:

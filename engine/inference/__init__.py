@@ -4,8 +4,11 @@
 (`history`), finds the plays that are possible in the reading (`placements`), generates hypotheses (`hypotheses`) and
 returns the explanations in order of likelihood (`explain`).
 
-Docstrings use these terms. An old tile was on the recorded board before the reading. A new tile was not. A lettering is
-an assignment of tiles to the squares of a play.
+Docstrings use these terms:
+
+- Old tile: a tile that was already on the recorded board before the reading.
+- New tile: a tile in the reading that was not on the recorded board.
+- Lettering: an assignment of tiles to the squares of a play.
 """
 
 from engine.inference.explain import Explanation, Inference, infer_play

@@ -1,8 +1,8 @@
 """Infer the play from readings of the board, and describe the play in a sentence or a question to the players.
 
-An explanation is a list of events that the rules in force allow. The likelihood of an explanation is the probability
-of the reading given the board after the events, multiplied by the prior of the events. The word list is not used: a
-phony is inferred like any other word.
+An explanation is a list of events that the rules in force allow. Its likelihood is the probability of the reading,
+given the board after the events, times the prior probability of the events. The word list is not used: a phony is
+inferred like any other word.
 """
 
 from __future__ import annotations
@@ -45,13 +45,17 @@ class Explanation:
     """A possible explanation of a reading: the events since the last turn.
 
     `game` is the game after `events`. If nothing happened, `events` is empty. `likelihood` (0..1) is relative to the
-    other explanations of the same reading. The sum of the likelihoods is at most 1.
+    other explanations of the same reading; the sum of the likelihoods is at most 1.
 
-    `leftover_squares` are squares with a tile that belongs to no play. `status` has the defects of these tiles as one
-    play. `missing_squares` are squares whose old tile is not visible, and `misread_squares` are squares whose old tile
-    is clearly read as another tile. Each pair in `moved_tiles` has the old and the new square of an old tile that was
-    moved. (Rule 5 forbids the removal, exchange or move of an old tile.) `unsure_squares` are squares with a new tile
-    whose letter is in doubt. `covered_squares` are hidden squares at the ends of a play, so the word may be longer.
+    The squares that the events do not explain, or explain with doubts (an old tile is one that was recorded before):
+
+    - `leftover_squares`: a tile that belongs to no play. `status` has the defects of these tiles as one play.
+    - `missing_squares`: an old tile is not visible. `misread_squares`: an old tile is clearly read as another tile.
+    - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids to remove, exchange or move
+      it.)
+    - `unsure_squares`: the letter of a new tile is in doubt.
+    - `covered_squares`: hidden squares at the ends of a play, so the word may be longer.
+
     `is_waiting` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
     """
 
@@ -107,8 +111,8 @@ def infer_play(
 ) -> Inference:
     """Infer the events since the last turn from a reading of the board.
 
-    `history` is `Inference.history` of the previous call, or None for the first reading. Old tiles are only corrected
-    on `correctable_squares`. The function has no side effects and takes milliseconds.
+    `history` is `Inference.history` of the previous call, or None for the first reading. Recorded tiles are only
+    corrected on `correctable_squares`. The function has no side effects and takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
@@ -216,7 +220,7 @@ def _find_end_squares(run: range, across: bool) -> list[Square]:
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
-    """Return the probability of the best explanation, including letterings for which there is no hypothesis.
+    """Return the probability of the best explanation, taking into account letters that no hypothesis contains.
 
     Hypotheses contain only the likeliest letters of each square. Therefore the probabilities of the letters are also
     multiplied here: seven letters that are each slightly in doubt make the whole play doubtful.
@@ -248,7 +252,7 @@ def _tile_confidence(read: SquareReading, tile: Tile | None) -> float:
 
 
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
-    """Return the squares of surplus, missing and moved tiles about which the players must be asked."""
+    """Return the squares about which the players must be asked: surplus, missing and moved tiles."""
     squares = evidence.reading.squares
     chances = evidence.reading.occupancy
     loose = [s for s in best.leftover_squares if chances[s][2] > _MIN_ALARM_PROBABILITY]
@@ -257,7 +261,7 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
 
 
 def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
-    """Return the history for the next call. For squares whose tile changed, the history starts with this reading."""
+    """Return the history for the next call. It starts again with this reading on squares whose tile changed."""
     after = best.game.board
     changed = set(before.board.differences(after))
     fresh = ReadingHistory().with_reading(evidence.reading, Board(), changed).log_likelihoods

@@ -1,9 +1,9 @@
 """Likelihood of tiles given one reading (`Evidence`) and given several readings (`ReadingHistory`), and alignment.
 
 The likelihoods combine the probabilities in a reading with the probabilities of reading errors: a letter read as
-another letter, a letter read as a blank because of glare, a printed square read as a tile, and a missed tile.
-Therefore no single square can decide between explanations, even with a very high probability. Alignment
-(`align_reading`) corrects a grid that was placed one square off.
+another letter, a letter read as a blank because of glare, a printed square read as a tile, and a missed tile. So a very
+high probability on a single square cannot decide between explanations. Alignment (`align_reading`) corrects a grid that
+was placed one square off.
 """
 
 from __future__ import annotations
@@ -59,10 +59,9 @@ def new_tile_likelihood(square: SquareReading, face: str) -> float:
 
 
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
-    """Return the likelihood of an old tile with `face` on a square.
+    """Return the likelihood of a tile with `face` that was recorded before the reading (an old tile).
 
-    An old tile was already recorded. Therefore another symbol in the reading is a reading error with a higher
-    probability than for a new tile.
+    Another symbol in the reading is then a reading error, which is more probable than for a new tile.
     """
     if face == EMPTY:
         return new_tile_likelihood(square, face)
@@ -100,10 +99,10 @@ def find_inconsistent_squares(reading: BoardReading, board: Board) -> list[Squar
 class Evidence:
     """A reading made after `old_board` was recorded, with methods for the log-likelihood of boards and tiles.
 
-    `false_readings` has the earlier readings of squares that were read as a tile by mistake (print or a stain).
-    `has_marked_blanks` is True if players may write the letter of a named blank on the tile. The letter is then also a
-    correct reading of the blank. `early_squares` are the squares of tiles that were already there at the last reading,
-    from which no turn was recorded (`ReadingHistory.find_early_squares`).
+    `false_readings` has earlier readings of squares that looked like a tile by mistake (print or a stain).
+    `has_marked_blanks` is True if players may write the letter of a named blank on the tile; that letter is then also a
+    correct reading of the blank. `early_squares` are squares whose tiles were already there at the last reading, if no
+    turn was recorded from it (`ReadingHistory.find_early_squares`).
     """
 
     reading: BoardReading
@@ -114,7 +113,7 @@ class Evidence:
 
     @cached_property
     def _empty_log_likelihoods(self) -> tuple[float, ...]:
-        """The log-likelihood (nats) of each square to be empty, including repeated false readings of a tile."""
+        """The log-likelihood (nats) that each square is empty. A repeated false reading of a tile supports it."""
         likelihoods = [
             empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
             for empty, hidden, tile in self.reading.occupancy
@@ -124,7 +123,7 @@ class Evidence:
         return tuple(map(log, likelihoods))
 
     def _repeated_false_probability(self, square: Square) -> float:
-        """Return how much of the tile probability of a square repeats an earlier false reading.
+        """Return how much of the tile probability of a square repeats an earlier false reading (0..1).
 
         This is the sum, over all tile symbols, of the lower of the earlier and the present probability.
         """
@@ -163,7 +162,7 @@ class Evidence:
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
-        """The squares clearly read as a tile, except squares with the same false reading as before."""
+        """The squares clearly read as a tile, except those with the same false reading as before."""
         chances = {square: self.reading.occupancy[square][2] for square in self.candidate_squares}
         return frozenset(
             [s for s, tile in chances.items() if tile - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY]
@@ -177,7 +176,7 @@ class Evidence:
         return sum(values)
 
     def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
-        """Return the log-likelihood (nats) of `tile`, an old or a new tile, on a square. None means no tile."""
+        """Return the log-likelihood (nats) of `tile`, the recorded or a new one, on a square; None is no tile."""
         if tile is None:
             return self._empty_log_likelihoods[square]
         if tile == self.old_board[square]:
@@ -221,7 +220,7 @@ class Evidence:
 
 
 def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> dict[str, float]:
-    """Return the sum of the log-likelihoods of each possible symbol of an old tile, after one more reading."""
+    """Return the log-likelihood of each possible symbol of an old tile, increased by one more reading."""
     symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
     never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
     return {s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
@@ -231,15 +230,16 @@ def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> di
 class ReadingHistory:
     """The combined readings of each tile since the tile was placed on the board.
 
-    `log_likelihoods` has, for each square, the symbols in the readings and the sum of the log-likelihoods of each
-    symbol (nats). If an old tile has no entry, this counts as one clear reading of the recorded tile. `false_readings`
-    has the readings of empty squares on which an isolated tile was read by mistake. `faint_tiles` maps squares that the
-    last reading shows as empty to their tile probability, if this is at least `MIN_FAINT_PROBABILITY`. `strange_count`
-    is the number of consecutive readings that do not match this game's board. `turn_count` is the number of turns that
-    were recorded before the last reading, None before the first reading.
+    - `log_likelihoods`: for each square, the symbols in the readings, each with the sum of its log-likelihoods (nats).
+      An old tile without an entry counts as read once, clearly and correctly.
+    - `false_readings`: readings of empty squares that showed a tile by mistake. The tile had no neighbour.
+    - `faint_tiles`: squares that the last reading shows as empty, with their tile probability, if this is at least
+      `MIN_FAINT_PROBABILITY`.
+    - `strange_count`: number of consecutive readings that do not match this game's board.
+    - `turn_count`: number of turns recorded before the last reading; None before the first reading.
 
-    The history is not stored with the events, so the history is empty after a restart. A misread tile is then corrected
-    one reading later, and the question about a false reading is asked again.
+    The history is not stored with the events, so it is empty after a restart. A misread tile is then corrected one
+    reading later, and the question about a false reading is asked again.
     """
 
     log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
@@ -249,10 +249,10 @@ class ReadingHistory:
     turn_count: int | None = None
 
     def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
-        """Return the squares of new tiles in `reading` that may have been there at the last reading.
+        """Return the squares of new tiles in `reading` that may already have been there at the last reading.
 
-        In the last reading, such a square had the same symbol, was hidden, or had a tile probability of at least
-        `MIN_EARLIER_TILE_PROBABILITY`. If a turn was recorded from the last reading, return an empty set.
+        That is the case if the last reading had the same symbol there, the square was hidden, or its tile probability
+        was at least `MIN_EARLIER_TILE_PROBABILITY`. If a turn was recorded from the last reading, return an empty set.
         """
         if self.turn_count != len(game.turns):
             return frozenset()
@@ -266,22 +266,22 @@ class ReadingHistory:
         return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
-        """Return the false readings, except those next to a square of `early_squares` that is not a false reading.
+        """Return the false readings, except those beside a square of `early_squares` that is not one itself.
 
-        There, the tile is probably real: it was isolated only because the last reading missed the tile next to it.
+        Such a tile is probably real: it had no neighbour only because the last reading missed that neighbour.
         `early_squares` are from `find_early_squares`.
         """
         missed = {square for square in early_squares if square not in self.false_readings}
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
 
     def with_early_tile(self, square: Square) -> ReadingHistory:
-        """Return a copy of this history in which a tile may have been on `square` at the last reading."""
+        """Return a copy of this history, according to which a tile may have been on `square` at the last reading."""
         return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
         """Return the history of `squares` after one more reading.
 
-        `old` is the recorded board. For a square that is empty on `old`, the history starts with this reading.
+        `old` is the recorded board. On its empty squares, the history starts with this reading.
         """
         sums: dict[Square, Mapping[str, float]] = {}
         for square in squares:
@@ -297,9 +297,9 @@ class ReadingHistory:
         return replace(self, log_likelihoods=sums, faint_tiles=faint)
 
     def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
-        """Return the history with the false readings in `evidence`, if `board` is the correct board.
+        """Return the history with the false readings in `evidence`, on the assumption that `board` is correct.
 
-        A square is a false reading if it is empty on `board`, is read as a tile, and has no tile beside it.
+        A false reading is a square that is empty on `board`, is read as a tile, and has no tile beside it.
         """
         squares = evidence.reading.squares
         known = {
@@ -310,7 +310,7 @@ class ReadingHistory:
         return replace(self, false_readings={**alone, **known})
 
     def find_contradictions(self, board: Board) -> dict[Square, str]:
-        """Return the squares whose recorded tile is contradicted by all readings together, with the better symbol."""
+        """Return the squares on which all readings together contradict the recorded tile, with the likelier symbol."""
         found: dict[Square, str] = {}
         for square in board.occupied_squares():
             log_likelihoods = self.log_likelihoods.get(square)
@@ -374,7 +374,7 @@ def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:
 
 
 def _find_removable_squares(game: Game, reading: BoardReading) -> set[Square]:
-    """Return the squares of the last play, because the players may have withdrawn this play.
+    """Return the squares on which tiles may be missing: those of the last play, which may have been withdrawn.
 
     If no tile is visible on the whole board, return the squares of the last `MAX_PLAYS_TAKEN_BACK` plays.
     """

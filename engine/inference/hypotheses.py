@@ -1,7 +1,7 @@
 """Generate hypotheses that may explain a reading, each with its log-posterior.
 
-The log-priors (nats) are the frequencies of events at a table: one play or no play is normal and has the log-prior 0.
-All other events are exceptions with a negative log-prior.
+The log-priors (nats) are the logarithms of how often events happen at a table. One play or no play is normal and has
+the log-prior 0. All other events are exceptions with a negative log-prior.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ _MAX_NUDGE_SQUARES = 2  # maximum distance that a tile slips, in squares
 class Hypothesis:
     """Events that may explain a reading, and the game after these events.
 
-    `log_prior` is in nats. Each pair in `moved_tiles` has the old and the new square of an old tile that was moved. If
-    the tiles of a withdrawn play are still on the table, `lying_board` is the board with these tiles, otherwise None.
-    `note` describes a hypothesis that has no events.
+    `log_prior` is in nats. `moved_tiles` are pairs of the old and the new square of a tile. `lying_board` is the board
+    with the tiles of a withdrawn play if they are still there, otherwise None. `note` describes a hypothesis without
+    events.
     """
 
     game: Game
@@ -126,7 +126,7 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
     """Return the hypotheses in `bases`, and these hypotheses with one or more plays added.
 
     Several plays are possible if a player forgot to end a turn. The search is a beam search: each step keeps the
-    `_BEAM_WIDTH` best hypotheses. With `allow_overlooked`, one square of each play may be read as empty.
+    `_BEAM_WIDTH` best hypotheses. With `allow_overlooked`, a play may have one square that is read as empty.
     """
     found = list(bases)
     front = bases
@@ -190,8 +190,9 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
 def _order_log_prior(base: Hypothesis, play: Play) -> float:
     """Return the log-prior (nats) of one more play, given the tiles that may have been there at the last reading.
 
-    A player may have ended a turn with the last reading although no turn was recorded. These tiles (`early_squares`)
-    then belong to the first of several plays. This order makes a second play likelier, the reverse order less likely.
+    A player may have ended a turn with the last reading although no turn was recorded. The tiles that were there then
+    (`early_squares`) belong to the first of several plays. So a second play is likelier if the first one has these
+    tiles, and less likely if only the second one has them.
     """
     early = base.evidence.early_squares
     before = [event.play for event in base.events if isinstance(event, PlayMade)]
@@ -207,10 +208,9 @@ def _order_log_prior(base: Hypothesis, play: Play) -> float:
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
-    """Return the log-prior (nats) of a play that resembles a play withdrawn in the turn before.
+    """Return the log-prior (nats) of a play that resembles the play that was just withdrawn, or 0 for other plays.
 
-    After a challenge the next player often covers the same squares, but rarely with the same tiles. If no play was
-    withdrawn in the turn before, return 0.
+    After a challenge the next player often covers the same squares, but rarely with the same tiles.
     """
     last = base.game.turns[-1] if base.game.turns else None
     if last is None or last.kind is not TurnKind.WITHDRAWN or last.target is None:
@@ -224,13 +224,13 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 
 
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
-    """Return the log-likelihood (nats) of the tiles of `play` minus the log-likelihood of empty squares."""
+    """Return the log-likelihood (nats) of the tiles of `play`, relative to that of empty squares."""
     evidence = base.evidence
     return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles])
 
 
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
-    """Return corrections for old tiles that are contradicted by this reading and by all readings in `history` together.
+    """Return corrections of recorded tiles that this reading contradicts, as do all readings in `history` together.
 
     Tiles that a player has named or corrected are not changed.
     """
@@ -299,9 +299,9 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an unexplained tile belongs to an earlier play but was missed in that reading.
+    """Yield hypotheses in which an unexplained tile belongs to an earlier play, whose reading missed it.
 
-    It may also belong to the position from which the game started.
+    The tile may also belong to the position from which the game started.
     """
     state = base.game.state
     for square in base.find_unexplained_squares():
@@ -312,12 +312,12 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def find_overlooked_turn(state: State, square: Square) -> int | None:
-    """Return the number of the last turn in which a missed tile on `square` may have been placed, or None."""
+    """Return the number of the last turn in which a tile on `square` may have been placed and missed, or None."""
     return next((turn.number for turn in reversed(state.turns) if _can_be_overlooked(state, turn, square)), None)
 
 
 def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
-    """Return True if a tile on `square` may have been placed in `turn`, and was missed.
+    """Return True if a tile on `square` may have been placed in `turn` and missed by its reading.
 
     A position has a line for each player, of which only the first counts.
     """
@@ -341,10 +341,10 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events in which a player replaced the last play by another play after the press.
+    """Return the events in which a player replaced the last play with another one after pressing the button.
 
-    The board shows the same after `events`, in which the last play was withdrawn and the next player made the new play.
-    If `events` are others, or the rules do not allow the new play in place of the last play, return no events.
+    They have the same result on the board as `events`: a withdrawal of the last play, and a play of the next player.
+    For other `events`, and if the rules do not allow the new play in place of the last one, return no events.
     """
     last = game.turns[-1] if game.turns else None
     match events:
@@ -355,7 +355,7 @@ def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
 
 
 def _nudge_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an old tile slipped to a nearby square on which an unexplained tile is read."""
+    """Yield hypotheses in which a recorded tile slipped to a nearby square on which an unexplained tile is read."""
     evidence, board = base.evidence, base.board
     gone = [
         s for s in board.occupied_squares() if evidence.reading.squares[s].probability(EMPTY) > MIN_CLEAR_PROBABILITY

@@ -44,8 +44,8 @@ Variation = tuple[tuple[Event, ...], float]
 def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool = False) -> Iterator[tuple[Square, ...]]:
     """Yield each set of squares that can be one legal play: new tiles in a line without a gap.
 
-    One square of a set may be hidden. With `allow_overlooked`, one square of a set may also be read as empty, because
-    the camera may have missed the tile.
+    One square of a set may be hidden. With `allow_overlooked`, one may also be read as empty, because the camera may
+    have missed the tile.
     """
     on_board = state.board.squares
     free = {square for square in evidence.candidate_squares if on_board[square] is None}
@@ -71,10 +71,10 @@ def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
 
 
 def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
-    """Return the `best` likeliest letterings of the squares: pairs of a log-likelihood (nats) and tiles, best first.
+    """Return the `best` likeliest assignments of tiles to the squares of a play, best first.
 
-    `stock` has the number of each tile that is not on the board. A letter with more remaining tiles gets a higher
-    prior (see `_rank_tiles`).
+    Each one has a log-likelihood (nats) and the tiles. `stock` has the number of each tile that is not on the board; a
+    letter with more remaining tiles gets a higher prior (see `_rank_tiles`).
     """
     found: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
     for square in squares:
@@ -135,7 +135,7 @@ def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
 
 
 def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
-    """Yield the events (recycled blanks, rearranged words) that explain why earlier tiles are read differently."""
+    """Yield the events that explain changed tiles on the board by a rule variation."""
     rules = game.rules
     changed = _find_changed_tiles(game.board, evidence)
     if not changed or game.is_over:
@@ -186,7 +186,7 @@ def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) 
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
 
     def same(face: str) -> Tile:
-        """Return the tile for a symbol of the reading. A blank that was in the old word keeps its letter."""
+        """Return the tile for a symbol of the reading; for `?`, the blank of the old word."""
         return blank if face == BLANK else Tile(face)
 
     moved = {square: same(face) for square, face in changed.items()}

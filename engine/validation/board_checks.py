@@ -40,22 +40,24 @@ from engine.state import TurnKind
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_ORIENTATION_CONFIDENCE = 0.99
-"""Probability of the orientation below which the players are asked if few tiles are on the board."""
+"""Probability of the orientation; if it is lower and few tiles are on the board, the players are asked."""
 MIN_OFFSET_CONFIDENCE = 0.99
-"""Probability of the correct offset of the grid below which the players are asked if few tiles are on the board."""
+"""Probability that the grid is not one square off; if it is lower and few tiles are on the board, the players are
+asked."""
 _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
-"""Maximum number of new tiles that the inferred events do not explain. With more tiles, the players are asked."""
+"""Maximum number of new tiles that the inferred events may leave unexplained. With more, the players are asked."""
 MAX_LOST_TILES = 2
-"""Maximum number of missing old tiles, without the last play. With more, the players are clearing the board."""
+"""Maximum number of missing old tiles, not counting the last play. With more, the players are clearing the board."""
 MAX_CLEARED_SHARE = 0.2
 """Maximum share (0..1) of the old tiles that are still on a cleared board."""
 MAX_PLAYS = 3
 """Maximum number of plays from one picture that are recorded without a question."""
 MAX_FIRST_PLAYS = 2
-"""Maximum number of plays in the first picture of a game. With more, the game may have begun without the table."""
+"""Maximum number of plays in the first picture of a game. With more, the game may have begun before the first picture.
+"""
 MIN_NEW_TILE_PROBABILITY = 0.02
-"""Probability of a new tile from which the players are asked to confirm a pass."""
+"""Probability of a new tile; if it is higher, the players are asked to confirm a pass."""
 
 
 def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
@@ -92,10 +94,10 @@ def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if the game starts from this board, if the first reading shows more than `MAX_FIRST_PLAYS` plays.
+    """Ask the players if the game starts from this board, because the first picture shows more than a few plays.
 
-    This is the case if there are too many tiles or plays, or if the plays leave too many tiles unexplained. No turns
-    are inferred for these tiles. The points so far are 0 until the players enter them.
+    This is the case if there are too many tiles or more than `MAX_FIRST_PLAYS` plays, or if plays do not explain the
+    tiles. No turns are inferred then. The points so far are 0 until the players enter them.
     """
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:
@@ -133,7 +135,7 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which side of the board is the top, if the board has too few tiles to determine the orientation."""
+    """Ask which side of the board is the top, if too few tiles show it."""
     reading = proposal.reading
     if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
         return
@@ -144,7 +146,7 @@ def check_orientation(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_offset(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the play is on the correct squares, if the board has too few tiles to determine the offset of the grid."""
+    """Ask if the play is on the correct squares, if too few tiles show whether the grid is one square off."""
     reading = proposal.reading
     if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
         return
@@ -156,7 +158,7 @@ def check_offset(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
-    """Return the options to read again, to accept the events, and to record the plays inferred from `readings`."""
+    """Return the options to read again, to accept the events, or to record the plays in one of `readings`."""
     options = [LOOK_AGAIN]
     if any(isinstance(event, PlayMade) for event in proposal.events):
         options.append(Option(proposal.events))
@@ -228,7 +230,7 @@ def _is_hidden(reading: BoardReading, square: Square) -> bool:
 
 
 def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
-    """Return the options to read again, to end the game, and to record the events unless these are only a pass."""
+    """Return the options to read again, to end the game, and to record the events (unless they are only a pass)."""
     meant: tuple[Event, ...] = tuple(event for event in proposal.events if not isinstance(event, Passed))
     first, end = LOOK_AGAIN, Option((GameEnded(proposal.game.end_due) if proposal.game.end_due else GameEnded(),))
     return (first, end, Option(proposal.events)) if meant else (first, end)
@@ -248,7 +250,7 @@ def _name_squares(squares: Iterable[Square]) -> str:
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players before a play is withdrawn because its tiles are gone, without an upheld challenge.
+    """Ask the players before a play is withdrawn because its tiles are gone although no challenge was upheld.
 
     If there are other new tiles, the same player may have replaced the play.
     """
@@ -267,8 +269,7 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask the players before a misread tile on the board is corrected, once for each square.
 
-    The recorded tile counts until the question is answered. If the confidence of the tile was low when it was placed,
-    the correction counts instead.
+    Until the answer, the recorded tile counts. But if its confidence was low when it was placed, the correction counts.
     """
     reading, game, questions = proposal.reading, proposal.game, proposal.question_history
     if reading is None or not proposal.events:
@@ -293,7 +294,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a tile that was missed before belongs to an earlier play. Until the answer, the tile is in that play."""
+    """Ask if a tile that was missed before belongs to an earlier play. Until then, it counts there."""
     game, questions = proposal.game, proposal.question_history
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     if added and not all(event.square in questions.open_squares for event in added):

@@ -1,7 +1,8 @@
-"""Questions that the players answer later: list them, apply a late answer, and settle them by later readings.
+"""Questions that the players answer later: list them, apply a late answer, and answer them from later readings.
 
 A deferred question is an event of the game (`engine.events.QuestionDeferred`). The events before it are provisional. A
-late answer replaces these events, and the later turns are applied again.
+late answer replaces these events, and the later turns are applied again. A question is settled if a later reading
+answers it.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from engine.validation.findings import MIN_LETTER_CONFIDENCE, push_events
 from engine.validation.void_plays import withdraw_void_plays
 
 MAX_OPEN_QUESTIONS = 3
-"""Maximum number of deferred questions. The oldest question is closed if the players defer one more."""
+"""Maximum number of deferred questions. If the players defer one more, the oldest question is closed."""
 MIN_SETTLING_LOG_ODDS = log(20)
-"""Log-odds (nats) between the two best answers from which a reading settles a question."""
+"""Log-odds (nats) between the two best answers; if a reading gives more, it settles the question."""
 MIN_SETTLING_CONFIDENCE = 0.99
-"""Probability from which a second reading of the same symbol confirms the first reading, if that was doubtful."""
+"""Probability of a symbol with which a second reading confirms a doubtful first reading."""
 
 
 def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
@@ -65,8 +66,8 @@ def find_provisional_turns(game: Game) -> frozenset[int]:
 def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:
     """Return the events that defer a question about the last `question.count` events of a game.
 
-    The number of the question, and what `reading` shows on its squares, are filled in. If too many questions are then
-    open, the oldest one is closed.
+    The number of the question and the symbols that `reading` shows on its squares are filled in. If there are then too
+    many open questions, the oldest one is closed.
     """
     question = _number_question(game, question)
     if reading is not None:
@@ -81,7 +82,7 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
 def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
     """Return the events that record an answered question about the last `question.count` events.
 
-    The recorded question has only those of its squares that have a tile.
+    Squares without a tile are removed from the recorded question.
     """
     squares = tuple(square for square in question.squares if game.board[square] is not None)
     question = replace(_number_question(game, question), squares=squares)
@@ -98,10 +99,10 @@ def answer_deferred_question(
 ) -> Game:
     """Return the game after a late answer to the deferred question `number`.
 
-    The provisional events are replaced by the events of the answer, and the later events are applied again. If
-    `stays_open` is True, the answer is in effect, but the question stays open. `words` is the agreed word list of a
-    game in which invalid plays do not count (`ChallengeRule.VOID`). Raises `RulesError` if there is no such question or
-    answer, or if the later turns are not possible after the answer.
+    The events of the answer replace the provisional events, and the later events are applied again. If `stays_open` is
+    True, the answer takes effect, but the question stays open. `words` is the word list; it is needed in a game in
+    which invalid plays do not count (`ChallengeRule.VOID`). Raises `RulesError` if there is no such question or answer,
+    or if the later turns are not possible after the answer.
     """
     question = next((one for one in find_open_questions(game) if one.number == number), None)
     if question is None or not 0 <= answer < len(question.answers):
@@ -123,7 +124,7 @@ def answer_deferred_question(
 
 @dataclass(frozen=True, slots=True)
 class _TurnShift:
-    """Change of the turn numbers by a late answer with `added` more turns (or fewer, if negative).
+    """Change of the turn numbers by a late answer that has `added` more turns than before (fewer if negative).
 
     The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces.
     """
@@ -133,10 +134,10 @@ class _TurnShift:
     added: int
 
     def move(self, event: Correction) -> Correction:
-        """Return a correction with the number of the same turn after the answer.
+        """Return a correction whose turn number is adapted to the answer.
 
-        If the answer changes turn numbers, raise `RulesError` for a correction of a provisional turn, and for one that
-        inserts or deletes a turn.
+        If the answer changes turn numbers, `RulesError` is raised for two kinds of corrections: those of a provisional
+        turn, and those that insert or delete a turn.
         """
         if isinstance(event, BlankNamed) or event.turn is None or not self.added:
             return event
@@ -154,9 +155,9 @@ def _make_refusal() -> RulesError:
 
 
 def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:
-    """Return the game `new` after the events that followed `old`, with players and turn numbers adapted to `new`.
+    """Return the game `new` with the events that followed `old`, after adapting their players and turn numbers.
 
-    Raises `RulesError` if an event is not possible any more.
+    Raises `RulesError` if an event is no longer possible.
     """
     for event in events:
         moved = _move_event(event, old, new, shift)
@@ -167,7 +168,7 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
 
 
 def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
-    """Return an event that followed `old`, with its player and turn numbers adapted to `new`."""
+    """Return an event that followed the game `old`, with player and turn numbers adapted to the game `new`."""
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayMade | Passed | Exchanged | TileRecycled | BlankTaken) and event.player == old.to_move:
@@ -202,9 +203,9 @@ def settle_questions(
 ) -> Game:
     """Return the game after the deferred questions that a new reading answers.
 
-    A question is settled if the reading is much more likely after one of the answers than after the others. Another
-    reading of the same symbols is not a new observation: the same error under the same lamp settles nothing. `words` is
-    the word list as in `answer_deferred_question`.
+    A question is settled if the reading is much more likely after one of the answers than after the others. A reading
+    of the same symbols as before settles nothing: the same light may cause the same error. `words` is as in
+    `answer_deferred_question`.
     """
     for question in find_open_questions(game):
         answer = _find_settled_answer(game, question, reading, history or ReadingHistory())
@@ -245,7 +246,7 @@ def _find_game_before(game: Game, question: QuestionDeferred) -> Game:
 
 
 def _is_blank_named(game: Game, question: QuestionDeferred) -> bool:
-    """Return True if the question asked for the letter of a blank, and the blank has a letter or is gone."""
+    """Return True if the question asked for the letter of a blank, and that blank is named now or gone."""
     squares = {event.square for events in question.answers for event in events if isinstance(event, BlankNamed)}
     tiles = [game.board[square] for square in squares]
     return bool(squares) and not any(tile is not None and tile.is_unnamed for tile in tiles)
@@ -268,7 +269,7 @@ def _explain_after_answers(
 
 
 def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
-    """Return True if the squares have other symbols than when the question was asked, or are no longer in doubt."""
+    """Return True if the squares have other symbols than when the question was asked, or no doubtful ones any more."""
     reads = [reading.squares[square] for square in squares]
     if tuple(read.symbol for read in reads) != question.seen:
         return True
@@ -277,7 +278,7 @@ def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], r
 
 
 def _find_disputed_squares(before: Game, answers: Sequence[Sequence[Event]]) -> tuple[Square, ...]:
-    """Return the squares on which the camera sees different symbols after different answers."""
+    """Return the squares on which a reading can distinguish the answers, because their boards differ there."""
     boards = [push_events(before, events).board for events in answers]
     found = {square for board in boards for square in boards[0].differences(board)}
     return tuple(sorted(s for s in found if len({face_of(board[s]) for board in boards}) > 1))

@@ -1,6 +1,7 @@
-"""Check if tiles of a new play belong to the previous play, whose reading missed them or came too early.
+"""Check if tiles of a new play belong to the previous play.
 
-A tile may be missed, or a player may press before all tiles are on the board, add the others and press again.
+The reading of the previous play may have missed a tile. Or its player pressed the button before all tiles were on the
+board, added the others, and pressed again.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from engine.validation.play_checks import find_end_squares, find_unlisted_words
 
 
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if all tiles of the new play, or a tile at an end of it, belong to the previous play.
+    """Ask if all tiles of the new play, or a tile at one of its ends, belong to the previous play.
 
-    All tiles may belong to the previous play if they complete an unlisted word to a valid word, or if the player who
-    made it has pressed again. A single tile may also belong to it if the earlier reading does not exclude the tile.
+    All tiles may belong to the previous play if they turn its unlisted word into a valid word, or if its player has
+    pressed the button again. A single tile may belong to it if the earlier reading may have missed the tile.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
     if event is None or last is None or last.player == event.player:
@@ -40,7 +41,7 @@ def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _MovedTiles:
-    """Tiles of the new play `event` that may belong to the previous play, that of the turn `last`."""
+    """Tiles of the new play `event` that may belong to the previous play, which is the turn `last`."""
 
     proposal: Proposal
     last: Turn
@@ -49,7 +50,7 @@ class _MovedTiles:
 
     @property
     def is_pressed_again(self) -> bool:
-        """True if all tiles are moved, and the button of the player of the previous play ended the turn."""
+        """True if these are all tiles of the new play, and the player of the previous play pressed the button again."""
         return len(self.tiles) == len(self.event.play.tiles) and self.proposal.seat == self.last.player
 
     @property
@@ -59,22 +60,19 @@ class _MovedTiles:
 
     @property
     def longer_play(self) -> Play:
-        """The previous play with the tiles."""
+        """The previous play, with these tiles added."""
         return Play.from_tiles({**dict(self.last.placements), **self.tiles})
 
     def has_listed_words(self) -> bool:
-        """Return True if the previous play has only listed words with the tiles."""
+        """Return True if all words of the previous play are listed, once these tiles are added."""
         return self._is_listed(self.longer_play)
 
     def is_completion(self) -> bool:
-        """Return True if the previous play has an unlisted word, and only listed words with the tiles."""
+        """Return True if the tiles turn a previous play with an unlisted word into one with only listed words."""
         return self.has_listed_words() and not self._is_listed(Play(self.last.placements))
 
     def make_events(self) -> tuple[Event, ...] | None:
-        """Return the events in which the tiles belong to the previous play.
-
-        If the rules do not allow these events, return None.
-        """
+        """Return the events that add the tiles to the previous play, or None if the rules do not allow this."""
         game = self.proposal.game
         if check_play(replace(game.state, board=self.board_before), self.longer_play):
             return None
@@ -88,7 +86,8 @@ class _MovedTiles:
     def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:
         """Return the options of the question, the most likely option first.
 
-        If nothing is left of the new play, the next player has either pressed to pass, or not played yet.
+        If no tile is left for the new play, the next player has either passed by pressing the button, or not played
+        yet.
         """
         moved = [Option(events)]
         if len(self.tiles) == len(self.event.play.tiles):
@@ -106,7 +105,7 @@ class _MovedTiles:
 
 
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:
-    """Yield the tiles of the new play that may belong to the previous play, all tiles first."""
+    """Yield sets of tiles of the new play that may belong to the previous play: first all of them, then single ones."""
     together = _MovedTiles(proposal, last, event, dict(event.play.tiles))
     if together.is_pressed_again or together.is_completion():
         yield together

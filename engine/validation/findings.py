@@ -67,7 +67,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A possible answer to a question, with the events to record. If there are no events, the board is read again."""
+    """A possible answer to a question, with the events to record. If it has no events, the board is read again."""
 
     events: tuple[Event, ...] = ()
 
@@ -79,10 +79,11 @@ LOOK_AGAIN = Option()
 class Finding:
     """The result of a check: a question if there are options to choose from, otherwise a notice.
 
-    `values` are the parameters of the sentence that describes the finding. `squares` are the squares that the finding
-    is about, and `words` are the unlisted words. Before the players answer a question, the events of its first option
-    count. If the first option is `LOOK_AGAIN`, nothing is recorded before the answer. `needs_picture` is True if
-    another picture may answer the question.
+    - `values`: parameters of the sentence that describes the finding.
+    - `squares`: the squares that the finding is about. `words`: the unlisted words.
+    - `options`: the possible answers. The events of the first one count until the players answer; if it is
+      `LOOK_AGAIN`, nothing is recorded before the answer.
+    - `needs_picture`: True if another picture may answer the question.
     """
 
     reason: Reason
@@ -97,11 +98,11 @@ class Finding:
 class QuestionHistory:
     """The questions asked before. The players are asked about each word and each old tile only once.
 
-    `words` are the unlisted words in earlier questions. They are kept for the next game, the other fields are not.
-    `squares` are the squares of old tiles in earlier questions. `open_squares` are the squares of questions about plays
-    that were not answered yet. `doubtful_squares` are squares whose tile had a confidence below
-    `MIN_LETTER_CONFIDENCE` when the tile was placed. `has_missed_press` is True if nothing was recorded at the last
-    press, because of a question that the players did not answer.
+    - `words`: the unlisted words in earlier questions. Only these are kept for the next game.
+    - `squares`: squares of old tiles in earlier questions.
+    - `open_squares`: squares of questions about plays that were not answered yet.
+    - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.
+    - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
     """
 
     words: frozenset[str] = frozenset()
@@ -116,7 +117,10 @@ class QuestionHistory:
         return words.with_squares(finding.squares, finding.reason is Reason.OLD_TILE_DIFFERS)
 
     def with_squares(self, squares: Iterable[Square], is_old: bool) -> QuestionHistory:
-        """Return the history with the squares of an open question: about old tiles, or about a play."""
+        """Return the history with more squares of an open question.
+
+        If `is_old` is True, the question is about old tiles, otherwise about a play.
+        """
         if is_old:
             return replace(self, squares=self.squares | {*squares})
         return replace(self, open_squares=self.open_squares | {*squares})
@@ -137,7 +141,7 @@ class QuestionHistory:
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the recorded tiles on old squares about which the players have already been asked."""
+        """Return the reading with the recorded tile on each old square that the players were asked about."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading
@@ -155,9 +159,11 @@ class QuestionHistory:
 class Proposal:
     """A turn before it is recorded: the new events, and the game to which the events are added.
 
-    `reading` is the reading from which the events were inferred, `earlier` is the history of earlier readings, and
-    `words` is the word list in use. Each of these may be None. `question_history` has the earlier
-    questions. `seat` is the player whose button or phone ended the turn, or None if no player's button or phone did.
+    - `reading`: the reading from which the events were inferred, or None.
+    - `earlier`: the history of earlier readings, or None.
+    - `words`: the word list in use, or None.
+    - `question_history`: the earlier questions.
+    - `seat`: the player whose button or phone ended the turn, or None if the turn was ended in another way.
     """
 
     game: Game

@@ -36,7 +36,7 @@ from engine.validation.findings import (
 )
 
 MIN_MARKED_BLANK_PROBABILITY = 0.01
-"""Probability of a blank from which a letter may be written on a blank.
+"""Probability that a tile read as a letter is a blank; if it is higher, the letter may be written on a blank.
 
 None of 7,521 letters in photographs reached this probability.
 """
@@ -56,11 +56,11 @@ _REASON_BY_STATUS: Mapping[Status, Reason] = MappingProxyType(
 )
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
-"""Probability from which a symbol among the candidates of a reading is plausible."""
+"""Minimum probability of a symbol in a reading that counts as plausible."""
 MAX_EXCLUDING_PROBABILITY = 0.99
-"""Confidence of a letter from which other letters of similar shape are not plausible."""
+"""Confidence of a letter; if it is higher, letters of similar shape are not plausible."""
 MIN_TILE_BESIDE_PROBABILITY = 0.005
-"""Probability of a tile from which an empty square at the end of a word may have a missed tile.
+"""Probability of a tile on an empty square at the end of a word; if it is higher, a tile may have been missed there.
 
 In photographs, one in 500 empty squares reaches this probability.
 """
@@ -75,8 +75,7 @@ _SIMILAR_SHAPES = (
 def check_record(proposal: Proposal) -> Iterator[Finding]:
     """Report plays that the rules do not allow, for example off the centre, not joined, or with a gap.
 
-    A play that had the same defects before the proposed events is left out. After a correction, only the plays with new
-    defects are therefore reported.
+    A play that had the same defects before is not reported. So after a correction, only plays with new defects are.
     """
     known = {(turn.play, turn.status) for turn in proposal.game.turns}
     after = proposal.game_after
@@ -144,10 +143,12 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether the next player has passed, for a play whose press came after one that recorded nothing.
+    """Ask whether the next player has passed, for a play found at the second of two presses.
 
-    There were two presses and only one play: either the same player has pressed twice, or the first press ended the
-    play and the second one the pass of the next player.
+    The first press recorded nothing.
+
+    Either the same player has pressed twice, or the first press ended the play and the second one a pass of the next
+    player.
     """
     event, after = proposal.single_play, proposal.game_after
     if (
@@ -288,7 +289,7 @@ def find_least_confidence(play: Play, reading: BoardReading) -> float:
 
 
 def _get_open_words(proposal: Proposal) -> WordList | None:
-    """Return the word list if the rules allow looking up words during the game, otherwise None."""
+    """Return the word list if words may be looked up during the game, otherwise None."""
     return proposal.words if proposal.game.rules.open_dictionary else None
 
 
@@ -360,7 +361,7 @@ def find_plausible_letters(game: Game, reading: BoardReading, square: Square, ti
 
 
 def iterate_longer_plays(game: Game, play: Play, reading: BoardReading) -> Iterator[tuple[Play, float]]:
-    """Yield longer plays with one more tile at an end of the main word, each with the probability of this tile.
+    """Yield plays with one more tile at an end of the main word, each with the probability of this tile.
 
     Squares that are certainly empty in the reading are left out.
     """
@@ -380,7 +381,7 @@ def find_faint_end_squares(game: Game, play: Play, reading: BoardReading) -> tup
 def find_end_squares(board: Board, play: Play) -> tuple[Square, ...]:
     """Return the empty squares directly before and after the main word of a play.
 
-    `board` is the board after the play. A play of a single tile may form two words. Both then count as main words.
+    `board` is the board after the play. If a play of a single tile forms two words, both count as main words.
     """
     squares = play.squares
     lines = [

@@ -61,8 +61,8 @@ CHECKS: Mapping[Source, tuple[Check, ...]] = MappingProxyType(
 def validate_turn(proposal: Proposal) -> Verdict:
     """Run all checks for the source of a turn. The function has no side effects and takes milliseconds.
 
-    The first question is returned. Until the players answer this question, the events of its first option count. An
-    imported game has no questions: all questions become notices.
+    The first question is returned. Until the players answer it, the events of its first option count. An imported game
+    has no questions: they become notices.
     """
     findings = [finding for check in CHECKS[proposal.source] for finding in check(proposal)]
     if proposal.source is Source.IMPORT:

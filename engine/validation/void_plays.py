@@ -24,11 +24,11 @@ class VoidPlay:
 def withdraw_void_plays(
     game: Game, events: Sequence[Event], words: WordList
 ) -> tuple[tuple[Event, ...], tuple[VoidPlay, ...]]:
-    """Return the events with the withdrawal of each play that has invalid words, and these plays.
+    """Return the events with a withdrawal after each play that has invalid words, and these plays.
 
-    Only plays that the events add or change are withdrawn, because players may have decided that an earlier invalid
-    play counts. A play is also kept if a later play among the events would not be legal without its tiles. `game` is
-    the game before the events, `words` the agreed word list. Raises `RulesError`, `NotationError`.
+    Only plays that the events add or change are withdrawn: players may have decided that an earlier invalid play
+    counts. A play is also kept if a later play among the events would be illegal without its tiles. `game` is the game
+    before the events, `words` the agreed word list. Raises `RulesError`, `NotationError`.
     """
     recorded: list[Event] = []
     found: list[VoidPlay] = []
@@ -63,7 +63,7 @@ def _split_into_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 
 def _are_possible_without(kept: Game, withdrawn: Game, events: Sequence[Event]) -> bool:
-    """Return True if the plays among `events` have no defect after `withdrawn` that they have not after `kept`."""
+    """Return True if no play among `events` has a defect after `withdrawn` that it does not have after `kept`."""
     try:
         for event in events:
             if isinstance(event, PlayMade) and withdrawn.check_play(event.play) & ~kept.check_play(event.play):
