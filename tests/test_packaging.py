@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import lzma
@@ -13,6 +14,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,15 +119,78 @@ def run_packaging(script: str, *words: object) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_list_for_imager_has_size_and_checksum_of_the_image(tmp_path: Path) -> None:
-    image = tmp_path / "tilekeeper.img.xz"
-    image.write_bytes(lzma.compress(b"card" * 1000))
-    done = run_packaging("image/os_list.py", image, "https://example.org/tilekeeper.img.xz")
-    (entry,) = json.loads(done.stdout)["os_list"]
+@pytest.fixture
+def imager_list(tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "tilekeeper.img.xz").write_bytes(lzma.compress(b"card" * 1000))
+    done = run_packaging("image/os_list.py", tmp_path / "tilekeeper.img.xz", "https://example.org/v1")
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_list_for_imager_has_size_and_checksum_of_the_image(imager_list: dict[str, Any], tmp_path: Path) -> None:
+    (entry,) = imager_list["os_list"]
     assert entry["extract_size"] == 4000
     assert entry["extract_sha256"] == hashlib.sha256(b"card" * 1000).hexdigest()
-    assert entry["image_download_sha256"] == hashlib.sha256(image.read_bytes()).hexdigest()
-    assert entry["url"] == "https://example.org/tilekeeper.img.xz"
+    packed = (tmp_path / "tilekeeper.img.xz").read_bytes()
+    assert entry["image_download_size"] == len(packed)
+    assert entry["image_download_sha256"] == hashlib.sha256(packed).hexdigest()
+    assert entry["url"] == "https://example.org/v1/tilekeeper.img.xz"
+
+
+def test_list_for_imager_has_every_required_key(imager_list: dict[str, Any]) -> None:
+    # "required" of rpi-imager's doc/json-schema/os-list-schema.json, and the machines by which Imager 2 filters.
+    (entry,) = imager_list["os_list"]
+    assert {"name", "description", "icon", "url", "release_date", "devices"} <= set(entry)
+    assert {"extract_size", "extract_sha256", "image_download_size"} <= set(entry)
+
+
+def test_list_for_imager_offers_a_machine_for_each_tag_of_the_image(imager_list: dict[str, Any]) -> None:
+    (entry,) = imager_list["os_list"]
+    offered = {tag for device in imager_list["imager"]["devices"] for tag in device["tags"]}
+    assert offered == set(entry["devices"]) != set()
+
+
+@pytest.fixture
+def card_image(tmp_path: Path) -> Path:
+    """A folder in which the recipe ran with a stand-in for pi-gen, which has a plain stage."""
+    pi_gen = tmp_path / "pi-gen"
+    (pi_gen / "stage2").mkdir(parents=True)
+    (pi_gen / "stage2/EXPORT_IMAGE").touch()
+    shutil.copy(ROOT / "tests/hardware/pi_gen_standin.sh", pi_gen / "build.sh")
+    for stage in ("stage0", "stage1"):
+        (pi_gen / stage).mkdir()
+    package = tmp_path / "tilekeeper_1_arm64.deb"
+    package.write_bytes(b"package")
+    command = [ROOT / "packaging/image/build.sh", pi_gen, package, "https://example.org/v1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def test_card_image_is_made_of_the_last_stage_alone(card_image: Path) -> None:
+    (image,) = (card_image / "dist").glob("*.img.xz")
+    assert lzma.decompress(image.read_bytes()) == b"stage-tilekeeper\n"
+
+
+def test_card_image_runs_its_steps_with_every_file_that_they_name(card_image: Path) -> None:
+    command, *files = (card_image / "pi-gen/in_root.txt").read_text(encoding="utf-8").splitlines()
+    assert command == "bash /srv/tilekeeper/setup.sh /srv/tilekeeper/tilekeeper.deb"
+    steps = (ROOT / "packaging/image/setup.sh").read_text(encoding="utf-8")
+    assert {"setup.sh", "tilekeeper.deb", *re.findall(r"\$here/([\w.-]+)", steps)} == set(files)
+
+
+def test_card_image_comes_with_a_list_and_its_icon(card_image: Path) -> None:
+    (entry,) = json.loads((card_image / "dist/os_list.json").read_text(encoding="utf-8"))["os_list"]
+    files = {path.name for path in (card_image / "dist").iterdir()}
+    assert {Path(entry[key]).name for key in ("url", "icon")} <= files
+
+
+def test_release_uploads_every_file_that_the_image_brings(card_image: Path) -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    patterns = re.findall(r"(?m)^ +dist/(\S+)$", workflow)
+    files = {path.name for path in (card_image / "dist").iterdir()}
+    assert files == {file for file in files if any(fnmatch.fnmatch(file, pattern) for pattern in patterns)}
 
 
 def test_notes_of_a_release_are_its_section_of_the_changelog() -> None:

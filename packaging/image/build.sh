@@ -4,7 +4,7 @@
 #     sudo packaging/image/build.sh PI-GEN PACKAGE_arm64.deb URL        into dist/
 #
 # PI-GEN is a checkout of https://github.com/RPi-Distro/pi-gen, branch arm64, on an arm64 machine with its dependencies.
-# URL is the address at which the image will be. packaging/image/setup.sh has the steps inside of the image.
+# URL is the address of the folder in which the files of dist/ will be. packaging/image/setup.sh has the steps inside of the image.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,4 +26,5 @@ touch "$pi_gen/stage2/SKIP_IMAGES" # the plain Lite image is not wanted
 } >"$pi_gen/config"
 (cd "$pi_gen" && ./build.sh)
 image=$(find "$dist" -name "*.img.xz" -newer "$pi_gen/config" -print -quit)
-python3 "$here/os_list.py" "$image" "$url/${image##*/}" >"$dist/os_list.json"
+cp "$here/../../web/static/icon-192.png" "$dist/tilekeeper-icon.png"
+python3 "$here/os_list.py" "$image" "$url" >"$dist/os_list.json"
