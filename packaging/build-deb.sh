@@ -93,7 +93,9 @@ main() {
     make_environment
     put_files
     put_control
-    dpkg-deb --root-owner-group -Z"${COMPRESSION:-xz}" --build "$STAGE" "$output"
+    # GitHub replaces "~" in the name of a release's file, which would no longer be that of its checksum.
+    dpkg-deb --root-owner-group -Z"${COMPRESSION:-xz}" --build "$STAGE" \
+        "$output/tilekeeper_${VERSION//\~/.}_$(dpkg --print-architecture).deb"
 }
 
 main "$@"

@@ -18,9 +18,9 @@ python=${PYTHON:-$tree/.venv/bin/python}
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 certificates=/etc/ssl/certs/ca-certificates.crt
 installed=/opt/tilekeeper/venv
-# A Raspberry Pi 4's. The imaginary core that qemu 7.2 takes otherwise gets the networks' sums wrong: boards are misread.
-core=cortex-a72
 failures=0
+# shellcheck source=/dev/null
+source "$here/emulation.sh"
 
 began=$(date +%s)
 step() { printf '\n==== %s  %s\n' "$(date +%H:%M:%S)" "$*"; }
@@ -32,18 +32,13 @@ check() { # check WHAT COMMAND...
 once() { [ ! -e "$root/.done-$1" ] && step "$1"; }
 mark() { touch "$root/.done-$1"; }
 
-binfmt() { # F: the interpreter is opened now, so that it is found from inside the root
-    mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
-    [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || printf '%s' ':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F' \
-        >/proc/sys/fs/binfmt_misc/register
-}
 inside() {
-    binfmt
+    register_emulator
     chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive PIP_CERT=$certificates PIP_ROOT_USER_ACTION=ignore \
-        PIP_FIND_LINKS=/root/wheels PIP_NO_INDEX=1 QEMU_CPU=$core "$@"
+        PIP_FIND_LINKS=/root/wheels PIP_NO_INDEX=1 QEMU_CPU="$EMULATED_CORE" "$@"
 }
-as_table() { inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env env QEMU_CPU=$core "$@"; }
+as_table() { inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env env QEMU_CPU="$EMULATED_CORE" "$@"; }
 
 put_tree() { # put_tree FOLDER: the files that git tracks, as they are now
     rm -rf "${root:?}$1"
@@ -54,7 +49,7 @@ put_tree() { # put_tree FOLDER: the files that git tracks, as they are now
 make_root() {
     mkdir -p "$root"
     if once base && [ ! -e "$root/usr/bin/python3" ]; then
-        binfmt
+        register_emulator
         debootstrap --arch=arm64 --variant=minbase --include=python3,ca-certificates trixie "$root" "$mirror"
     fi
     mark base
@@ -256,7 +251,7 @@ uninstall_it() {
 }
 
 # A trigger of some package's installation (systemd-binfmt) may take the registration away at any time.
-(while sleep 0.2; do binfmt 2>/dev/null || true; done) &
+(while sleep 0.2; do register_emulator 2>/dev/null || true; done) &
 keeper=$!
 trap 'kill $keeper; umount "$root/proc" 2>/dev/null || true' EXIT
 make_root

@@ -5,7 +5,8 @@
 #
 # OLDER.deb is the previous release, built from its commit; without it, PACKAGE.deb is taken for both, with two versions.
 # ROOT is changed: make it with debootstrap (--include=python3,systemd,systemd-sysv,udev), or use an overlay. No systemd
-# runs there, so the service itself is shown by container.sh. The package is installed without its Recommends.
+# runs there, so the service itself is shown by container.sh. The package is installed without its Recommends. package_build.sh
+# makes packages and roots. A root for arm64 is emulated on another processor, by qemu-user-static.
 # shellcheck disable=SC2317 # functions are called by check
 set -euo pipefail
 
@@ -13,9 +14,14 @@ root=${1:?the folder of a root}
 package=${2:?the package}
 failed=0
 
+# shellcheck source=/dev/null
+source "$(dirname "$0")/emulation.sh"
+[ "$(dpkg-deb -f "$package" Architecture)" = "$(dpkg --print-architecture)" ] || register_emulator
+
 inside=(chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
-    DEBIAN_FRONTEND=noninteractive)
-as_service=("${inside[@]}" setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env)
+    DEBIAN_FRONTEND=noninteractive QEMU_CPU="$EMULATED_CORE")
+as_service=("${inside[@]}" setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env
+    env QEMU_CPU="$EMULATED_CORE")
 inside() { "${inside[@]}" "$@"; }
 as_service() { "${as_service[@]}" "$@"; }
 check() { # check WHAT COMMAND...
@@ -29,11 +35,11 @@ count_turns() {
         'file:/var/lib/tilekeeper/games.db?mode=ro', uri=True).execute(
         'SELECT count(*) FROM event').fetchone()[0])"
 }
-run_until() { # run_until TEXT ARGUMENTS...: the table runs until it says TEXT, three minutes at most
+run_until() { # run_until TEXT ARGUMENTS...: the table runs until it says TEXT, ten minutes at most
     local text=$1 log=$root/srv/run.log process
     shift
     : >"$log"
-    "${as_service[@]}" timeout 180 /usr/bin/tilekeeper run --camera phone --port 18080 --host 127.0.0.1 \
+    "${as_service[@]}" timeout 600 /usr/bin/tilekeeper run --camera phone --port 18080 --host 127.0.0.1 \
         --data /var/lib/tilekeeper "$@" >"$log" 2>&1 &
     process=$!
     until grep -q "$text" "$log" || ! kill -0 "$process" 2>/dev/null; do sleep 0.5; done
@@ -42,6 +48,7 @@ run_until() { # run_until TEXT ARGUMENTS...: the table runs until it says TEXT, 
     cat "$log"
     grep -q "$text" "$log"
 }
+is_kept_by_github() { [[ ${package##*/} =~ ^[A-Za-z0-9._+-]+$ ]]; } # others are replaced, and SHA256SUMS names no file
 begin_game() { run_until 'A new game begins: Ann, Ben' --players Ann,Ben; } # it is not ended
 go_on() { run_until 'The game of Ann and Ben goes on'; }
 
@@ -56,6 +63,7 @@ else # the same package with a higher version is the next release
     rm -rf "$root/srv/next"
 fi
 
+check "GitHub keeps the name of its file" is_kept_by_github
 check "it installs" install_package old.deb
 check "the program's libraries, networks and word list are in order" as_service /usr/bin/tilekeeper doctor --program
 check "a game is begun" begin_game
