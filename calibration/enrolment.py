@@ -13,12 +13,12 @@ from typing import Final
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 
 _TILE_ROWS: Final = ((7,), (5, 9), (3, 7, 11), (1, 5, 9, 13), (1, 4, 7, 10, 13))
-"""Board rows (0..14) to use for 1 to 5 rows of tiles: spread out, because lighting and perspective vary over the
-board."""
+"""Board rows (0..14) to use for 1 to 5 rows of tiles. They are spread out, because lighting and perspective vary over
+the board."""
 _PREFERRED_TILES_PER_ROW: Final = 10
-"""Number of tiles per row if five rows suffice; easier to count than a full row."""
+"""Number of tiles per row if five rows suffice; ten are easier to count than a full row."""
 _MIN_MISREAD_CONFIDENCE: Final = 0.9
-"""Minimum confidence of a reading that is reported as a mismatch with the expected letter."""
+"""Minimum confidence of a reading that differs from the expected letter; less certain ones are not reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class EnrolmentCheck:
     hidden: tuple[int, ...]
     """Squares that are read as hidden and should have a tile."""
     mismatched: tuple[tuple[int, str], ...]
-    """Squares that are read with high confidence as another symbol than expected, with the symbol that was read: a
-    misplaced tile or a reading error, which the players decide."""
+    """Squares that are read with high confidence as another symbol than expected, with the symbol that was read. The
+    players decide whether the tile is in the wrong place or was misread."""
 
     @property
     def is_complete(self) -> bool:
@@ -47,7 +47,7 @@ class EnrolmentCheck:
 
 
 def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the enrolment layout, 15 rows of 15 faces: each of `letters` and a blank once, in order, row by row.
+    """Return the enrolment layout, 15 rows of 15 faces: each of `letters` once, then a blank, row by row.
 
     Raises ValueError if `letters` is empty, has duplicates, or has more letters than fit in five rows.
     """

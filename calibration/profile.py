@@ -1,9 +1,9 @@
 """The profile of one table: examples of the table's tiles, the file they are stored in, and a reader that uses them.
 
-The letter network is trained on many tile sets; a table has one. If the features of a tile are close to those of an
-example, a bonus (nats) is added to the log-probability of the example's symbol (after Zhang et al., Tip-Adapter, 2022).
-The bonus is only used if it improves accuracy in a leave-one-out test on the examples. The file is an `.npz` archive of
-bounded size, written atomically.
+The letter network was trained on many tile sets, but a table has only one. So if the features of a tile are close to
+those of an example, the log-probability of the example's symbol is increased by a bonus in nats (after Zhang et al.,
+Tip-Adapter, 2022). The bonus is only used if it improves accuracy in a leave-one-out test on the examples. The file is
+an `.npz` archive of limited size, written atomically.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ _VERSION: Final = 1
 _MAX_UNPACKED_BYTES: Final = 4_000_000
 """Maximum uncompressed size of a profile file in bytes; a full profile is much smaller."""
 _MAX_SOURCE_CHARS: Final = 24
-"""Maximum length of the name of a game in the file; longer names are cut off."""
+"""Maximum length of a game's name in the file, in characters; longer names are cut off."""
 _SQUARE_COUNT: Final = BOARD_SIZE * BOARD_SIZE
 _EMPTY_BOARD_ARRAYS: Final = {
     "colours": np.zeros((_SQUARE_COUNT, 3), np.float32),
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Placeholder arrays for the colours of empty squares: no longer used, but earlier releases require these keys."""
+"""Arrays without data for the colours of empty squares. They are no longer used, but earlier releases require these
+keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +54,20 @@ class ExampleConfig:
     """Thresholds of `TileExamples`."""
 
     max_per_symbol: int = 8
-    """Maximum number of examples of each symbol; the oldest are dropped. Several are kept because tiles of one letter
+    """Maximum number of examples of each symbol; the oldest are dropped. There are several because tiles of one letter
     differ in wear and lighting."""
     bonus_nats: float = 16.0
-    """Bonus for a tile with the same features as an example; larger than the log-odds of the network's predictions."""
+    """Bonus (nats) for a tile with exactly the features of an example. It is larger than the network's log-odds."""
     sharpness: float = 8.0
-    """Decay of the bonus with the cosine distance of the features: `exp(-sharpness * distance)`."""
+    """How fast the bonus decreases with the cosine distance of the features: `exp(-sharpness * distance)`."""
     won_per_lost: int = 3
     min_gain: int = 6
-    """The bonus is used if the number of examples that it corrects, minus `won_per_lost` times the number that it makes
-    wrong, is at least `min_gain`. With random symbols, none of 600 sets of examples passed this test."""
+    """Minimum result of the test that decides whether the bonus is used: the number of examples that it corrects, minus
+    `won_per_lost` times the number that it makes wrong. With random symbols, none of 600 sets of examples passed this
+    test."""
     min_tile_p: float = 1e-6
-    """Probability floor for the tiles of the set, so that the bonus can raise the probability of each tile."""
+    """Minimum probability of each tile of the set before the bonus is applied, so that it can raise improbable tiles as
+    well."""
 
 
 class TileClassifier(Protocol):
@@ -104,7 +107,7 @@ class _EncodedExample:
 
 
 class TileExamples:
-    """Collection of examples of one table's tiles, which refines the letter probabilities of readings."""
+    """Examples of one table's tiles, with which the letter probabilities of readings are refined."""
 
     def __init__(
         self, letter_net: TileClassifier, examples: Sequence[Example] = (), config: ExampleConfig = ExampleConfig()
@@ -115,7 +118,7 @@ class TileExamples:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """The examples, oldest first, without the features that the networks computed from them."""
+        """The examples, oldest first."""
         return tuple(one.example for one in self._encoded)
 
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str) -> None:
@@ -132,8 +135,8 @@ class TileExamples:
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
 
-        `tiles` are the letters of the set. Squares read as a letter without an example are not changed: if only one of
-        two similar letters had examples, its bonus would turn the other letter into it.
+        `tiles` are the letters of the set. Squares whose letter has no example are not changed. Otherwise, if only one
+        of two similar letters had examples, its bonus would turn the other letter into it.
         """
         if not self.is_helpful:
             return board
@@ -168,7 +171,7 @@ class TileExamples:
                 kept.append(one)
         self._encoded = kept[:MAX_EXAMPLES][::-1]
         self.is_helpful = bool(self._encoded) and self._does_bonus_help()
-        """True if the bonus is used, because it improves accuracy on the examples."""
+        """True if the bonus improves accuracy on the examples, and is therefore used."""
 
     def _does_bonus_help(self) -> bool:
         """Classify each example with the bonus of all others; return True if accuracy improves by a clear margin."""
@@ -203,9 +206,9 @@ class TileExamples:
 
 
 def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats, floor: float) -> SquareReading:
-    """Multiply the probabilities of `tiles` in a square reading by `factors`, and rescale them to their former sum.
+    """Multiply the probabilities of `tiles` in a square reading by `factors`; their sum stays the same.
 
-    Probabilities below `floor` are raised to `floor` first. The probabilities of empty and hidden are unchanged.
+    Probabilities below `floor` are first raised to it. The probabilities of empty and hidden are unchanged.
     """
     chances = dict(square.candidates)
     tiles_p = np.array([chances.get(tile, 0.0) for tile in tiles])
@@ -220,9 +223,10 @@ class ProfileError(TilekeeperError):
 
 
 class TableProfile:
-    """Profile of one table: examples of its tiles, loaded from the file `path`, or kept only in memory if that is None.
+    """Profile of one table: examples of its tiles. Thread-safe.
 
-    Thread-safe. If the file is damaged, it is renamed, `problem` has a message, and the profile is empty.
+    They are loaded from the file `path`, or kept only in memory if it is None. A damaged file is renamed; then
+    `problem` has a message, and the profile is empty.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
@@ -241,8 +245,8 @@ class TableProfile:
         """Add the tiles of a picture as examples, given the true faces on the board.
 
         `views` are the rectified views of the picture. `rows` are 15 rows of 15 true faces: `.` for an empty square,
-        `?` for any blank, a letter, or `#` for a square that is unknown or hidden. `source` is the name of the game; a
-        new example replaces an earlier one from the same game and square. Raises ValueError for rows of another size.
+        `?` for any blank, a letter, or `#` for an unknown or hidden square. `source` is the name of the game. A new
+        example replaces one from the same game and square. Raises ValueError for rows of another size.
         """
         faces = [face for row in rows for face in row]
         if len(faces) != _SQUARE_COUNT:

@@ -2,8 +2,8 @@
 
 A msgid is a key: `message.*` for messages of the session and the engine, `voice.*` for speech output and the small
 displays, all other keys for the page. The English texts are in a catalogue, too. The wheel contains compiled `.mo`
-files (`setup.py`). A checkout contains only the `.po` files, which are compiled in memory at the start, so edited texts
-need a restart.
+files (`setup.py`). In a checkout there are only the `.po` files, which are compiled in memory at the start; a change of
+them needs a restart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib.resources.abc import Traversable
 _log = logging.getLogger(__name__)
 
 DEFAULT_LANGUAGE = "en"
-"""Language for visitors and tile sets without a catalogue in their language, and for texts missing in a catalogue."""
+"""Language used if there is no catalogue for the language of a visitor or tile set, or if a catalogue lacks a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Catalogue:
 
 @cache
 def report_missing_text(language: str, key: str) -> None:
-    """Log, once for each key, that a text is missing in a catalogue; the tests replace this function by an error."""
+    """Log that a text is missing in a catalogue, once for each key. In the tests this is an error instead."""
     _log.warning("the catalogue %s has no text %s", language, key)
 
 

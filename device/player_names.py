@@ -5,13 +5,13 @@ from __future__ import annotations
 MAX_PLAYER_NAME_LENGTH = 40
 """Largest length of a player's name, in characters."""
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Characters that are shown as nothing or a space, although they count as letters or symbols."""
+"""Characters that look like a space or nothing, although Unicode classifies them as letters or symbols."""
 _JOINERS = "\u200c\u200d"
 """Invisible characters (zero-width joiners) that are part of names in some scripts and of some emoji."""
 
 
 def is_displayable(letter: str) -> bool:
-    """Return False for control characters, line breaks and blank symbols, True for all other characters."""
+    """Return False for control characters, line breaks and symbols that look blank, otherwise True."""
     return (letter.isprintable() and letter not in _BLANKS) or letter in _JOINERS
 
 

@@ -53,7 +53,7 @@ MIN_TURN_S, MAX_TURN_S = 2, 120
 """Limits of the time for the reading of a turn, in seconds."""
 MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
-"""Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
+"""Largest lengths of a Wi-Fi name and password, in bytes (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
 _CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone(-stream)?|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
@@ -61,10 +61,10 @@ _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
 _MAINS_HZ = (50, 60)
 _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
-"""The editions with different board colours; empty means the colours of the table's own board."""
+"""Editions whose board colours the page can show; empty means the colours of the table's own board."""
 AUTO_CHOICES = ("off", "propose", "end")
 MIN_AUTO_S, MAX_AUTO_S = 3, 120
-"""Limits, in seconds, of the rest that ends a turn without a button; players often rest for less during a turn."""
+"""Limits of the time without motion that ends a turn without a button, in seconds; many players pause for less."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 
 
@@ -90,8 +90,8 @@ class GameSettings(_Section, frozen=True):
     """Default choices for a new game: players, tile set, word list, board layout and rules.
 
     `lexicon` is the argument `choice` of `device.storage.lexicons.open_lexicon`. `rules`, `challenge`, `clock`
-    (minutes) and `more_rules` (`exchange=seven`) are choices of `device.session.rule_choices`. `first` is the name of
-    the player who begins, or `draw`. For an empty value, the default of the rules applies.
+    (minutes) and `more_rules` (`exchange=seven`) are choices of `device.session.rule_choices`; an empty value means the
+    default of the rules. `first` is the name of the player who begins, or `draw`.
     """
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
@@ -114,8 +114,8 @@ class GameSettings(_Section, frozen=True):
 class CameraSettings(_Section, frozen=True):
     """Choice of the camera; `source` is the argument of `device.cameras.open_camera`.
 
-    If a turn is not read after `turn_seconds`, the players are asked. `mains_hz` is the frequency of the mains in Hz,
-    with which lamps flicker.
+    If reading a turn takes longer than `turn_seconds`, the players are asked. `mains_hz` is the frequency of the mains
+    in Hz, at which lamps flicker.
     """
 
     source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone", "phone-stream")})] = "pi"
@@ -124,14 +124,14 @@ class CameraSettings(_Section, frozen=True):
 
 
 class PageSettings(_Section, frozen=True):
-    """Address and ports of the page; an empty `host` means that the page is served on all network interfaces.
+    """Address and ports of the page.
 
-    `names` are further host names of the page, for example the name of a proxy. The page is also served over https, at
-    `secure_port`, with `certificate` and `key`, or with a certificate that the table makes. `wifi` and `wifi_password`
-    are the name and password of the Wi-Fi for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
-    `language` is the language for devices on which no other was chosen; if it is empty, the browser's language is used.
-    `board_colours` is the edition in whose colours the board is drawn; if it is empty, the colours are those of the
-    table's own board. If `new_versions` is True, the table asks once a day whether a newer program was released.
+    If `host` is empty, the page is served on all network interfaces. `names` are further host names, such as that of a
+    proxy. On `secure_port` the page is served over https, with `certificate` and `key`, or else a certificate made by
+    the table. `wifi` and `wifi_password` are shown to phones that need the Wi-Fi at the table; nothing is shown if
+    `wifi` is empty. `language` is for devices on which none was chosen; if it is empty, the browser's language is used.
+    The board is drawn in the colours of the edition `board_colours`, or of the table's own board if that is empty. If
+    `new_versions` is True, the table checks once a day for a newer program.
     """
 
     port: int = 8080
@@ -172,7 +172,7 @@ class PanelSettings(_Section, frozen=True):
 
 
 class TableSettings(_Section, frozen=True):
-    """Turns without a button: a legal play ends the turn, or this is proposed, after `auto_seconds` without motion."""
+    """Turns without a button: after `auto_seconds` without motion, a legal play ends the turn or is proposed."""
 
     auto: Annotated[str, Meta(extra={"choices": AUTO_CHOICES, "texts": "settings.auto"})] = "off"
     auto_seconds: int = 5
@@ -185,10 +185,11 @@ class VoiceSettings(_Section, frozen=True):
 
 
 class HallSettings(_Section, frozen=True):
-    """The MQTT broker of the hall, to which the table publishes its games as `table`; none if `host` is empty.
+    """The MQTT broker of the hall, to which the table publishes its games under the name `table`.
 
-    With `ca`, a file of certificates, the connection uses TLS. `password_file` contains the password of `user`. If
-    `home_assistant` is True, Home Assistant finds the table by MQTT discovery.
+    If `host` is empty, nothing is published. With `ca`, a file of certificates, the connection uses TLS.
+    `password_file` contains the password of `user`. If `home_assistant` is True, Home Assistant discovers the table
+    over MQTT.
     """
 
     host: str = ""
@@ -321,7 +322,7 @@ def _check_game(game: GameSettings) -> None:
 
 
 def _check_rules(game: GameSettings) -> None:
-    """Raise `InvalidSettingError` if the rules are not offered, or if `first` is not one of the players."""
+    """Raise `InvalidSettingError` for invalid rules, or if `first` is not one of the players."""
     try:
         rules = make_rules(RuleChoice.parse(game.rule_options))
         rules.finish_lines(len(game.players))

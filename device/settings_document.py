@@ -1,4 +1,4 @@
-"""The document of a settings file before it is converted to `Settings`: its structure, and the errors in it."""
+"""Check and convert the TOML document of a settings file, before it becomes `Settings`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EMPTY_IS_DEFAULT = (
     ("hall", "ca"),
     ("hall", "password_file"),
 )
-"""Settings for which an empty text in the file means the default."""
+"""Settings for which an empty text means the default value."""
 
 
 class InvalidSettingError(TilekeeperError):
@@ -57,7 +57,7 @@ def find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 def prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document in the structure of `Settings`.
 
-    The pins are moved from `panel` to a table `panel.pins`, where the pin number 0 becomes None (not wired). Empty
+    The pins are moved from `panel` to a table `panel.pins`. There the pin number 0 (not wired) becomes None. Empty
     texts that mean the default are removed.
     """
     prepared = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}

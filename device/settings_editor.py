@@ -34,7 +34,7 @@ _NEW_FILE_MODE = 0o600  # the file may contain the password of a Wi-Fi or of a c
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """A settings file, which may be missing; `overrides` maps settings to the options that replace them."""
+    """A settings file, which may be missing; `overrides` are the command-line options that replace settings."""
 
     path: Path
     overrides: Mapping[SettingPath, str] = dataclasses.field(default_factory=dict)
@@ -45,7 +45,7 @@ class SettingField:
     """A setting as a field of a form.
 
     `default` is the value in the default file; its type (bool, int, str or list) is the type of the setting. If
-    `choices` is not empty, no other values are allowed; `texts` is the prefix of their keys in the catalogue.
+    `choices` is not empty, it has all allowed values; the keys of their texts in the catalogue begin with `texts`.
     `suggestions` are examples of values. `is_live` is True if a change takes effect without a restart.
     """
 
@@ -85,7 +85,7 @@ class SettingField:
         return "" if value is None else str(value)
 
     def parse(self, text: str) -> Any:
-        """Return the value for the settings file; an invalid number stays a text, which `parse_settings` refuses."""
+        """Return a form text as the value for the settings file. An invalid number remains a text."""
         if isinstance(self.default, list):
             parts = text.split(",") if self._has_numbers else text.splitlines()
             return [_parse_number(part) if self._has_numbers else part.strip() for part in parts if part.strip()]
@@ -102,8 +102,8 @@ class SettingField:
 class SettingsForm:
     """The settings file as a form: the text of each field, the errors by field, and the version of the file.
 
-    `problem` is an error that belongs to no field; while there is one, the file cannot be changed with the form, only
-    corrected by hand or replaced.
+    `problem` is an error that belongs to no field. Such a file cannot be changed with the form; it must be corrected by
+    hand or replaced.
     """
 
     texts: Mapping[SettingPath, str]
@@ -143,10 +143,10 @@ def _describe_field(kind: type, section: str, key: str, default: object) -> Sett
 
 
 class SettingsEditor:
-    """Editor that returns the settings file as a form, and writes changed settings to the file.
+    """Reads the settings file as a form, and writes changed settings to the file.
 
-    `running` are the settings of the running program. `apply` passes changed settings to it, for the fields with
-    `is_live`.
+    `running` are the settings of the running program. `apply` passes changed settings to it; only fields with `is_live`
+    can be changed without a restart.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class SettingsEditor:
     def save(self, texts: Mapping[SettingPath, str], version: str) -> SettingsForm:
         """Write the settings that differ from the file, and return the new form.
 
-        If a value is invalid, nothing is written, and the returned form has the errors with the texts `texts`. Raises
+        If a value is invalid, nothing is written; the returned form then has `texts` and the errors. Raises
         `SettingsChangedError` if `version` is not the version of the file, and `OSError`.
         """
         with self._lock:

@@ -6,9 +6,10 @@ import re
 
 
 def find_line(text: str, path: tuple[str, ...]) -> int:
-    """Return the line number of the key at `path`, or of its TOML table if the key is not found; 0 if neither is found.
+    """Return the line number of the key at `path`.
 
-    The text is searched, because TOML parsers do not return line numbers.
+    Return that of its TOML table if the key is not found, and 0 if neither is. The text is searched, because TOML
+    parsers do not return line numbers.
     """
     section, key = path[0], path[1] if len(path) > 1 else ""
     inside, found = "", 0

@@ -1,1 +1,1 @@
-"""Evaluation of board reading: gain by a profile, calibration of confidences, robustness, also to hands."""
+"""Evaluation of board reading: gain by a table's profile, calibration of confidences, robustness."""

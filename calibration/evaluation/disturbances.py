@@ -26,7 +26,7 @@ Apply = Callable[[Sample, float, Rng], Sample | None]
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One kind of image disturbance, with the levels to test in `unit`; at `neutral_level`, it has no effect.
+    """One kind of image disturbance, with the levels to test (in `unit`). The level `neutral_level` has no effect.
 
     `apply(sample, level, rng)` returns the disturbed sample, or None if the disturbance is not possible for the sample.
     """
@@ -80,7 +80,7 @@ def _add_noise(sample: Sample, sigma: float, rng: Rng) -> Sample:
 
 
 def _dim_light(sample: Sample, stops: float, rng: Rng) -> Sample:
-    """Simulate a picture in light that is `stops` f-stops weaker, amplified again: add photon noise and read noise."""
+    """Simulate light that is `stops` f-stops weaker and a camera that amplifies it: add photon noise and read noise."""
     if not stops:
         return sample
     electrons = (sample.image / np.float32(255)) ** _GAMMA * np.float32(_WHITE_ELECTRONS * 2.0**-stops)
@@ -118,7 +118,7 @@ def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
 
 
 def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
-    """Simulate an oblique view: rotate the picture plane by `degrees` about a random axis, as seen by a phone."""
+    """Simulate a camera that looks at an angle: rotate the picture plane by `degrees` about a random axis."""
     height, width = sample.image.shape[:2]
     focal, way, lean = float(max(width, height)), rng.uniform(0, 2 * np.pi), np.deg2rad(degrees)
     turn, _jacobian = cv2.Rodrigues(np.array([np.cos(way), np.sin(way), 0.0]) * lean)
@@ -136,7 +136,7 @@ def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
 
 
 def _add_shadow(sample: Sample, dark: float, rng: Rng) -> Sample:
-    """Darken the picture by the share `dark` of the light, on one side of a soft edge through the board's centre."""
+    """Add a shadow with a soft edge through the board's centre; it removes the share `dark` (0..1) of the light."""
     height, width = sample.image.shape[:2]
     middle, way = sample.corners.mean(axis=0), rng.uniform(0, 2 * np.pi)
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
@@ -166,7 +166,7 @@ def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
 
 
 def _cover_tiles(sample: Sample, share: float, rng: Rng) -> Sample:
-    """Cover the share `share` (0..1) of each tile with a strip from a random side; all strips have the same colour."""
+    """Cover the share `share` (0..1) of each tile with a strip from a random side, in one colour for all."""
     image, colour = sample.image.copy(), hsv_to_bgr(rng.random(), rng.random(), rng.random())
     to_picture = homography(sample.corners)
     sides = rng.integers(4, size=len(sample.faces))

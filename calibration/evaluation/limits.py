@@ -1,4 +1,4 @@
-"""Find the level of each disturbance at which too few letters are read, and compare two measurements."""
+"""Find the level of each disturbance from which too few letters are read correctly, and compare two measurements."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
 from calibration.evaluation.robustness import Curves, LevelResult
 
 MIN_LETTERS: Final = 0.99
-"""Minimum share (0..1) of letters that must be read correctly at a level."""
+"""Minimum share (0..1) of letters that must be read correctly for a level to be good."""
 
 
 def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tuple[float, ...]:
-    """Return the levels at which the share of letters right falls below `MIN_LETTERS`, interpolated between levels.
+    """Return the levels of a disturbance at which reading begins to fail: fewer letters than `MIN_LETTERS` are right.
 
-    There are up to two limits, one on each side of the neutral level; beyond a limit no level is good. A side whose
-    last level is good has no limit. If the neutral level is not good, it is the only limit.
+    The neutral level has no disturbance, and levels may be lower or higher than it, so there are up to two limits. Each
+    one is interpolated between the last good level on its side and the next level. If all levels on a side are good,
+    that side has no limit. If even the neutral level is not good, it is the only limit.
     """
     ordered = sorted(levels, key=lambda result: result.level)
     neutral = min(ordered, key=lambda result: abs(result.level - disturbance.neutral_level))
@@ -36,7 +37,7 @@ def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tupl
 
 
 def format_limits(curves: Curves, earlier: Curves | None = None) -> str:
-    """Return a Markdown table with the limits of each disturbance and kind of picture, and the `earlier` ones."""
+    """Return a Markdown table of the limits, with those of an `earlier` measurement if it is given."""
     header = ["disturbance"]
     for kind in curves:
         header += [f"{kind}, before", f"{kind}, now"] if earlier else [kind]

@@ -1,8 +1,8 @@
 """Evaluate the reading of squares that a hand covers, in single pictures and in merged readings of several pictures.
 
 `python -m calibration.evaluation.occlusion` renders boards with a hand that moves from picture to picture. A covered
-square should be read as hidden; the merged reading should have the symbol of every square that is visible in at least
-one picture.
+square should be read as hidden. In the merged reading, every square that is visible in at least one picture should have
+its true symbol.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from vision.training.font_list import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9
 _MAX_CLEAR_SHARE: Final = 0.1
-"""Shares of a square's area under a hand above which the square counts as covered, and below which as clear."""
+"""Limits of the share of a square's area under a hand: above `_MIN_COVERED_SHARE`, the square counts as covered; below
+`_MAX_CLEAR_SHARE`, it counts as clear."""
 _FIRST_SEED: Final = 90_000
-"""Seed of the first rendered table; not used in training."""
+"""Seed of the first rendered table; no network was trained with it."""
 
 
 def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:

@@ -1,10 +1,9 @@
 """Measure the gain in accuracy by the profile of a table, on pictures that are not yet in the profile.
 
 `python -m calibration.evaluation.profile_gain DIR` reads the photographs below DIR (with `manifest.json`) in order.
-Each photograph is read without and with the profile of the earlier photographs, and then added to the profile.
-`--rendered` does the same for several games on rendered tables, whose tiles have fonts that are not in the training
-data. Tiles that were on the board in an earlier picture are easy for a profile, so new tiles are also counted
-separately.
+Each photograph is read without and with the profile made from the earlier photographs, and is then added to the
+profile. `--rendered` does the same for several games on rendered tables, whose tiles have fonts that are not in the
+training data. New tiles are also counted separately, because tiles from an earlier picture are easy for a profile.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ UNTRAINED_FONTS: Final = {
 class Tally:
     """Counts of pictures, tiles and wrongly read squares, without and with the table's profile.
 
-    `new_wrong_without` and `new_wrong_with` count only new tiles and empty squares. `spoiled` counts squares that are
-    wrong only with the profile.
+    `new_wrong_without` and `new_wrong_with` count only empty squares and tiles that were not in earlier pictures.
+    `spoiled` counts squares that are wrong only with the profile.
     """
 
     pictures: int = 0

@@ -25,7 +25,7 @@ from engine.tiles import load_tile_set
 from vision.recognition.reader import BoardReader
 
 BIN_EDGES: Final = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
-"""Edges of the confidence bins."""
+"""Edges of the bins into which squares are sorted by confidence."""
 VALIDATION_SEED: Final = 424242
 """Seed of the rendered pictures for validation; training uses small seeds."""
 _TEMPERATURES: Final = np.exp(np.linspace(np.log(0.5), np.log(3), 61))
@@ -46,7 +46,7 @@ class SquarePrediction:
     is_empty: bool
     """True if the square was read as empty."""
     truth_probability: float
-    """Probability of the true symbol, under the condition that the square is not hidden."""
+    """Probability of the true symbol, given that the square is not hidden."""
     other_probability: float
     """1 minus `truth_probability`."""
 
@@ -65,7 +65,7 @@ class Bin:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `accuracy` for perfectly calibrated confidences."""
+        """Standard error of `accuracy`, on the assumption that the confidences are perfectly calibrated."""
         return float(np.sqrt(self.confidence * (1 - self.confidence) / self.count))
 
 
@@ -98,9 +98,9 @@ def calibration_error(table: Sequence[Bin]) -> float:
 
 
 def fit_temperature(squares: Iterable[SquarePrediction]) -> float:
-    """Return the temperature that maximises the likelihood of the true symbols; above 1, the reader is overconfident.
+    """Return the temperature that maximises the likelihood of the true symbols. Above 1, the reader is overconfident.
 
-    The temperature is a divisor of the log-odds true symbol : other symbols.
+    The log-odds of the true symbol against all others are divided by the temperature.
     """
     odds = np.array([np.log(s.truth_probability / s.other_probability) for s in squares])
     losses = [float(np.logaddexp(0, -odds / t).mean()) for t in _TEMPERATURES]

@@ -1,7 +1,7 @@
-"""Simulated tables for evaluation: each has the same board and tiles in several rendered games.
+"""Simulated tables for evaluation. All games at a table have the same board and tiles.
 
-The board, the tiles and the approximate position of the camera are the same in all games at a table. The lighting, the
-exact position of the camera and the positions of the tiles on their squares differ from game to game.
+The position of the camera is also roughly the same. The lighting, the exact position of the camera and the positions of
+the tiles on their squares differ from game to game.
 """
 
 from __future__ import annotations

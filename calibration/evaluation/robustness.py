@@ -1,4 +1,4 @@
-"""Measure the robustness of board readings: shares of correct letters, boards and turns in disturbed pictures."""
+"""Measure how robust board reading is: shares of correct letters, boards and turns in disturbed pictures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from vision.recognition.reader import PhotoReader, best_guess
 class Outcome:
     """Result of reading one picture.
 
-    `tiles` is the number of tiles on the board, `letters` the number of tiles read correctly; `whole_board` is True if
-    all 225 squares are correct. If the picture shows a turn of a game, one of the other fields is True: `scored`
-    (correct total without a question to the players), `asked` (a question), `wrong` (a wrong total without a question).
+    `tiles` is the number of tiles on the board, `letters` the number of tiles read correctly. `whole_board` is True if
+    all 225 squares are correct. If the picture shows a turn of a game, one of three fields is True: `scored` (correct
+    total without a question to the players), `asked` (a question) or `wrong` (a wrong total without a question).
     """
 
     tiles: int
@@ -35,8 +35,9 @@ class Outcome:
 class LevelResult:
     """Summary of the results of all pictures at one level of a disturbance.
 
-    `letters` is the share (0..1) of tiles read correctly, `whole` the share of pictures with all squares correct;
-    `scored` and `asked` are shares of the `turns`. `wrong` has the names of pictures whose wrong total was accepted.
+    `letters` is the share (0..1) of tiles read correctly, `whole` the share of pictures with all squares correct.
+    `scored` and `asked` are shares of the `turns`. `wrong` has the names of pictures with a wrong total and no
+    question.
     """
 
     level: float
@@ -50,7 +51,7 @@ class LevelResult:
 
 
 Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
-"""For each kind of picture (rendered, photographs), the disturbances with their results by level."""
+"""The results by level of each disturbance, for each kind of picture (`rendered`, `photographs`)."""
 
 
 def measure_robustness(
@@ -58,7 +59,7 @@ def measure_robustness(
 ) -> Iterator[LevelResult]:
     """Read every sample at every level of a disturbance, and yield a summary for each level.
 
-    The random numbers of a disturbance depend only on `seed` and the sample, not on the level.
+    The random numbers depend only on `seed` and the sample, so that they are the same at all levels.
     """
     for level in disturbance.levels:
         outcomes: list[tuple[str, Outcome, bool]] = []

@@ -20,9 +20,9 @@ _EARLIER_COLOUR = "#b9a6cf"
 
 
 def draw_chart(curves: Curves, path: Path, earlier: Curves | None = None) -> None:
-    """Draw one panel per disturbance, with one line style per kind of picture and crosses at wrong totals, as a PNG.
+    """Draw one panel per disturbance as a PNG file: the share of letters, and crosses at wrong totals.
 
-    With the curves of an `earlier` measurement, its letters are drawn as well.
+    Each kind of picture has its own line style. The letters of an `earlier` measurement are drawn as well, if given.
     """
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4

@@ -39,10 +39,11 @@ class TurnTruth:
 class Sample:
     """A labelled picture.
 
-    `image` is `(H, W, 3) uint8 BGR`, `corners` `(4, 2)` are the corners of the grid in px, `faces` the 225 true faces
-    (`.` empty, `?` a blank), `letters` is the alphabet of the tile set. `turn` is None for a picture that does not show
-    a turn of a game. `render_tilted(degrees)` renders the same picture with every tile rotated by that angle, in a
-    random direction; None for a photograph.
+    - `image`: `(H, W, 3) uint8 BGR`. `corners` `(4, 2)`: corners of the grid in px.
+    - `faces`: the 225 true faces (`.` empty, `?` a blank). `letters`: the alphabet of the tile set.
+    - `turn`: None if the picture does not show a turn of a game.
+    - `render_tilted(degrees)`: renders the same picture with every tile rotated by that angle, in a random direction;
+      None for a photograph.
     """
 
     name: str
@@ -147,7 +148,7 @@ def _parse_faces(board: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
-    """Return the scored turns by picture id, for the pictures that show exactly one play more than the picture before.
+    """Return the scored turns by picture id, for pictures that show exactly one play more than the previous one.
 
     `records` are those of a manifest. Two players are assumed to take turns. Pictures are left out if the score in the
     record differs from the score of the play on the board.

@@ -25,7 +25,7 @@ from vision.recognition.reader import PhotoReader, PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, BoardTracker, measure_corner_distance, rotate_like
 
 MIN_ORIENTATION_CONFIDENCE = 0.95
-"""Orientation confidence below which a board that was not moved keeps its previous orientation."""
+"""Minimum confidence of the orientation; if it is lower, a board that was not moved keeps its previous orientation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class BoardCamera:
 
     @property
     def live(self) -> bool:
-        """True if each picture shows the table at the time of the call; False for a folder or list of files."""
+        """True if each picture shows the table at the time of the call; False for pictures from files."""
         return self._camera.live
 
     def settle_camera(self) -> None:
@@ -104,9 +104,9 @@ class BoardCamera:
     def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
         """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.
 
-        If the board still looks as in the reading `advance`, that reading is returned at once, with its picture. It is
-        not used if the tracked corners have changed since, for example because a user placed corners. `tiles` are the
-        letters of the tile set.
+        If the board still looks as in the reading `advance`, that reading and its picture are returned at once, unless
+        the tracked corners have changed since (a user may have placed corners). `tiles` are the letters of the tile
+        set.
         """
         with self._lock:
             usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
@@ -198,7 +198,7 @@ class BoardCamera:
             self._tracker = tracker.place_corners(corners, image_shape)
 
     def forget_corners(self) -> None:
-        """Discard all known corners of the board, also placed ones, so that the whole next picture is searched."""
+        """Discard all known corners of the board, placed ones too, so that the whole next picture is searched."""
         with self._lock:
             self._tracker = self._tracker.reset()
 
@@ -208,7 +208,7 @@ class BoardCamera:
 
 
 MAX_WAIT_S = 2.0
-"""Longest wait for the board to come to rest, in seconds; after this time the board is read despite motion."""
+"""Longest wait for the board to come to rest, in seconds. After it, the board is read in spite of motion."""
 MIN_STILL_S = 0.2
 """Time without motion, in seconds, after which the board is read."""
 POLL_INTERVAL_S = 1 / 30
@@ -218,7 +218,7 @@ MIN_MOTION_DIFFERENCE = 12.0
 
 
 class RestDetector:
-    """Detector of rest in a sequence of pictures: no motion between the pictures for `min_still_s` seconds."""
+    """Detects rest in a sequence of pictures: no motion for `min_still_s` seconds."""
 
     def __init__(self, min_still_s: float) -> None:
         self._min_still_s = min_still_s
@@ -247,8 +247,8 @@ def wait_for_rest(
 ) -> bool:
     """Wait until nothing moves in the previews of the camera, at most `max_wait_s` seconds.
 
-    The wait ends early if `is_enough` returns True for a preview; only then return True. It also ends if `wait`, which
-    sleeps for the given seconds, returns True. Raises `CameraError`.
+    The wait ends early if `is_enough` returns True for a preview, and only then is True returned. It also ends if
+    `wait`, which sleeps for a number of seconds, returns True. Raises `CameraError`.
     """
     detector, deadline = RestDetector(min_still_s), clock() + max_wait_s
     while (frame := camera.preview()) is not None:
@@ -274,17 +274,17 @@ def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
 
 CHECK_INTERVAL_S = 0.2
 MOTION_CHECK_INTERVAL_S = 0.1
-"""Seconds between two checks while something moves; short, so that the board is read soon after the last move."""
+"""Seconds between two checks while something moves: short, so that the board is read soon after the motion."""
 IDLE_CHECK_INTERVAL_S = 2.0
 """Seconds between two checks while no game is in play, when only faults of the camera matter."""
 MAX_FRAME_AGE_S = 1.5
-"""Age of the newest frame, in seconds, above which the camera counts as stalled."""
+"""Age of the newest frame in seconds; if it is greater, the camera counts as stalled."""
 MIN_SCENE_REST_S = 0.08
-"""Time without motion, in seconds, after which `CameraMonitor` takes a still: the interval of two previews."""
+"""Time without motion, in seconds, before `CameraMonitor` takes a still: the interval of two previews."""
 MIN_REST_S = 0.4
-"""Time without motion, in seconds, after which `CameraMonitor` regards the board as at rest."""
+"""Time without motion, in seconds, before `CameraMonitor` regards the board as at rest."""
 LONG_REST_S = 5.0
-"""Time of rest, in seconds, after which the board is compared with the record; most players have pressed by then."""
+"""Time of rest, in seconds, before the board is compared with the recorded tiles; most players have pressed by then."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
@@ -294,10 +294,10 @@ class CameraMonitor:
     `report_trouble` is called once with the message of a fault, and with None when the camera works again. `on_motion`
     is called with True when something begins to move, and with False when the board is at rest again.
 
-    Three functions are called in turn when the board has stopped moving and looks different from the last time:
-    `on_scene` with a still and two previews, `on_rest` with the still after `MIN_REST_S` seconds, and `on_long_rest`
-    with a preview after `LONG_REST_S` more seconds. `is_idle` returns True while the monitor may use the camera, and
-    `is_in_play` while a game is in play.
+    When the board has stopped moving and looks different from the last time, three functions are called in turn:
+    `on_scene` with a still and two previews, after `MIN_REST_S` seconds `on_rest` with the still, and after
+    `LONG_REST_S` more seconds `on_long_rest` with a preview. `is_idle` returns True while the monitor may use the
+    camera, and `is_in_play` while a game is in play.
     """
 
     def __init__(
@@ -382,7 +382,7 @@ class CameraMonitor:
     def _handle_rest(self, preview: Frame) -> None:
         """Take a still when the board has stopped moving and looks different, and pass it to `on_scene` and `on_rest`.
 
-        A hand that pauses over the board also counts as a scene, so that the board is read again when the hand is gone.
+        A hand that pauses over the board counts as a different look, so the board is read again when the hand is gone.
         """
         last_rest, last_scene, now = (
             self._last_rest_thumbnail,

@@ -1,4 +1,4 @@
-"""Crop of the photograph for a question: the squares in question with a margin, as a small JPEG."""
+"""Crop of the photograph that is shown with a question: the squares in question with a margin, as a small JPEG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from engine.board import Square, column_of, row_of
 from vision.geometry import Floats, homography, rectify_area
 
 MARGIN_SQUARES = 1
-"""Margin around the squares in question, in squares; it keeps them visible if the grid is half a square off."""
+"""Margin around the squares in question, in squares; with it, they are visible even if the grid is half a square off.
+"""
 MAX_SIDE_PX = 480
 """Longest side of the crop, in pixels: the width at which the page shows it on a phone."""
 MAX_SQUARE_PX = 96
@@ -39,7 +40,7 @@ def crop_squares(image: Image, corners: Floats, squares: Collection[Square]) -> 
 
 
 def make_crop_name(jpeg: bytes) -> str:
-    """Return a name for a crop, computed from its content, so that browsers can cache the picture."""
+    """Return a name for a crop that depends only on its content, so that browsers can cache the picture."""
     return f"crop-{sha256(jpeg).hexdigest()[:16]}"
 
 

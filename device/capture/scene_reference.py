@@ -1,9 +1,11 @@
-"""Comparison of previews, square by square, to find out whether the board at rest has changed since it was read.
+"""Compare previews, square by square, to find out whether the board at rest has changed since it was read.
 
-The largest difference is measured twice: in boxes of a seventh of a square, in which letters as similar as O and Q
-differ by a quarter of the contrast between print and tile, and in boxes of one square, for a tile in the colour of its
-square. Previews of the same scene differ by noise, which depends on camera and light and is therefore measured for each
-reference. Any doubt counts as a change: noise near the smallest change of a letter, few pixels, another size.
+The largest difference is measured twice: in boxes of a seventh of a square, in which even letters as similar as O and Q
+differ by a quarter of the contrast between print and tile; and in boxes of one square, for a tile in the colour of its
+square.
+
+Previews of the same scene differ by noise, which depends on camera and light. It is measured for each reference. Any
+doubt counts as a change: much noise, few pixels, another size.
 """
 
 from __future__ import annotations
@@ -21,25 +23,26 @@ from vision.geometry import Floats, grid_corners, homography, project, square_si
 
 @dataclass(frozen=True, slots=True)
 class SceneConfig:
-    """Limits of the comparison; differences are in grey levels (0 to 255).
+    """Limits of the comparison. Differences are in grey levels (0 to 255).
 
-    Measured on rendered boards of three editions at 20 px a square: equal scenes differ by at most 2, 4, 7 and 11 in
-    small boxes for noise with a standard deviation of 2, 5, 8 and 12; the pairs EF, OQ, IJ, CG, PR, BR, UV, MN, IL, IT,
-    OD and VY differ by at least 28. The means of squares differ by at most 1.4 and at least 10.
+    They were measured on rendered boards of three editions at 20 px a square. In small boxes, equal scenes differ by at
+    most 2, 4, 7 and 11 for noise with a standard deviation of 2, 5, 8 and 12. The pairs EF, OQ, IJ, CG, PR, BR, UV, MN,
+    IL, IT, OD and VY differ by at least 28. The means of whole squares differ by at most 1.4 in equal scenes, and by at
+    least 10 otherwise.
     """
 
     min_square_px: float = 20.0
     """Smallest side of a square in a preview, in pixels."""
     margin_squares: float = 0.5
-    """Margin around the grid that is compared as well, in squares: for a hand, and the tops of tiles at the edge."""
+    """Margin around the grid that is also compared, in squares; it shows hands, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
     """Side of the small boxes, in squares; at least 3 px."""
     noise_factor: float = 1.5
-    """Allowed difference as a multiple of the noise, which is the difference between the two previews at rest."""
+    """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
     min_difference: float = 4.0
-    """Difference that is always allowed in small boxes, for changes of the exposure that are too small to be seen."""
+    """Difference in small boxes that is always allowed, for invisible changes of the exposure."""
     max_difference_contrast: float = 0.12
-    """Largest allowed difference in small boxes, as a share of the contrast; a D instead of an O has 0.2 or more."""
+    """Largest allowed difference in small boxes, as a share of the contrast; a D in place of an O gives 0.2 or more."""
     min_mean_difference: float = 1.5
     """Difference that is always allowed in boxes of one square."""
     max_mean_difference: float = 3.0
@@ -72,7 +75,7 @@ class SceneReference:
 
     @property
     def is_usable(self) -> bool:
-        """True if each change of a tile can be detected: enough pixels, little noise, equal previews."""
+        """True if no change of a tile can be missed: enough pixels, little noise, equal previews."""
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:
@@ -82,10 +85,10 @@ class SceneReference:
         return bool((self._measure_difference(preview) <= self._limits).all())
 
     def _choose_limits(self, scene: RestScene, stretch: float) -> Floats | None:
-        """Return the largest allowed differences in small boxes and in boxes of one square, `(2,)`.
+        """Return the largest allowed differences `(2,)`: in small boxes, and in boxes of one square.
 
-        Return None if changes could be missed. `stretch` is the ratio of the scales in x and y between preview and
-        still.
+        Return None if a change of a tile could be missed. `stretch` is the ratio of the scales in x and y between
+        preview and still.
         """
         config = self._config
         seen = self._grey[self._mask]
@@ -100,7 +103,7 @@ class SceneReference:
         return limits if (limits <= largest).all() else None
 
     def _measure_difference(self, preview: Image) -> Floats:
-        """Return the largest difference from the reference in small boxes and in boxes of one square, `(2,)`."""
+        """Return the largest differences from the reference, `(2,)`: in small boxes, and in boxes of one square."""
         difference = to_grey(preview)[self._area].astype(np.float32) - self._grey
         sides = (max(3, round(self._config.box_squares * self._square_px)), round(self._square_px))
         return np.array([np.abs(cv2.blur(difference, (side, side)))[self._mask].max() for side in sides])
@@ -114,7 +117,7 @@ def to_grey(image: Image) -> Image:
 def _outline_board(
     quad: Floats, size: tuple[int, int], margin: float
 ) -> tuple[tuple[slice, slice], npt.NDArray[np.bool_]]:
-    """Return the part of a picture that contains the grid with its margin, and the mask of this area in the part.
+    """Return the part of a picture that contains the grid with its margin, and the mask of this area in it.
 
     `quad` are the corners of the grid `(4, 2)` in pixels, `size` is (height, width), and `margin` is in squares.
     """

@@ -1,7 +1,7 @@
 """The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
 
-A press is the press of the end-turn button. If two players have ended their turns with a single press, a key frame may
-show the first play alone, so that the two turns can be separated.
+The press is that of the end-turn button. If a player forgets it, two turns are ended with a single press. A key frame
+may then show the first play alone, so that the two turns can be separated.
 
 The reading of a photograph is stored in the photograph itself, so that the two are never separated: as a JSON text in a
 comment segment of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
@@ -43,15 +43,15 @@ MAX_KEY_FRAMES = 6
 """Largest number of key frames that are kept between two presses; older key frames are discarded."""
 KEY_FRAME_JPEG_QUALITY = 92
 MIN_STABLE_S = 3.0
-"""Seconds without a change of the board after which the tiles on it may be a complete play.
+"""Seconds that the board must stay unchanged for the tiles on it to be a possible complete play.
 
 Players who place the tiles of a play one by one change the board more often.
 """
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""Like `MIN_STABLE_S`, for a play with a word that is not in the word list: the player may still be thinking."""
+"""The same for a play with a word that is not in the word list: the player may still be thinking."""
 
 MIN_STORED_PROBABILITY = 0.001
-"""Probability below which a symbol is left out of the stored candidates of a square."""
+"""Minimum probability of a symbol to be stored as a candidate of a square."""
 MAX_COMMENT_BYTES = 65_533
 """Largest size of a comment in a JPEG, in bytes: 16 bits give the length of a segment, including themselves."""
 _START, _JFIF, _COMMENT = b"\xff\xd8", b"\xff\xe0", b"\xff\xfe"
@@ -69,7 +69,7 @@ class KeyFrame:
     thumbnail: npt.NDArray[np.float32]
     """The thumbnail of the picture, from `make_thumbnail`."""
     reverted_at: float = inf
-    """Time at which the new tiles of this key frame were seen to be removed from the board; infinity if never."""
+    """Time at which the new tiles of this key frame had been removed again; infinity if they were not."""
 
     def decode_image(self) -> Image:
         """Return the picture, `(H, W, 3) uint8 BGR`."""
@@ -90,7 +90,7 @@ class KeyFrameBuffer:
     def add(self, frame: Frame) -> None:
         """Add a picture as a key frame, unless it looks like the picture of the last reading.
 
-        If it does, the new tiles were removed again, and the newest key frame is marked as reverted.
+        If it does look like it, the new tiles were removed again; the newest key frame is then marked as reverted.
         """
         thumbnail = make_thumbnail(frame.image)
         if self._reference is not None and not has_moved(self._reference, thumbnail):
@@ -121,7 +121,7 @@ def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[
 
 
 def needs_key_frames(inference: Inference) -> bool:
-    """Return True if key frames may improve the inference: it has several plays, or new tiles but no explanation."""
+    """Return True if key frames may improve the inference: it has several plays, or does not explain the new tiles."""
     best = inference.best
     return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
 
@@ -135,8 +135,8 @@ def find_extended_play(
 ) -> tuple[PlayMade, PlayMade] | None:
     """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
 
-    In this case one player may have made the first play, and the next player the second one with the remaining tiles.
-    `stable_readings` are readings of key frames with the seconds for which the board remained unchanged.
+    Then one player may have made the first play, and the next player the second one with the remaining tiles.
+    `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
     """
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:
@@ -156,11 +156,11 @@ def find_extended_play(
 
 
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
-    """Return the square of a new tile that may belong to the last play, because it was missed when that play was read.
+    """Return the square of a new tile that may belong to the last play, because its reading missed the tile.
 
-    A key frame shows this tile at an end of the last play, without the other tiles of the new play `play`.
-    `stable_readings` are readings of key frames with the seconds for which the board remained unchanged. Return None if
-    there is no such tile.
+    A key frame shows this tile at an end of the last play, without the other tiles of the new play `play`. Return None
+    if there is no such tile. `stable_readings` are readings of key frames, with the seconds for which the board
+    remained unchanged.
     """
     last = game.turns[-1] if game.turns else None
     if last is None or last.play is None or not last.stands:
@@ -186,8 +186,8 @@ def split_turns(
 ) -> Inference | None:
     """Infer two turns from the last reading and a key frame that shows only the first play.
 
-    The newest such key frame is used, because an older one may show an incomplete play. `key_frame_readings` are in the
-    order of their times. Return None if no key frame shows only the first play.
+    If there are several such key frames, the newest is used, because an older one may show an incomplete play.
+    `key_frame_readings` are in the order of their times. Return None if there is none.
     """
     for reading in reversed(key_frame_readings):
         first = _find_single_play(infer_play(game, reading, history))
@@ -206,7 +206,7 @@ MARGIN_SQUARES = 0.5
 """Margin of the rectified picture around the grid, in squares."""
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
-"""Probability of the accepted symbol, according to the reading, below which a square is marked as doubtful."""
+"""A square is marked as doubtful if the reading gives its recorded symbol a probability below this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class EncodedPictures:
 
 
 def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
-    """Return the pictures of a turn as JPEGs; if no board was found, `crop` is the whole picture on a black square."""
+    """Return the pictures of a turn as JPEGs. If no board was found, `crop` is the whole picture on a black square."""
     photo = shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
         side = round(SQUARE_SIDE_PX * (BOARD_SIZE + 2 * MARGIN_SQUARES))
@@ -251,7 +251,7 @@ def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
 def make_turn_images(
     pictures: EncodedPictures, reading: PhotoReading, inference: Inference | None, name: str
 ) -> TurnImages:
-    """Return the images to store and show, from the pictures of a turn and the reading and inference of it.
+    """Return the images of a turn to store and show, with its reading and inference.
 
     `name` is the name of the picture in the snapshot.
     """

@@ -1,4 +1,4 @@
-"""The frames, with their times, of a video file or of a folder that contains the frames as pictures."""
+"""Read the frames of a video file, or of a folder of pictures, with their times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".m
 MIN_FRAME_INTERVAL_S = 0.09
 """Shortest time between two frames that are decoded, in seconds; ten frames a second suffice to see a hand move."""
 DEFAULT_FRAMES_PER_S = 10.0
-"""Default number of frames a second of a folder of pictures."""
+"""Default frame rate of a folder of pictures, in frames per second."""
 
 
 class VideoError(TilekeeperError):
