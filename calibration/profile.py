@@ -107,7 +107,7 @@ class _EncodedExample:
 
 
 class TileExamples:
-    """Examples of one table's tiles, with which the letter probabilities of readings are refined."""
+    """Collection of examples of one table's tiles, with which the letter probabilities of readings are refined."""
 
     def __init__(
         self, letter_net: TileClassifier, examples: Sequence[Example] = (), config: ExampleConfig = ExampleConfig()

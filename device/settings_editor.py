@@ -143,7 +143,7 @@ def _describe_field(kind: type, section: str, key: str, default: object) -> Sett
 
 
 class SettingsEditor:
-    """Reads the settings file as a form, and writes changed settings to the file.
+    """Editor that reads the settings file as a form, and writes changed settings to the file.
 
     `running` are the settings of the running program. `apply` passes changed settings to it; only fields with `is_live`
     can be changed without a restart.

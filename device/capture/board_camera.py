@@ -218,7 +218,7 @@ MIN_MOTION_DIFFERENCE = 12.0
 
 
 class RestDetector:
-    """Detects rest in a sequence of pictures: no motion for `min_still_s` seconds."""
+    """Detector of rest in a sequence of pictures: no motion for `min_still_s` seconds."""
 
     def __init__(self, min_still_s: float) -> None:
         self._min_still_s = min_still_s

@@ -21,7 +21,8 @@ from engine.game import Game
 
 CHECK_INTERVAL_S = 0.25
 MAX_ECHO_S = 5.0
-"""Time, in seconds, after the automatic end of a turn in which a button press is taken to mean the same turn."""
+"""Time after the automatic end of a turn, in seconds, in which a press of the button is ignored: it means the same
+turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class AutoTurns:
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
         propose_end: Callable[[], None],
     ) -> None:
-        """Store the arguments; `end_turn` submits the command, and `propose_end` shows that the turn may be over."""
+        """Store the arguments. `end_turn` submits the command, and `propose_end` shows that the turn may be over."""
         self._config = config
         self._controller = controller
         self._queue = queue
@@ -72,7 +73,7 @@ class AutoTurns:
         self._ended: tuple[int, AdvanceCapture | None, float] | None = None
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Store that the board is moving (`is_moving` is True) or has come to rest; may be called on any thread."""
+        """Store that the board is moving (`is_moving` is True) or has come to rest. May be called on any thread."""
         self._rest_since = None if is_moving else self._clock() - MIN_REST_S
 
     def note_end(self, game: Game) -> None:
@@ -80,10 +81,10 @@ class AutoTurns:
         self._ended = len(game.turns), self._advance_reader.get_newest(), self._clock()
 
     def take_echo(self, game: Game) -> bool:
-        """Return True if a button press probably means the turn that was just ended automatically.
+        """Return True if a press of the button probably means the turn that was just ended automatically.
 
-        This is the case for the first press within `MAX_ECHO_S` seconds, if neither the board nor the number of turns
-        has changed. Runs on the session's thread.
+        It does if it is the first press within `MAX_ECHO_S` seconds, and neither the board nor the number of turns has
+        changed. Runs on the session's thread.
         """
         ended, self._ended = self._ended, None
         if ended is None:
@@ -113,14 +114,14 @@ class AutoTurns:
     def _can_end(self, state: TableSnapshot) -> bool:
         """Return True if the session is in a state in which a turn may end automatically.
 
-        An open question does not prevent this if its first answer is already recorded.
+        An open question does not prevent this if the events of one of its answers are already recorded.
         """
         question = self._controller.open_question
         is_answered = question is None or (question.first_is_default and not question.stops_clock)
         return state.phase.in_play and not state.end_due and is_answered and not self._controller.squares_to_clear
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
-        """Pass the reading of a capture to the turn finder, unless it was passed before with the same game and context.
+        """Pass the reading of a capture to the turn finder, unless it got it before with the same game and context.
 
         `since` is the time (s) since which the board has been at rest.
         """

@@ -23,11 +23,12 @@ from device.system.periodic import PeriodicTask
 from engine.game import Game
 
 CLOCK_SAVE_INTERVAL_S = 10.0
-"""Interval for saving the running clock, in seconds; each save is a synced write, which wears an SD card out."""
+"""Interval for saving the running clock, in seconds. It is long because each save is a synced write, which wears an SD
+card."""
 SAVE_RETRY_INTERVAL_S = 5.0
 """Interval, in seconds, between attempts to save events that could not be saved."""
 LEARN_INTERVAL_S = 3.0
-"""Interval, in seconds, at which the table profile is updated from the last turns."""
+"""Interval for learning the look of the tiles from the last turns, in seconds."""
 MAX_TURNS_TO_LEARN = 4
 """Largest number of turns whose pictures are kept for the next update of the profile."""
 
@@ -49,7 +50,7 @@ class BackgroundWork:
         get_letters: Callable[[], tuple[str, ...]],
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
     ) -> None:
-        """Store the arguments for `start`; `end_turn` submits the command that ends a turn automatically."""
+        """Store the arguments for `start`. `end_turn` submits the command that ends a turn automatically."""
         self._end_turn = end_turn
         self._controller = controller
         self._queue = queue
@@ -63,12 +64,12 @@ class BackgroundWork:
         self._camera = camera
         self._tasks: tuple[PeriodicTask, ...] = ()
         self.auto_turns: AutoTurns | None = None
-        """The object that ends turns automatically; None if only a button or a command ends a turn."""
+        """Ends turns automatically; None if only a button or a command ends a turn."""
         self.camera_notice: Notice | None = None
         """The notice about a fault of the camera, or None."""
 
     def start(self, clock: Callable[[], float], closing: threading.Event, auto: AutoTurnConfig | None) -> None:
-        """Start the threads; they wait on the event `closing`, and `clock` returns the time in seconds.
+        """Start the threads. They end when the event `closing` is set; `clock` returns the time in seconds.
 
         `auto` has the settings for turns that end automatically; if it is None, only a button or a command ends a turn.
         """
@@ -166,7 +167,7 @@ class BackgroundWork:
     def _learn_turns(self) -> float:
         """Update the table profile from the queued turns.
 
-        This is not done at the end of a turn, because page, panel and voice are updated first.
+        This is not done when a turn ends, so that page, panel and voice are updated first.
         """
 
         def learn(updater: ProfileUpdater) -> None:

@@ -24,10 +24,10 @@ from engine.game import Game
 class ClockView:
     """The clocks of a game at one moment.
 
-    `limit` is the time of each player in seconds, and `overtime` the penalty in points for each started minute beyond
-    the limit. `used` are the seconds that each player had used at the time `since` (`time.monotonic()`). The clock of
-    player `running` has been running since then; None means that no clock is running. `paused` is True while the game
-    is paused.
+    - `limit`: time of each player in seconds. `overtime`: penalty in points for each started minute beyond it.
+    - `used`: seconds that each player had used at the time `since` (`time.monotonic()`).
+    - `running`: the player whose clock has been running since then, or None.
+    - `paused`: True while the game is paused.
     """
 
     limit: float
@@ -88,15 +88,15 @@ class ChessClock:
 
 
 def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
-    """Return the clock at time `now` as JSON text, from which `restore_clock` restores the clock after a power cut."""
+    """Return the clock at time `now` as JSON text for `restore_clock`, which restores it after a power cut."""
     return json.dumps({"used": [round(used, 3) for used in clock.advance_to(now).used], "paused": paused})
 
 
 def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
-    """Restore a stopped clock from the saved text and the times in the log; also return True if the game was paused.
+    """Restore a stopped clock after a restart; also return True if the game was paused.
 
     `text` is the result of `serialise_clock`, or None. `read` are the seconds used by each player according to the log.
-    For each player the larger of the two times is used. A damaged text, or a text for another number of players, is
+    Of the two times of a player, the larger one is used. A damaged text, or one for another number of players, is
     ignored.
     """
     used, paused = read, False
@@ -145,7 +145,7 @@ class ClockKeeper:
         )
 
     def stop(self, pressed: float) -> None:
-        """Stop the clock at the time of the press (s), so that no player loses the time in which the board is read."""
+        """Stop the clock as of the time of the press (s): the time for reading the board does not count."""
         self._clock = self._clock.stop(pressed)
 
     def set_running(self, player: int | None) -> None:
@@ -155,7 +155,7 @@ class ClockKeeper:
         self.save()
 
     def restore_press(self, before: Game, after: Game) -> None:
-        """Set the clocks to the times recorded at the press that was undone or redone.
+        """Set the clocks back to the times recorded at the press that was undone or redone.
 
         `before` and `after` are the game before and after the undo or redo.
         """
@@ -163,7 +163,7 @@ class ClockKeeper:
             self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
-        """Save the clock in the store; called with each command and every ten seconds."""
+        """Save the clock in the store. Called with each command, and every ten seconds in between."""
         if not self._has_clock or self._log.game.is_over:
             return
         try:
@@ -174,9 +174,9 @@ class ClockKeeper:
             _log.warning("the clock is not saved: %s", error)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the `ClockRead` events to append together with `events`; empty if these contain no turn.
+        """Return the `ClockRead` events to record with `events`; none if these contain no turn.
 
-        There is one event for the player whose turn ends, or one for each player if the game ends.
+        There is one for the player whose turn ends, or one for each player if the game ends.
         """
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()

@@ -35,9 +35,9 @@ from engine.validation.findings import Option, push_events
 from engine.validation.void_plays import withdraw_void_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
-"""Smallest posterior probability with which an explanation is offered as an answer."""
+"""Smallest posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
-"""Probability that something (a hand) hides a square, above which the square may contain a tile that was not seen."""
+"""Probability that a square is hidden (by a hand); above it, the square may contain a tile that was not seen."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons of questions about the whole grid, which are asked before all other questions."""
 WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
@@ -51,8 +51,8 @@ class TurnContext:
     """Context for the validation of a turn, in addition to the reading of the board.
 
     `words` is the word list in use; None means that words are not checked. `earlier` is the evidence from earlier
-    readings, and `question_history` has the questions that the players were asked before. `seat` is the index of the
-    player whose button ended the turn; None for a shared button.
+    readings, and `question_history` has the questions asked before. `seat` is the index of the player whose button
+    ended the turn; None for a shared button.
     """
 
     words: WordList | None = None
@@ -65,8 +65,8 @@ class TurnContext:
 class Decision:
     """Result of a reading: the events to record, the question to ask, notices and a warning.
 
-    There is a warning instead of a question if there are no answers to choose from. `question_history` has all
-    questions that the players were asked, including this question.
+    If there are no answers to choose from, there is a warning instead of a question. `question_history` has all
+    questions that the players were asked, this one included.
     """
 
     events: tuple[Event, ...]
@@ -77,7 +77,7 @@ class Decision:
 
     @property
     def is_clear(self) -> bool:
-        """True if another picture cannot improve the decision; also if the only question is "pass or exchange?"."""
+        """True if another picture cannot improve the decision, or would not answer "pass or exchange?"."""
         question = self.open_question
         if self.warning or question is None:
             return not self.warning
@@ -97,10 +97,10 @@ def decide(game: Game, explained: Inference, reading: BoardReading, context: Tur
 def validate_decision(
     game: Game, inferred: Decision, inference: Inference, reading: BoardReading, context: TurnContext
 ) -> Decision:
-    """Validate the events of the decision `inferred`, and return the resulting decision.
+    """Validate the events of the decision `inferred`, and return the resulting decision. Every turn is validated once.
 
-    Every turn is validated once. The validation may change events and add notices or a question. If both the inference
-    and the validation have a question, the more urgent question is asked.
+    The validation may change events and add notices or a question. If both the inference and the validation have a
+    question, the more urgent one is asked.
     """
     proposal = Proposal(
         game,
@@ -136,7 +136,7 @@ def find_next_question(
 ) -> Decision:
     """Return the events with the next question about them, after the players have answered whose turn it was.
 
-    A turn has one question at a time, so another question about the turn, such as the letter of a blank, may be left.
+    Only one question is asked at a time, so there may be another one about the turn, such as the letter of a blank.
     `game` is the game before the events. The events are validated like a turn that was entered by hand.
     """
     history = context.question_history
@@ -149,7 +149,7 @@ def find_next_question(
 
 
 def _is_press_missed(decision: Decision) -> bool:
-    """Return True if the decision asks a question and records nothing; False for a question about a wrong board."""
+    """Return True if the decision records nothing but asks a question, other than one about a wrong board."""
     question = decision.open_question
     is_board_wrong = (
         question is not None and question.finding is not None and question.finding.reason in WRONG_BOARD_REASONS
@@ -158,7 +158,7 @@ def _is_press_missed(decision: Decision) -> bool:
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
-    """Return True if the question about `finding`, from the validation, is asked instead of the inference's `own`."""
+    """Return True if the validation's question about `finding` is more urgent than the inference's question `own`."""
     if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
     if not finding.options[0].events:
@@ -167,10 +167,10 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
 
 
 def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | None:
-    """Return one question about a blank's letter that also has the answers of the inference's question, or None.
+    """Merge the validation's question about a blank's letter with the inference's; return None if impossible.
 
-    The inference asks if the tile is a blank or a certain letter. If the blank may stand for this letter, the questions
-    stay apart: the players would mistake one answer for the other, which has another score.
+    The inference asks if the tile is a blank or a certain letter. If the blank may stand for that letter, the questions
+    are not merged: players would confuse the two answers, which have different scores.
     """
     first, *letters = finding.options
     is_same_blank = finding.reason is Reason.BLANK_UNNAMED and own.question.squares == finding.squares
@@ -223,16 +223,16 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
 
 
 def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
-    """Return the question without its list of explanations, if there are more than two or one has several events."""
+    """Return the question without its list of explanations if there are more than two, or if one has several events."""
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
     return get_text("which-of-these") if is_long and key_of(question) == "which-is-right" else question
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
-    """Return a decision that asks the players if the new tiles are one play or two plays by different players.
+    """Return a decision that asks whether the new tiles are one play, or two plays by different players.
 
-    `play` is the single play, which is recorded until the question is answered; `two` are the two plays. The question
-    is asked if a key frame (an earlier picture) shows only some of the tiles: the next player may have added the
+    `play` is the single play, which is recorded until the question is answered; `two` are the two plays. The reason to
+    ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added the
     others.
     """
     answers: list[tuple[Event, ...]] = [(play,), two]
@@ -246,9 +246,10 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(inference: Inference) -> list[Explanation]:
-    """Return the second explanation, in a list, if it differs from the best only on the doubtful squares; else none.
+    """Return the second best explanation as a list, or an empty list.
 
-    Such an explanation is offered as an answer, even if its probability is low.
+    It is returned if it differs from the best one only on the doubtful squares. It is then offered as an answer, even
+    if its probability is low.
     """
     best, *others = inference.explanations
     boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
@@ -266,7 +267,7 @@ def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
 def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Return two plays with their players exchanged, or no events if that is not legal.
 
-    If neither play depends on the other, the board does not show which player made which play.
+    If neither play depends on the other, the board does not show who made which play.
     """
     plays = filter_plays(events)
     if len(plays) != 2 or len(events) != 2:
@@ -316,10 +317,10 @@ def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
 def withdraw_void_plays_with_notices(
     game: Game, events: Sequence[Event], words: WordList | None
 ) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
-    """Return the events and, if the rule is `ChallengeRule.VOID`, the withdrawals of plays with invalid words.
+    """Return the events and, under `ChallengeRule.VOID`, the withdrawals of plays with invalid words; also notices.
 
-    `game` is the game before the events. The second value has a notice with the invalid words of each such play.
-    Raises `RulesError`, `NotationError`.
+    `game` is the game before the events. There is a notice with the invalid words for each withdrawn play. Raises
+    `RulesError`, `NotationError`.
     """
     words = find_deciding_words(words)
     if words is None:

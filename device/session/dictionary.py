@@ -1,4 +1,4 @@
-"""Dictionary functions for the players, limited by the rules about looking up words during a game."""
+"""Look up words for the players, if the rules allow this during a game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.game import Game
 def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | None:
     """Return True if the word list contains the word, or None if there is no authoritative list.
 
-    Raises `CommandRefusedError` if the rules do not allow players to look up words now.
+    Raises `CommandRefusedError` if the rules forbid looking up words now.
     """
     if state.phase not in (Phase.LOBBY, Phase.ENDED) and not state.open_dictionary:
         raise make_refusal("closed-dictionary")
@@ -22,8 +22,8 @@ def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | N
 def list_blank_letters(game: Game, words: WordList | None, square: str) -> tuple[str, ...]:
     """Return the letters that the blank on a square may stand for.
 
-    If the rules allow players to look up words, only letters that form valid words are returned. Raises
-    `CommandRefusedError` if `square` is not the name of a square.
+    If words may be looked up, only letters that form valid words are returned. Raises `CommandRefusedError` if `square`
+    is not the name of a square.
     """
     if words is None or not game.rules.open_dictionary:
         return game.tiles.letters

@@ -58,7 +58,7 @@ class GameController:
         self.pictures = PictureBuffer()
         """The last pictures, by the names that the snapshots contain."""
         self.seat: int | None = None
-        """Index of the player whose button or phone gave the command; None for a shared one or the API."""
+        """The player whose button or phone gave the command; None if it was shared, and for the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices for the next snapshot."""
         self.open_question: OpenQuestion | None = None
@@ -70,7 +70,7 @@ class GameController:
         self._memory = QuestionMemory(store)
         self._question_note = QuestionNote(store)
         self.squares_to_clear: tuple[Square, ...] = ()
-        """Squares whose tiles must be taken off the board after a challenge."""
+        """Squares from which the players must remove the tiles of a withdrawn play."""
 
     # The game
 
@@ -116,7 +116,7 @@ class GameController:
         return TurnContext(self.words, self.reading_history, self._memory.history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Start a game, and delete the game before if it has no turn; if `words` is `...`, the word list is kept.
+        """Start a game, and delete the previous one if it has no turn. If `words` is `...`, the word list is kept.
 
         `colours` are the colours of the players in seat order. Raises `CommandRefusedError`, `StoreError`.
         """
@@ -143,7 +143,7 @@ class GameController:
     # Methods for commands
 
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
-        """Append the events of a press (one command) to the log, and store the images `look` of the reading."""
+        """Append the events of a press (one command) to the log, and store the images `look` of the turn."""
         log = self.log
         events = self._add_clock_events(self._add_void_withdrawals(self.game, events))
         if look:
@@ -152,7 +152,7 @@ class GameController:
             self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
-        """Open the question of a decision about `reading` and show its notices; do not show the same warning again."""
+        """Open the question of a decision about `reading`, and show its notices. A warning is shown only once."""
         self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
         self._memory.add_questions(decision.question_history)
         self.notices += decision.notices
@@ -161,7 +161,7 @@ class GameController:
             self.add_notice(decision.warning, Trouble.BOARD)
 
     def repeat_press(self) -> None:
-        """Treat the next press as a repetition of the last press, if nothing was recorded at the last press."""
+        """Treat the next press as a repetition of the last press, if that recorded nothing."""
         self._memory.forget_missed_press()
 
     def close_question(self, *, is_deferred: bool) -> None:
@@ -171,10 +171,10 @@ class GameController:
         self.open_question = None
 
     def defer_question(self, *, is_asked: bool = True) -> None:
-        """Close the open question; if its turn counts provisionally, store the question for a later answer.
+        """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
-        `is_asked` is False if the players have ended the next turn instead of answering; then an answer that was chosen
-        at the panel is accepted as final.
+        `is_asked` is False if the players have ended the next turn instead of answering. An answer that was chosen at
+        the panel is then final.
         """
         question, self.open_question = self.open_question, None
         if question is None:
@@ -199,7 +199,7 @@ class GameController:
         self.reading_history = None
 
     def change_history(self, game: Game, *notices: Notice) -> None:
-        """Record, as one press, the events that turn the current game into `game`, and show `notices`.
+        """Replace the events of the current game with those of `game`, as one press, and show `notices`.
 
         In `game`, one or more deferred questions have been answered.
         """
@@ -294,7 +294,7 @@ class GameController:
             self.notices += (make_notice("challenge-failed", name),)
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
-        """Record events by calling `write`, and store the squares from which players must remove the tiles."""
+        """Record events by calling `write`, and remember the squares from which players must remove tiles."""
         with convert_engine_errors():
             self._report_unsaved(write())
         if self.store.picture_problem:
@@ -350,14 +350,14 @@ class GameController:
         self.pictures.add(look.view.picture, look.crop)
 
     def update_clock(self) -> None:
-        """Run the clock of the player to move; stop it in a pause, when the end is due, or if a question stops it."""
+        """Run the clock of the player to move. Stop it in a pause, when the end is due, or if a question stops it."""
         if self._clock_keeper:
             waits = self.game.end_due is not None or (self.open_question and self.open_question.stops_clock)
             runs = self.phase.in_play and not waits
             self._clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
-        """Return the snapshot of the current game; without a game, return `shown` with the lobby and the notices."""
+        """Return the snapshot of the current game; without a game, `shown` changed to the lobby and the notices."""
         if self._log is None:
             return replace(shown, phase=Phase.LOBBY, notices=self.notices)
         log = self.log

@@ -1,8 +1,10 @@
-"""Data of the session in addition to the events: colours of players, questions, and the last pictures.
+"""Data of the session besides the events of the game: colours of players, questions, and the last pictures.
 
-Colours and the words of earlier questions are stored for later games; the squares of questions belong to the current
-game, and pictures are only kept in memory. The open question is stored, so that a power cut does not lose it: the
-events of a press are in the log at once, but an open question becomes an event only when it is deferred.
+- Colours, and the words of earlier questions, are stored and used in later games.
+- The squares of questions belong to the current game.
+- Pictures are only kept in memory.
+- The open question is stored in a note. Its events are in the log at once, but the question itself becomes an event
+  only when it is deferred, so a power cut would lose it.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class PlayerColours:
 
 
 class QuestionMemory:
-    """The questions that the players of a table were asked, so that no word or recorded tile is asked about twice.
+    """The questions that the players of a table were asked. Each word and recorded tile is asked about only once.
 
     The words are stored in a note of the table and the squares in the events of the game, so both survive a restart.
     """
@@ -101,7 +103,7 @@ class QuestionMemory:
         self._before = self.history = history
 
     def add_questions(self, history: QuestionHistory) -> None:
-        """Use `history`, which includes the questions of the last turn, from now on, and save its words."""
+        """Use `history`, which includes the questions of the last turn, from now on; save its words."""
         self._before, self.history = self.history, history
         if history.words != self._before.words:
             try:
@@ -111,15 +113,15 @@ class QuestionMemory:
                 _log.warning("the words of a question are not kept: %s", error)
 
     def forget_last_question(self) -> None:
-        """Forget the questions of the last turn, because its board is read again."""
+        """Forget the questions of the last turn, which is read again."""
         self.history = self._before
 
     def forget_missed_press(self) -> None:
-        """Forget that nothing was recorded at the last press, because the next press repeats it."""
+        """Forget that the last press recorded nothing, because the next press repeats it."""
         self.history = replace(self.history, has_missed_press=False)
 
     def close_question(self, squares: Iterable[int]) -> None:
-        """Mark `squares` as no longer in question, because the question about them was answered."""
+        """Mark `squares` as no longer in question, because their question was answered."""
         self.history = self.history.without_squares(squares)
 
 
@@ -141,8 +143,8 @@ class PictureBuffer:
     def add_question_crop(self, decision: Decision, image: Image, corners: Floats | None) -> Decision:
         """Add the part of `image` with the squares in question, and return the decision with the name of this crop.
 
-        The decision is returned unchanged if its question is not about squares or `corners` is None. `corners` are the
-        corners of the grid in `image`, `(4, 2)` in pixels.
+        If the question is not about squares, or if `corners` is None, the decision is returned unchanged. `corners` are
+        the corners of the grid in `image`, `(4, 2)` in pixels.
         """
         open_question = decision.open_question
         if open_question is None or not open_question.question.squares or corners is None:
@@ -160,17 +162,20 @@ class PictureBuffer:
         return name
 
     def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
-        """Return the deferred question with the name of the crop that was shown with it, if the crop is still kept."""
+        """Return the deferred question with the name of the crop that was shown with it, if it is still here."""
         name = self._crop_names.get(str(deferred.question.text), "")
         picture = name if name in self._pictures else ""
         return replace(deferred, question=replace(deferred.question, picture=picture))
 
 
 class _KeptQuestion(msgspec.Struct, omit_defaults=True):
-    """Contents of the note: the version of the game (`moment`), and the question with the events that defer it.
+    """Contents of the note with the open question.
 
-    `question` is the text of the question, and `answer` that of the answer in effect, empty if nothing is recorded yet.
-    `events` is empty if the question cannot be deferred. `crop` is the JPEG data of the question's picture.
+    - `moment`: the version of the game.
+    - `events`: the events that defer the question; empty if it cannot be deferred.
+    - `question` and `answer`: the text of the question, and that of the answer in effect (empty if nothing is
+      recorded).
+    - `crop`: JPEG data of the question's picture.
     """
 
     moment: str
@@ -183,7 +188,7 @@ class _KeptQuestion(msgspec.Struct, omit_defaults=True):
 class QuestionNote:
     """The note with the open question; errors of the store are only logged.
 
-    It contains the events that defer the question or, if it cannot be answered later, its texts.
+    It contains the events that defer the question. If it cannot be deferred, it contains its texts.
     """
 
     def __init__(self, store: GameStore) -> None:
@@ -191,7 +196,7 @@ class QuestionNote:
         self._saved: str | None = None
 
     def save(self, log: GameLog, question: OpenQuestion | None, pictures: PictureBuffer) -> None:
-        """Write the open question, or an empty text if there is none, unless the note is the same already.
+        """Write the open question, or an empty text if there is none. An unchanged note is not written again.
 
         A deferred question that is shown again is not written, because it is in the log.
         """
@@ -207,8 +212,7 @@ class QuestionNote:
     def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
         """Defer the question that was open when the program stopped, or return a notice if it cannot be deferred.
 
-        Nothing is done if the log has changed since the note was written, for example if the question was deferred
-        then.
+        Nothing is done if the log has changed since the note was written: the question may already be deferred.
         """
         try:
             self._saved = text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)
@@ -230,7 +234,7 @@ class QuestionNote:
 
 
 def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
-    """Return the events that defer a question about the last press; empty if its turn does not count provisionally."""
+    """Return the events that defer a question about the last press; none if its turn does not count provisionally."""
     before = log.game_before_last_press
     if question.deferred or not question.is_deferrable or before is None:
         return ()

@@ -1,8 +1,8 @@
 """Messages of the session to the players: notices, refusals, and questions with their answers.
 
-The texts are in the catalogues, with the msgids `message.KEY`. A message is an English text with a key, with which
-clients find the translation. Messages of the engine, cameras and files are translated in the same way, but their
-English texts are in the code (`engine.messages.make_message`).
+A message is an English text with a key, with which clients find the translation in the catalogues (msgid
+`message.KEY`). The English texts of the session are in a catalogue, too; those of the engine, cameras and files are in
+the code (`engine.messages.make_message`).
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from engine.validation.deferred_questions import find_open_questions
 from engine.validation.findings import push_events
 
 WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
-"""Keys of the question about the player who has challenged a valid play, and loses the next turn or points."""
+"""Keys of the question who has challenged a valid play: that player loses the next turn (first key) or points (second).
+"""
 TILE_LOST = "tile-lost"
-"""Key of the inference's question about a recorded tile that is not seen any more."""
+"""Key of the inference's question about a recorded tile that is no longer seen."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
 """Keys of the questions about recorded tiles, which are asked once for each square."""
 _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
@@ -76,12 +77,13 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question for the players; the answer `chosen` is in effect until the players choose another answer.
+    """A question for the players. The answer `chosen` is in effect until the players choose another one.
 
-    `squares` (`row * 15 + column`) are the squares of the question. `symbols` has, for each answer, the symbol of each
-    of these squares (a lower-case letter is a blank, `.` an empty square). `symbols` is empty if the question is not
-    about tiles. `picture` is the name of a picture that shows these squares in the photograph, empty if there is none.
-    `can_defer` is True if the players may answer later, and `can_look_again` if they may let the board be read again.
+    - `squares` (`row * 15 + column`): the squares of the question.
+    - `symbols`: for each answer, the symbols on these squares (a lower-case letter is a blank, `.` an empty square).
+      Empty if the question is not about tiles.
+    - `picture`: name of a picture of these squares in the photograph, or an empty string.
+    - `can_defer`: True if the players may answer later. `can_look_again`: True if they may have the board read again.
     """
 
     text: str
@@ -93,7 +95,7 @@ class Question:
     can_defer: bool = False
     can_look_again: bool = False
     id: int = 0
-    """Number that identifies an open question, computed from its texts and events; 0 for a deferred question."""
+    """Number that identifies an open question, computed from its texts and events. A deferred question has 0."""
 
     @classmethod
     def from_event(cls, deferred: QuestionDeferred) -> Question:
@@ -134,7 +136,7 @@ def make_question(key: str, *values: str, answers: tuple[str, ...], squares: tup
 
 
 class CommandRefusedError(TilekeeperError):
-    """A command that is refused in the current state of the game; the message gives the reason on one line."""
+    """Error for a command that is refused in the current state of the game; the message is the reason."""
 
     @property
     def key(self) -> str:
@@ -176,15 +178,15 @@ def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
 class OpenQuestion:
     """An open question with the events of each answer.
 
-    If `first_is_default` is True, the events of the first answer are recorded until another answer is chosen. If
-    `stops_clock` is True (for a challenge that the players decide), the clocks are stopped until the question is
-    answered. `is_unrecorded` is True if nothing was recorded until the panel chose an answer. `reading` is the reading
-    of the board that the question is about. `deferred` is the number of a deferred question that is shown again, 0 for
-    other questions.
-
-    `finding` is the finding of the validation that caused the question, None for other questions; with a finding, an
-    answer without events means that the board is read again. If `is_late` is True, the question is about a turn that
-    was not read in time: the first answer waits for the reading, and with the second one the players enter the turn.
+    - `first_is_default`: the events of the first answer are recorded until another answer is chosen.
+    - `stops_clock`: the clocks are stopped until the answer, as for a challenge that the players decide.
+    - `is_unrecorded`: nothing was recorded before the panel chose an answer.
+    - `reading`: the reading of the board that the question is about.
+    - `deferred`: the number of a deferred question that is shown again, otherwise 0.
+    - `finding`: the finding of the validation that caused the question, or None. With a finding, an answer without
+      events means that the board is read again.
+    - `is_late`: the turn was not read in time. With the first answer the players wait for the reading, with the second
+      they enter the turn.
     """
 
     question: Question
@@ -199,10 +201,10 @@ class OpenQuestion:
 
     @property
     def view(self) -> Question:
-        """The question for clients, with its `id` and the choices that players have besides the answers.
+        """The question for clients, with its `id` and with what players can do besides answering.
 
-        The `id` depends on the texts and events only, so it is the same after a restart and when the panel chooses an
-        answer.
+        The `id` depends only on the texts and events. So it is the same after a restart, and after the panel has chosen
+        an answer.
         """
         is_about_turn = not self.stops_clock and self.question.key not in (WHO_CHALLENGED, WHO_PAYS)
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
@@ -211,14 +213,14 @@ class OpenQuestion:
 
     @property
     def is_deferrable(self) -> bool:
-        """True if the turn counts provisionally until the players answer; pass and exchange have the same score."""
+        """True if the turn counts provisionally until the players answer, and the answers may change its score."""
         is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
         has_one_score = self.question.key in (PASS_OR_EXCHANGE, WHO_CHALLENGED, WHO_PAYS)
         return is_recorded and not self.stops_clock and not has_one_score
 
     @property
     def is_about_player(self) -> bool:
-        """True if the question is whose turn it was; after its answer, other questions about the turn may be left."""
+        """True if the question is whose turn it was. After its answer, there may be other questions about the turn."""
         return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)
 
     @property
@@ -229,11 +231,11 @@ class OpenQuestion:
     def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
         """Return the event that stores this question about `events`, the last events of the game, for a later answer.
 
-        *Look again* is not an answer then. If tiles were gone, there is an answer without events: they were not taken
-        back, but the picture was an old one, or something covered them.
+        *Look again* is then no answer. If tiles were missing, there is an answer without events: the tiles were not
+        taken back, but the picture was an old one, or something covered them.
 
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
-        event is 0, because the number is assigned later.
+        event is 0, because it is assigned later.
         """
         pairs = zip(self.question.answers, self.answers, strict=True)
         kept = [(text, answer) for text, answer in pairs if answer]
@@ -274,7 +276,7 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
 
 
 def make_challenger_question(game: Game, seats: Sequence[int]) -> Question:
-    """Return the question which of the players on `seats` has challenged a valid play."""
+    """Return the question who has challenged a valid play: one of the players on `seats`."""
     key = WHO_CHALLENGED if game.rules.challenge is ChallengeRule.DOUBLE else WHO_PAYS
     return make_question(key, answers=tuple(game.players[seat] for seat in seats))
 
@@ -285,7 +287,7 @@ def _lay_position(board: Board, events: Sequence[Event]) -> Board:
 
 
 def list_symbols(boards: Iterable[Board], tiles: TileSet, squares: Sequence[Square]) -> tuple[tuple[str, ...], ...]:
-    """Return, for each board, the symbols (letter, blank or empty) on the given squares."""
+    """Return the symbols (letter, blank or empty) on the given squares, for each board."""
     return tuple(
         tuple(EMPTY if (tile := board[square]) is None else tiles.text(tile) for square in squares) for board in boards
     )

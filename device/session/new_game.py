@@ -44,11 +44,11 @@ class NewGameRequest(msgspec.Struct, frozen=True):
     """Request for a new game: the players in the order of their turns, their colours, and the rules.
 
     `first` is the number of the player who begins; null means that the players draw for first play. `choices` contains,
-    by field, values that `/choices` lists, and the numbers `minutes` (on each player's clock), `overtime` (penalty
+    by field, values that `/choices` lists, and three numbers: `minutes` (on each player's clock), `overtime` (penalty
     points for each minute of overtime) and `scoreless` (successive scoreless turns that end the game, 0 for none). For
     fields that are left out, the rules of `preset` apply. `variations` are values that `/choices` lists. `levels` are
-    the levels of the players in the Finish Line game, in seat order. If `levels` is empty, the field `level` of
-    `choices` applies to all players.
+    the levels of the players in the Finish Line game, in seat order; if it is empty, the field `level` of `choices`
+    applies to all players.
     """
 
     players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
@@ -77,8 +77,8 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
 def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     """Convert a request to the command that starts the game. Raises `NewGameError` for an invalid request.
 
-    A seat is a position in the list of players; an empty name means that the seat is not taken. A request names the
-    kind of a word list only, so it cannot name a path in the file system; `own_lexicon` is the path for the kind `own`.
+    An empty name means that nobody has this seat. A request contains only the kind of a word list, so that it cannot
+    name a path in the file system; `own_lexicon` is the path for the kind `own`.
     """
     choices = request.choices
     if unknown := [*choices.keys() - CHOICE_FIELDS, *set(request.variations) - set(VARIATIONS)]:
@@ -131,7 +131,7 @@ def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:
-    """Return the index, among `players`, of the player on `seat`; 0 if `seat` is None (the players draw)."""
+    """Return the index, among `players`, of the player on `seat`; 0 if `seat` is None, because the players draw."""
     if seat is None:
         return 0
     if seat >= len(seats) or not seats[seat]:

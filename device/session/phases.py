@@ -46,7 +46,7 @@ _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
 def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[Phase, ...]]:
-    """Return the transitions of a phase in which a player has the turn; `more` are transitions of this phase only."""
+    """Return the transitions of a phase in which a player has the turn. `more` are additional ones for this phase."""
     return {
         Command.START: _OPENING_PHASES,
         Command.RESUME: _RESUMABLE_PHASES,
@@ -124,7 +124,7 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 
 
 def find_refusal_key(phase: Phase, cue: Command) -> str:
-    """Return the key of the message that says why a command of the kind `cue` is not allowed in a phase."""
+    """Return the key of the message that says why the command `cue` is not allowed in a phase."""
     general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
     return (
         _REFUSAL_KEY_BY_PHASE[phase]

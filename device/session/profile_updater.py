@@ -1,4 +1,4 @@
-"""Updates of the table profile from captured turns; a turn is used when the next turn has confirmed it."""
+"""Updates of the table profile from captured turns. A turn is used only after the next turn has confirmed it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _PendingTurn:
 
 
 class ProfileUpdater:
-    """Updater of the table profile, which learns the look of the tiles from confirmed turns; used by one thread."""
+    """Updater of the table profile: it learns the look of the tiles from confirmed turns. Used by one thread."""
 
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
@@ -40,8 +40,8 @@ class ProfileUpdater:
     def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
         """Learn from the previous turn, and keep this turn until the next turn confirms it.
 
-        Uncertain turns are not used. `source` identifies the game. Return an error message the first time that the
-        profile cannot be saved, otherwise an empty string.
+        Uncertain turns are not used. `source` identifies the game. If the profile cannot be saved, an error message is
+        returned the first time, otherwise an empty string.
         """
         board, before, self._error = turn.reading.board, self._error, ""
         if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
@@ -56,7 +56,7 @@ class ProfileUpdater:
         self._pending = None
 
     def learn_pending(self, source: str, game: Game) -> str:
-        """Learn from the pending turn; its board is taken from `game`, where the turn may have been corrected since.
+        """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
 
         `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
         string.

@@ -33,7 +33,7 @@ RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
         "finish_unplayed": ("finish_unplayed", _NO_YES),
     }
 )
-"""The offered choices: field -> (name of the setting in `Rules`, value of the setting for each choice)."""
+"""The offered choices by field, each as a setting of `Rules` and the value of that setting for each choice."""
 NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         "minutes": ("clock_seconds", 60, 180),
@@ -41,11 +41,12 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         "scoreless": ("scoreless_turns", 1, 20),
     }
 )
-"""Choices that are numbers: field -> (setting in `Rules`, factor from number to setting, largest number)."""
+"""Choices that are numbers, by field: the setting of `Rules`, the factor from number to setting, and the largest
+number."""
 CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
-"""Value in place of the name of the first player; it means that the players draw for first play."""
+"""Value for the name of the first player that means: the players draw for first play."""
 OPTION_FIELDS = ("preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The fields in `CHOICE_FIELDS` that are about rules."""
 
@@ -54,7 +55,7 @@ class NewGameError(TilekeeperError):
     """An invalid request for a new game.
 
     `key` is the key of the message in the catalogue, and `values` are the values for its placeholders. If a choice is
-    not offered, `field` is the field of the choice, and `offered` are the possible choices.
+    not offered, `field` is its field, and `offered` are the possible choices.
     """
 
     def __init__(self, key: str, *, field: str = "", offered: Collection[str] = (), **values: str) -> None:
@@ -64,7 +65,7 @@ class NewGameError(TilekeeperError):
 
 
 def describe_choice(error: NewGameError) -> str:
-    """Return the message of an error about an invalid choice, with the possible choices, for users of the command line.
+    """Return the message about an invalid choice, with the possible choices, for users of the command line.
 
     >>> describe_choice(NewGameError("new.wrong.choice", field="exchange", offered=("any", "seven"), choice="x"))
     "exchange 'x': choose one of any, seven"
@@ -129,9 +130,9 @@ class RuleChoice:
 
 
 def make_rules(choice: RuleChoice) -> Rules:
-    """Return the rules of the chosen preset with the changes of the other choices. Raises `NewGameError`.
+    """Return the rules of the chosen preset, changed by the other choices. Raises `NewGameError`.
 
-    If `judge` is not chosen, the word list decides challenges only if the players chose a word list.
+    If nothing is chosen for `judge`, the word list decides challenges, provided that the players chose one.
 
     >>> make_rules(RuleChoice({"preset": "tournament", "minutes": "20"})).clock_seconds
     1200
@@ -158,7 +159,7 @@ def make_rules(choice: RuleChoice) -> Rules:
 
 
 def list_preset_choices(preset: str) -> dict[str, str]:
-    """Return the choices that give the rules of a preset, by field; a rule without such a choice is left out.
+    """Return the choices, by field, that give the rules of a preset. Rules that cannot be chosen are left out.
 
     >>> list_preset_choices("tournament")["exchange"], list_preset_choices("nine-tile")["minutes"]
     ('seven', '0')
@@ -192,7 +193,7 @@ def _parse_number(field: str, text: str, most: int) -> int:
 
 
 def read_choice(choices: Mapping[str, str], field: str, offered: Collection[str], default: str = "") -> str:
-    """Return the choice for a field, or `default` if there is none. Raises `NewGameError` if it is not in `offered`."""
+    """Return the choice for a field, or `default` if it is missing. Raises `NewGameError` if it is not in `offered`."""
     value = choices.get(field) or default
     if value and value not in offered:
         raise NewGameError("new.wrong.choice", field=field, offered=offered, choice=value[:40])

@@ -1,4 +1,4 @@
-"""Set-up of a table: find the board, use corners that a user placed, and enrol the table's tiles."""
+"""Set-up of a table: find the board, use corners that a user placed, and enrol the table's tiles (learn their look)."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class TableSetup:
     def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
         """Take a picture and return it with the corners of the board; `tiles` are the letters of the tile set.
 
-        If a folder has no new picture, the last one is used again, because the page asks for a view again and again.
-        Raises `CameraError`.
+        If the camera is a folder without a new picture, the last one is used again, because the page asks for a view
+        repeatedly. Raises `CameraError`.
         """
         image = self._take_picture()
         self._image_shape = image.shape
@@ -101,8 +101,8 @@ class TableSetup:
     def enrol_tiles(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
         """Add the tiles on the board to the profile; return the squares on which the reading differs from `rows`.
 
-        If squares differ, the profile is not changed. If only letters differ and the user sends the same rows again,
-        the rows are accepted as correct. Raises `CommandRefusedError`, `CameraError`.
+        If squares differ, the profile is not changed. But if only letters differ and the user sends the same rows
+        again, the rows are accepted as correct. Raises `CommandRefusedError`, `CameraError`.
         """
         if self._profile is None:
             raise make_refusal("no-lesson")

@@ -1,4 +1,4 @@
-"""Monitoring of the board between presses: a hand in view, a moved board, or a board that differs from the record."""
+"""Monitor the board between presses: a hand in view, a moved board, or a board that differs from the recorded one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from vision.recognition.reader import PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
 
 MIN_EMPTY_PROBABILITY = 0.5
-"""Probability of being empty above which a square counts as cleared of its tile."""
+"""Minimum probability of being empty for a square from which a tile was removed."""
 
 
 class SightMonitor:
     """Monitor of the board between presses; it sets `TableSnapshot.sight`.
 
-    The thread `watch` calls the methods. Pictures are read on the thread of the session, and only when the board has
-    been at rest for some time, so that a press rarely has to wait.
+    The thread `watch` calls the methods. Pictures are read on the session's thread, and only after the board has been
+    at rest for some time, so that a press rarely has to wait.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class SightMonitor:
             self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
 
     def handle_long_rest(self, preview: Frame) -> None:
-        """Check if the board has moved, or differs from the record. Raises `CameraError`.
+        """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
 
-        If the board has been read in advance and still looks the same in `preview`, that reading is used; otherwise a
+        If the board was read in advance and still looks the same in `preview`, that reading is used. Otherwise a
         picture is taken and read.
         """
         if not (self._queue.state.phase.in_play and self._controller.game.board):

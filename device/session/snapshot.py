@@ -88,8 +88,8 @@ class LetterView:
 class WordView:
     """A word of a play: its tiles, the product of its word premiums (`factor`), and its score.
 
-    `valid` is True if the word list contains the word, and None if there is no authoritative list. `unlisted` is True
-    if the word is not in an advisory list.
+    `valid` is True if the word list contains the word, and None if there is no list that may decide challenges.
+    `unlisted` is True if a list that may not (an advisory list) lacks the word.
     """
 
     text: str
@@ -105,10 +105,10 @@ class TurnView:
     """One line of the score sheet: a player's turn, its score, and the player's total after the turn.
 
     `kind` is `play`, `pass`, `exchange`, `withdrawn` or another kind of turn of the engine. `at` and `word` are empty
-    if no tile was placed; for unplayed letters, `word` contains these letters. `tiles` pairs squares (`H8`) with
-    symbols (a lower-case letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn
+    if no tile was placed; for unplayed letters, `word` contains these. `tiles` are pairs of a square (`H8`) and a
+    symbol (a lower-case letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn
     later. `target` is the number of the play that was challenged or withdrawn, and `by` the challenger. `problems` are
-    texts about violations of the rules; the turn counts nevertheless. `provisional` is True if a question about the
+    texts about violations of the rules; the turn counts nevertheless. `provisional` is True while a question about the
     turn is open.
     """
 
@@ -135,7 +135,7 @@ class TurnView:
 
     @property
     def unlisted_words(self) -> tuple[str, ...]:
-        """The words of a play that are not in the advisory word list and may still be valid."""
+        """The words of a play that an advisory word list does not contain; they may still be valid."""
         return tuple(word.text for word in self.words if word.unlisted) if self.kind == "play" else ()
 
 
@@ -178,8 +178,8 @@ class BoardView:
 class LookView:
     """The last picture of the board: the name of the rectified picture, and its uncertain squares.
 
-    `doubtful` are uncertain squares (`row * 15 + column`), and `hidden` are squares that a hand covered. `margin` is
-    the width of the border around the grid in the picture, in squares.
+    `doubtful` are uncertain squares (`row * 15 + column`), and `hidden` are squares under a hand. `margin` is the width
+    of the border around the grid in the picture, in squares.
     """
 
     picture: str
@@ -192,20 +192,20 @@ class LookView:
 class TableSnapshot:
     """The state of the session at one moment; `revision` increases with every change.
 
-    `game` is the number of the game in the store (0 if there is none), and `events` the number of its events. `clock`
-    is None in a game without a clock. `drawing` are the players who have to draw for first play now. `undo` and `redo`
-    are True if there is a press (recorded command) to undo or redo.
-
-    `open_questions` are the questions that the players answer later, the oldest first. `turn_of` is the index of the
-    player whose turn it is, None before and after a game. `end_due` is True if the game
-    should end by the rules. `winners` are set after the end of the game. `racks_wanted` are the players whose unplayed
-    letters are not known. `unseen` counts the tiles that are not on the board, in alphabetical order. `exchange_most`
-    is the number of tiles that may be exchanged now. `edition` is the name of the board
-    (`engine.rules.EDITION_COLOURS`). `open_dictionary` is False if words may be looked up in a challenge only.
-    `lexicon_advises` is True if the word list is too incomplete to decide a challenge. `rules` are the rules in force
-    (None before the first game), and `finish_lines` the points that each player needs in the Finish Line game. `sight`
-    is what the camera sees between presses. `board_colours` are the colours `#rrggbb` of the table's own board by
-    premium (`2L`), empty before they were seen.
+    - The game: `game` is its number in the store (0 if there is none), `events` the number of its events. `undo` and
+      `redo` are True if there is a press (recorded command) to undo or redo.
+    - Turns: `turn_of` is the player whose turn it is, None before and after a game. `drawing` are the players who must
+      draw for first play now. `exchange_most` is the number of tiles that may be exchanged now. `clock` is None in a
+      game without a clock. `unseen` counts the tiles that are not on the board, in alphabetical order.
+    - Questions: `open_questions` are those that the players answer later, the oldest first.
+    - The end: `end_due` is True if the game should end by the rules. `winners` are set after the end. `racks_wanted`
+      are the players whose unplayed letters are not known.
+    - Rules: `rules` are those in force (None before the first game), `finish_lines` the points that each player needs
+      in the Finish Line game. `open_dictionary` is False if words may be looked up only in a challenge.
+      `lexicon_advises` is True if the word list is too incomplete to decide a challenge.
+    - The board: `edition` is its name (`engine.rules.EDITION_COLOURS`). `board_colours` are the colours `#rrggbb` of
+      the table's own board by premium (`2L`), empty until they were seen. `sight` is what the camera sees between
+      presses.
     """
 
     revision: int = 0
@@ -243,7 +243,7 @@ class TableSnapshot:
 
     @property
     def moment(self) -> Moment:
-        """The version of the game in this snapshot; a command with this moment is refused if the game has changed."""
+        """The version of the game in this snapshot. A command with an older moment is refused."""
         return Moment(self.game, self.events)
 
     @property
@@ -341,7 +341,7 @@ def list_premium_texts(layout: Layout) -> tuple[str, ...]:
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
-    """Return True if a word list may decide challenges; an advisory list, as of an operating system, may not."""
+    """Return True if a word list may decide challenges; an advisory one, as of an operating system, may not."""
     return not isinstance(words, Lexicon) or words.is_authoritative
 
 
@@ -351,7 +351,7 @@ def find_deciding_words(words: WordList | None) -> WordList | None:
 
 
 def is_listed(word: str, words: WordList | None) -> bool | None:
-    """Return True if the word list contains a word; None without a list, or if the word has an unnamed blank."""
+    """Return True if the word list contains a word, and None without a list or for a word with an unnamed blank."""
     return None if words is None or "?" in word else word in words
 
 

@@ -86,10 +86,10 @@ class TableSession:
         """Open a session and start its threads.
 
         `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
-        learns from each turn. If a turn is not read after `max_turn_s` seconds, the players are asked. `follows_board`
-        is passed to `BoardCamera`. `auto_turns` has the settings for turns that end without a press; None means that
-        only a press ends a turn. `clock` returns seconds. All threads wait on the event `closing`, which `close` sets.
-        Tests replace `clock` and `closing` so that no thread really waits.
+        learns from each turn. If a turn is not read within `max_turn_s` seconds, the players are asked. `follows_board`
+        is passed to `BoardCamera`. `auto_turns` has the settings for turns that end without a press; with None, only a
+        press ends a turn. `clock` returns seconds, and all threads wait on the event `closing`, which `close` sets.
+        Tests replace both, so that no thread really waits.
         """
         closing = closing or threading.Event()
         self._store = store
@@ -164,9 +164,9 @@ class TableSession:
         self._queue.listeners.remove(listener)
 
     def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
-        """Run `work` on the thread that runs the commands; the result in the future proves that the thread works.
+        """Run `work` on the thread that runs the commands. The result in the future proves that this thread works.
 
-        The thread also runs `work` while it waits for a turn that is being read.
+        The thread also runs `work` while it waits for the reading of a turn.
         """
         return self._queue.submit_ping(work)
 
@@ -193,7 +193,7 @@ class TableSession:
     def look_up(self, word: str) -> bool | None:
         """Return True if the word list contains the word, or None if there is no authoritative list.
 
-        Raises `CommandRefusedError` if the rules do not allow players to look up words now.
+        Raises `CommandRefusedError` if the rules forbid looking up words now.
         """
         return dictionary.look_up(self.state, self._controller.words, word)
 
@@ -211,8 +211,8 @@ class TableSession:
     ) -> Future[TableSnapshot]:
         """Run a command (a class of `device.session.commands`) on the session's thread.
 
-        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused if another
-        command runs, if the phase does not allow it, if the game has changed since the moment `expected`, or if it
+        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused if another one
+        is running, if the phase does not allow it, if the game has changed since the moment `expected`, or if it
         answers another question than the open one. `seat` is the player whose button or phone gave the command, None
         for shared ones; if it is not this player's turn, the players are asked.
         """
@@ -268,7 +268,7 @@ class TableSession:
         """Take a picture, read the board and record the turn; return the problems of the picture.
 
         If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
-        asked; if they choose to wait, the next call continues to wait for the same reading.
+        asked. If they choose to wait, the next call waits for the same reading.
         """
         controller, worker, auto_turns = self._controller, self._turn_worker, self._background.auto_turns
         if controller.game.tiles.by_hand_only:
@@ -313,7 +313,7 @@ class TableSession:
             auto_turns.note_end(self._controller.game)
 
     def _record_turn(self, turn: TurnCapture) -> None:
-        """Record a captured turn and show its pictures, question and notices; without a board, show the reason."""
+        """Record a captured turn, and show its pictures, question and notices. Without a board, show the reason."""
         controller = self._controller
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
@@ -353,7 +353,7 @@ class TableSession:
     # Running a command
 
     def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
-        """Run a command that was submitted at time `pressed` (s); convert errors to notices for the players."""
+        """Run a command that was submitted at time `pressed` (s). Errors become notices for the players."""
         controller = self._controller
         before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
@@ -384,7 +384,7 @@ class TableSession:
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game after a command, with the notice about a fault of the camera if there is one.
 
-        A command withdraws the proposal that the turn may be over.
+        After a command, it is no longer proposed to end the turn.
         """
         state, camera_notice = self._controller.build_snapshot(self.state), self._background.camera_notice
         state = replace(state, sight=Sight.READY if self.state.sight is Sight.TURN_OVER else self.state.sight)

@@ -19,9 +19,9 @@ from device.session.snapshot import TableSnapshot
 from engine.errors import TilekeeperError
 
 MAX_TURN_S = 10.0
-"""Default time limit for the capture of a turn, in seconds; after it, the players are asked what to do."""
+"""Default time limit for the capture of a turn, in seconds. If it is exceeded, the players are asked what to do."""
 MAX_STEP_S = 60.0
-"""Time, in seconds, after which a step of a capture counts as stuck; slow machines need 30 s for a picture."""
+"""Longest time for a step of a capture, in seconds; a longer one is stuck. Slow machines need 30 s for a picture."""
 _POLL_INTERVAL_S = 0.1
 
 Result = TypeVar("Result")
@@ -98,7 +98,7 @@ class CommandQueue:
         """Run the command `work` on the queue's thread, unless `find_refusal` returns an error for the snapshot.
 
         While the command runs, listeners see the snapshot that `make_interim_state` returns. The future holds the
-        snapshot after the command, or `CommandRefusedError`. Commands are refused while another command is running.
+        snapshot after the command, or `CommandRefusedError`. Commands are refused while another one is running.
         """
         with self._lock:
             why = self._find_refusal() or find_refusal(self._state)
@@ -110,14 +110,14 @@ class CommandQueue:
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
-        """Run `work`, which is not a command, on the queue's thread once the running command has finished."""
+        """Run `work`, which is not a command, on the queue's thread after the running command has finished."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
             return self._worker.submit(work)
 
     def submit_ping(self, work: Callable[[], object]) -> Future[object]:
-        """Run a short task on the queue's thread, also while the running command calls `run_pings`."""
+        """Run a short task on the queue's thread. It also runs during a command, when that calls `run_pings`."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
@@ -163,11 +163,11 @@ def _make_failed_future(why: CommandRefusedError) -> Future[Result]:
 
 
 class CaptureStoppedError(TilekeeperError):
-    """Raised in the thread of a capture whose result is not needed any more, to end the capture."""
+    """Exception that ends the capture of a turn in its thread, because the result is no longer needed."""
 
 
 class CaptureProgress:
-    """Progress of the capture of a turn; the capture calls `record_step` before each step that may take seconds."""
+    """Progress of the capture of a turn. The capture calls `record_step` before each step that may take seconds."""
 
     def __init__(self, clock: Callable[[], float], max_s: float) -> None:
         self._clock = clock
@@ -205,7 +205,7 @@ class TurnWorker(Generic[Result]):
 
     @property
     def is_pending(self) -> bool:
-        """True if a capture was started and its result was neither returned by `wait` nor discarded."""
+        """True if the result of a started capture was neither returned by `wait` nor discarded yet."""
         return self._pending is not None
 
     def start(self, capture: Callable[[CaptureProgress], Result]) -> None:
@@ -216,7 +216,7 @@ class TurnWorker(Generic[Result]):
         self._pending = progress, self._thread.submit(capture, progress)
 
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
-        """Return the result of the capture, or None if it is not ready `max_s` seconds after its start.
+        """Return the result of the capture, or None if it is not ready within `max_s` seconds after its start.
 
         After None, the capture is still pending, and the next call waits for `max_s` seconds again. `report_waiting` is
         called several times a second. Raises the exception of the capture.

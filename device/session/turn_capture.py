@@ -1,7 +1,7 @@
 """Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
 
-`AdvanceReader` captures the turn as soon as the board is at rest, so that the score is ready when the button is
-pressed. Its result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
+`AdvanceReader` captures a turn in advance, as soon as the board is at rest, so that the score is ready when the button
+is pressed. The result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from vision.recognition.premium_colours import sample_premium_colours
 from vision.recognition.reader import PhotoReading
 
 MAX_IMAGES = 3
-"""Largest number of pictures of a live camera that are read before a question is asked."""
+"""Largest number of pictures of a live camera that are read for one turn; then a question is asked."""
 MAX_HAND_WAIT_S = 3.0
-"""Time, in seconds, during which further pictures are taken while a hand hides a part of the board."""
+"""Time in which more pictures are taken while a hand hides a part of the board, in seconds."""
 
 ReadBoard = Callable[[Image], BoardReading | None]
 """A function that reads the board in a picture of this camera; it returns None if no board was found."""
@@ -63,16 +63,16 @@ ReadBoard = Callable[[Image], BoardReading | None]
 _log = logging.getLogger(__name__)
 
 NICENESS = 10
-"""Niceness of the thread `ahead`, so that page, panel and session are served first."""
+"""Niceness of the thread `ahead`: it runs after page, panel and session."""
 MAX_JOIN_S = 2.0
-"""Longest time, in seconds, that a press waits for an advance reading; then the press reads the board itself."""
+"""Longest time that a press waits for a reading in advance, in seconds; then it reads the board itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    The inference and the decision are None if no board was read. `game` is the game before the turn; if the reading has
+    If no board was read, inference and decision are None. `game` is the game before the turn. If the reading has
     answered deferred questions, it includes these answers.
     """
 
@@ -95,7 +95,7 @@ class TurnCapture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdvanceCapture:
-    """A turn that was captured in advance from one reading, with the game and the context for which it was inferred."""
+    """A turn captured in advance from one reading, with the game and the context from which it was inferred."""
 
     reading: AdvanceReading
     game: Game
@@ -103,7 +103,7 @@ class AdvanceCapture:
     capture: TurnCapture
 
     def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
-        """Return the capture for the current game and context; if either has changed, the play is inferred again."""
+        """Return the capture for the current game and context. If either has changed, the play is inferred again."""
         is_same = game is self.game and all(
             getattr(context, field.name) is getattr(self.context, field.name) for field in fields(TurnContext)
         )
@@ -131,11 +131,12 @@ def capture_turn(
 ) -> TurnCapture:
     """Take up to about `MAX_IMAGES` pictures until the play is clear or the time limit has passed.
 
-    `key_frames` are the pictures of the board at rest since the last turn. If the play is clear in a single picture,
-    only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand hides in
-    one picture may be visible in another picture. If the first picture shows no board, the camera adjusts exposure and
-    focus again. If the board still looks as in the capture `advance`, its picture and reading are used as the first
-    ones. Raises `CameraError`.
+    - If the play is clear in a single picture, only this picture is used. Otherwise the readings of all pictures are
+      merged, because a square that a hand hides in one picture may be visible in another.
+    - If the first picture shows no board, the camera adjusts exposure and focus again.
+    - If the board still looks as in the capture `advance`, its picture and reading are used as the first ones.
+
+    `key_frames` are the pictures of the board at rest since the last turn. Raises `CameraError`.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -172,7 +173,7 @@ def capture_turn(
 
 
 def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
-    """Return a capture without its inference and decision if it has no events to record and its picture is blurred.
+    """Return a capture without its inference and decision if it records no events and its picture is blurred.
 
     Other captures are returned unchanged.
     """
@@ -183,7 +184,7 @@ def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
 
 
 def reject_used_picture(turn: TurnCapture) -> TurnCapture:
-    """Return a capture without its inference and decision, because its picture is that of an earlier turn."""
+    """Return a capture without its inference and decision, because its picture was already used for an earlier turn."""
     return _reject_picture(turn, make_message("picture-used", "this is the picture of an earlier turn"))
 
 
@@ -238,7 +239,7 @@ def _has_hidden_squares(found: TurnCapture) -> bool:
 def _split_turns(
     found: TurnCapture, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
 ) -> TurnCapture:
-    """Split two turns that were ended with one press, if a key frame shows the board after the first turn."""
+    """Split a capture into two turns that were ended with one press, if a key frame shows the board between them."""
     board, game = found.reading.board, found.game
     if board is None or found.inference is None or not key_frames or not needs_key_frames(found.inference):
         return found
@@ -258,8 +259,8 @@ def _check_key_frames(
 ) -> TurnCapture:
     """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
 
-    If these tiles may be a play of their own, the players are asked who placed the tiles. If one of them may be a tile
-    of the last play that was missed then, the turn is validated again.
+    If these tiles may be a play of their own, the players are asked who placed them. If one of them may be a tile that
+    was missed in the last play, the turn is validated again.
     """
     if found.is_split or found.inference is None or found.decision is None:
         return found
@@ -283,7 +284,7 @@ def _check_key_frames(
 
 
 class AdvanceReader:
-    """A thread named `ahead` that reads the newest scene in advance; its methods may be called from any thread."""
+    """Reader of the newest scene on a thread named `ahead`; its methods may be called from any thread."""
 
     def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
         """Prepare the thread, which starts with the first scene; the game of `controller` is not changed."""
@@ -296,7 +297,7 @@ class AdvanceReader:
         self._newest: AdvanceCapture | None = None
 
     def get_newest(self) -> AdvanceCapture | None:
-        """Return the newest capture, even if a press has used it already; None if it was discarded."""
+        """Return the newest capture, even if a press has already used it. None if it was discarded."""
         with self._lock:
             return self._newest
 
@@ -320,7 +321,7 @@ class AdvanceReader:
     def take(self) -> AdvanceCapture | None:
         """Return the reading and forget it; None if there is no usable reading.
 
-        A reading in progress is waited for, up to `MAX_JOIN_S` seconds.
+        If a reading is in progress, this waits for it, up to `MAX_JOIN_S` seconds.
         """
         with self._lock:
             future, self._future = self._future, None
@@ -358,6 +359,6 @@ class AdvanceReader:
 
 
 def _lower_priority() -> None:
-    """Lower the priority of the calling thread; Linux has a niceness for each thread."""
+    """Lower the priority of the calling thread only: in Linux, each thread has its own niceness."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -17,14 +17,14 @@ from engine.validation import Reason
 from engine.validation.findings import push_events
 
 DEFAULT_WAIT_S = 4.0
-"""Time, in seconds, for which a play must not move before the turn counts as ended."""
+"""Time in seconds for which a play must not change before the turn counts as ended."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundTurn:
     """A turn that was found: the decision about its play, and the time (s) at which the play appeared.
 
-    `history` is the evidence of the reading, which is part of the context for the next turn.
+    `history` is the evidence from readings up to this turn; the next turn is inferred with it.
     """
 
     decision: Decision
@@ -49,20 +49,20 @@ class FoundTurn:
 
 
 class TurnFinder:
-    """Finder of turns: `add_reading` takes readings of the board at rest, and `check` returns the turns that are over.
+    """Finder of turns: `add_reading` takes readings of the board at rest, and `check` returns turns that are over.
 
-    The decision rule:
+    The rules for the decision:
 
     - A turn is found when the board shows a play that is accepted without a question, and nothing has moved for
       `wait_s` seconds since. Every movement starts this time again.
     - The play is always inferred from the board of the last recorded turn. While the wait lasts, a play may grow: tiles
-      that form one legal play with those before belong to the same turn, so that a player who places `HORN` and then
-      the `S` is not split into two turns. After the wait, more tiles in the same line are the next player's play.
-    - If the board changes during the wait and then shows the pending play and another play after it, the next player
-      was quick: the pending play is a turn.
+      that form one legal play with those before belong to the same turn. So a player who places `HORN` and then the `S`
+      has one turn. After the wait, more tiles in the same line are the next player's play.
+    - The next player may be quick: if the board then shows the pending play and another play after it, the pending play
+      is a turn, even during the wait.
     - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. If the
-      first answer is a play, this play is kept, and becomes a turn if a later reading shows the next play. The question
-      about the letter of a blank does not matter, because tiles and points are certain.
+      first answer is a play, it is kept, and becomes a turn if a later reading shows the next play. A question about
+      the letter of a blank does not matter, because tiles and points are certain.
     - If the tiles are taken off before the wait is over, there was no turn.
 
     Passes, exchanges and failed challenges do not change the board and are not found.
@@ -88,7 +88,7 @@ class TurnFinder:
         self._still_since = None
 
     def add_rest(self, time: float) -> None:
-        """Record that the board has been at rest since `time` (s), and looks as in the last reading."""
+        """Record that the board is at rest since `time` (s) and looks as in the last reading."""
         if self._still_since is None and self._pending is not None and self._pending.is_certain:
             self._still_since = time
 
@@ -115,20 +115,20 @@ class TurnFinder:
         return None
 
     def check(self, time: float) -> FoundTurn | None:
-        """Return and forget the pending play if it has not moved for the wait time at `time` (s), otherwise None."""
+        """Return and forget the pending play if its wait time is over at `time` (s), otherwise return None."""
         if self._still_since is None or time - self._still_since < self._wait_s:
             return None
         return self.take()
 
     def take(self) -> FoundTurn | None:
-        """Return and forget the pending play without waiting, for the end of a video or before an entered turn."""
+        """Return and forget the pending play without waiting: at the end of a video, or before an entered turn."""
         found, self._pending, self._still_since = self._pending, None, None
         return found
 
     def _keep(self, found: FoundTurn) -> None:
         """Keep `found` as the pending play.
 
-        The wait starts again if the play differs from the pending play, or if something has moved since.
+        The wait starts again if it is another play than before, or if something has moved since.
         """
         before = self._pending
         is_known = before is not None and before.events == found.events

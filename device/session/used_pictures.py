@@ -1,7 +1,7 @@
-"""The pictures from which the turns of the current game were read, to recognise a picture that is sent again.
+"""Remember the pictures from which the turns of the current game were read, to recognise a picture that is sent again.
 
-Two photographs are never the same in all pixels, because of the noise of the camera, even if nothing on the table has
-changed. A picture that equals an earlier one is therefore a copy of it, and shows the board of that earlier turn.
+Two photographs never agree in all pixels, because of the noise of the camera, even if nothing on the table has changed.
+A picture that equals an earlier one is therefore a copy of it, and shows the board of that earlier turn.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ _DIGEST_BYTES = 16
 
 
 class UsedPictures:
-    """The pictures of the turns of one game, as digests, each with the number of turns that there were after it.
+    """The pictures of the turns of one game, as digests, each with the number of turns in the game after it.
 
-    A turn may be undone: then there are fewer turns than that, and the picture may be sent again. The digests are kept
-    in a note of the game, for a phone that sends a picture again after a power cut; errors of the store are only
-    logged.
+    If the turn is undone, the game has fewer turns, and the picture may be sent again. The digests are kept in a note
+    of the game, because a phone may send a picture again after a power cut. Errors of the store are only logged.
     """
 
     def __init__(self, store: GameStore, *, is_last_refused: bool) -> None:
-        """Prepare for a game; `is_last_refused` tells whether a copy of the last picture counts as used.
+        """Prepare for a game. `is_last_refused` is True if a copy of the last picture counts as used.
 
-        A copy of the last picture in a folder may stand for a pass, about which the players are asked. A phone has no
-        such copies: there is a button for a pass.
+        In a folder, such a copy may stand for a pass, so it is not refused, and the players are asked. For a phone it
+        is refused: a pass has a button there.
         """
         self._store = store
         self._is_last_refused = is_last_refused
@@ -40,7 +39,7 @@ class UsedPictures:
         self._turn_counts: dict[str, int] = {}
 
     def add(self, digest: bytes, game: int, turn_count: int) -> None:
-        """Add a picture of `game` after which there are, or will be, `turn_count` turns."""
+        """Add a picture of `game`; `turn_count` is the number of turns with the turn of this picture."""
         self._load(game)
         if self._turn_counts.get(digest.hex()) == turn_count:
             return
@@ -53,7 +52,7 @@ class UsedPictures:
     def is_used(self, digest: bytes, game: int, turn_count: int) -> bool:
         """Return True if a picture is a copy of one from which an earlier turn of `game` was read.
 
-        The game has `turn_count` turns now.
+        `turn_count` is the number of turns that the game has now.
         """
         self._load(game)
         used = self._turn_counts.get(digest.hex())

@@ -1,4 +1,4 @@
-"""Replay of a game from the frames of a video: find the turns without a button, and score them."""
+"""Replay a game from the frames of a video: find the turns without a button, and score them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from engine.validation.findings import push_events
 from vision.recognition.reader import PhotoReader
 
 MAX_READINGS = 3
-"""Largest number of frames that are read and merged during one rest of the board, while no clear play is found."""
+"""Largest number of frames that are read and merged during one rest of the board, until a clear play is found."""
 READING_INTERVAL_S = 0.5
 """Time, in seconds, between two readings during the same rest."""
 LONG_PAUSE_S = 180.0
-"""Time without a turn, in seconds, above which the result reports that a pass or an exchange may be missing."""
+"""Time without a turn, in seconds. If it is longer, the result says that a pass or an exchange may be missing."""
 _ENTRY = re.compile(r"(?:(\d+):)?(\d+):(\d\d)\s+(?:(pass)|exchange\s+(\d+))", re.IGNORECASE)
 
 
@@ -167,7 +167,7 @@ class _VideoReplay:
             self._problems.append(f"{format_time(found.time)}: {found.question}")
 
     def _record_entered(self, turn: EnteredTurn) -> None:
-        """Record a pass or exchange from the list; first record the pending play, which was placed before."""
+        """Record a pass or exchange from the list. The pending play is recorded first, because it was placed before."""
         if (found := self._finder.take()) is not None:
             self._record(found)
         self._push((turn.make_event(self._game.to_move),), turn.time)

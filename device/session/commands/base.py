@@ -38,7 +38,7 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """Context of a command: the controller of the game, and functions and objects that provide pictures."""
+    """What a command needs to run: the controller of the game, and functions and objects that provide pictures."""
 
     controller: GameController
     take_turn: Callable[[], tuple[str, ...]]
@@ -52,13 +52,14 @@ class CommandContext:
 
 
 class TableCommand(msgspec.Struct, frozen=True):
-    """Base class of all commands; the docstring of a command is its description in the OpenAPI document.
+    """Base class of all commands. The docstring of a command is its description in the OpenAPI document.
 
-    `name` is the command's name in routes (empty if the command has no route). `operation_id` is the command's name in
-    the OpenAPI document, and `schema_name` the name of its JSON body there. These three names never change.
-    `transition` determines the phases in which the command is allowed. If `keeps_question` is True, an open question
-    remains open. If `defers_question` is True, the players answer an open question later. `interim_phase` is the phase
-    of the session while the command runs.
+    - `name`: name in routes; empty if the command has no route. `operation_id` and `schema_name`: names of the command
+      and of its JSON body in the OpenAPI document. These three names never change.
+    - `transition`: determines the phases in which the command is allowed.
+    - `keeps_question`: True if an open question remains open. `defers_question`: True if it is deferred, so that the
+      players answer it later.
+    - `interim_phase`: phase of the session while the command runs.
     """
 
     name: ClassVar[str] = ""
@@ -77,8 +78,8 @@ class TableCommand(msgspec.Struct, frozen=True):
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     """A command about the open question; `question_id` is the `id` of the question that the user saw.
 
-    The command is refused if another question is open. The `id` is 0 if the user saw no question. Without
-    `question_id`, this is not checked.
+    The command is refused if another question is open. The `id` is 0 if the user saw no question. If `question_id` is
+    left out, this is not checked.
     """
 
     schema_name = "QuestionOrder"
@@ -86,15 +87,15 @@ class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     question_id: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
 
     def is_about(self, question: Question | None) -> bool:
-        """Return True if `question` is the question that the user saw, or if `question_id` is None.
+        """Return True if the open question `question` is the one that the user saw. None means that none is open.
 
-        `question` is the open question; None means that no question is open.
+        Without a `question_id`, it is not known what the user saw, and the result is True.
         """
         return self.question_id in (None, question.id if question else 0)
 
 
 def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
-    """Return the class that declares the arguments of a command; this may be a base class that several commands share.
+    """Return the class that declares the arguments of a command: the command's own or a base class.
 
     >>> from device.session.commands.corrections import InsertTurn
     >>> find_argument_type(InsertTurn).__name__
@@ -120,7 +121,7 @@ def parse_board(rows: Sequence[Sequence[str]], tiles: TileSet) -> dict[Square, T
 def parse_rack(letters: str, tiles: TileSet) -> tuple[str, ...]:
     """Return the tiles on a rack, parsed from their letters (`?` for a blank). Raises `CommandRefusedError`.
 
-    A tile does not contain spaces: in Spanish `L L` is two tiles, and `LL` is one.
+    Spaces separate tiles: in Spanish, `L L` is two tiles and `LL` is one.
     """
     with convert_engine_errors():
         return tuple(tile.face for part in tiles.upper(letters).split() for tile in tiles.parse(part))

@@ -123,7 +123,7 @@ class TurnCommand(TableCommand, frozen=True):
         raise NotImplementedError
 
     def make_turn_event(self, game: Game, before: Board, was: Turn | None) -> Event:
-        """Return the event of this turn; fields that are left out are taken from the recorded turn `was`, if any.
+        """Return the event of this turn. Fields that are left out are taken from the recorded turn `was`.
 
         `before` is the board before the turn.
         """
@@ -182,8 +182,8 @@ class CorrectTurn(TurnCommand, frozen=True):
 def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
-    The lines of the challenge and of the withdrawal of a play are removed with it, because they would otherwise concern
-    the play before. A withdrawal by the rules, without a challenger, is recorded again for a new play.
+    If the play was challenged or withdrawn, those lines are removed as well; otherwise they would refer to the play
+    before. A withdrawal that the rules demanded, without a challenger, is recorded again for the new play.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
@@ -205,7 +205,7 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
 class InsertTurn(TurnCommand, frozen=True):
     """Insert a missing turn; `number` is the number that the turn gets in the score sheet.
 
-    With the number after the last turn, the current turn is entered by hand.
+    If it is the number after the last turn, this enters the current turn by hand.
     """
 
     name = "insert-turn"
@@ -231,7 +231,7 @@ class InsertTurn(TurnCommand, frozen=True):
 def _check_nothing_between(game: Game, number: int, event: Event) -> None:
     """Refuse to insert a turn between a play and its challenge or withdrawal. Raises `CommandRefusedError`.
 
-    The challenge would then be that of the inserted turn. `number` is the number of the new turn, from 0.
+    The challenge would then refer to the inserted turn. `number` is the number of the new turn, from 0.
     """
     for line in game.turns:
         if line.target is None or not line.target < number <= line.number:
@@ -271,7 +271,7 @@ class RevealRack(TableCommand, frozen=True):
 
 
 class RenamePlayer(TableCommand, frozen=True):
-    """Change the name of a player; the player keeps the colour unless a colour is stored for the new name."""
+    """Change the name of a player. The player keeps the colour, unless another one is stored for the new name."""
 
     name = "rename"
     transition = Command.CORRECT

@@ -124,10 +124,10 @@ class EndPause(TableCommand, frozen=True):
 
 
 class Undo(QuestionCommand, frozen=True):
-    """Undo everything that the last press (button or command) recorded, even the end of a game.
+    """Undo everything that the last press (of a button, or a command) recorded, even the end of a game.
 
-    Some questions, such as an undecided challenge, record nothing before they are answered. While such a question is
-    open, the question is cancelled instead.
+    Some questions, such as an undecided challenge, record nothing before they are answered. If such a question is open,
+    it is cancelled instead.
     """
 
     name = "undo"
@@ -198,7 +198,7 @@ class PlayAgain(TableCommand, frozen=True):
     """Start a game with the settings of the last game; the next player in seat order begins.
 
     If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
-    the last game, and `words_for` finds its word list.
+    the last game, and the function `words_for` returns its word list.
     """
 
     transition = Command.START
@@ -221,10 +221,10 @@ class PlayAgain(TableCommand, frozen=True):
 
 
 class ResumeGame(TableCommand, frozen=True):
-    """Resume the newest game of the store if it has not ended.
+    """Resume the newest game in the store if it has not ended.
 
-    `words_for` finds the word list with which the game was started; if `words_for` is None, the current list is kept. A
-    game without a turn is replaced by `replacement`, unless that is None.
+    The function `words_for` returns the word list with which the game was started; if it is None, the current list is
+    kept. A game without a turn is replaced by `replacement`, unless that is None.
     """
 
     transition = Command.RESUME

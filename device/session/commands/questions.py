@@ -34,10 +34,10 @@ class AnswerQuestion(QuestionCommand, frozen=True):
 
 
 class DeferQuestion(QuestionCommand, frozen=True):
-    """Answer the open question later. Until then the turn counts provisionally.
+    """Answer the open question later. Until then, the turn counts as its current answer says.
 
-    At most three questions are deferred at the same time: another one closes the oldest. Ending the next turn also
-    defers the open question.
+    At most three questions can be deferred: one more closes the oldest. Ending the next turn also defers the open
+    question.
     """
 
     name = "later"
@@ -140,9 +140,9 @@ class ConfirmExchange(QuestionCommand, frozen=True):
 
 
 class ChooseNextAnswer(QuestionCommand, frozen=True):
-    """Choose the next answer of the open question, or close the question after its last answer.
+    """Choose the next answer of the open question, or close the question if its last answer was chosen.
 
-    This command lets players answer questions with a single button.
+    With this command, players can answer questions with a single button.
     """
 
     transition = Command.ANSWER
@@ -157,8 +157,8 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
 def _choose_next_answer(controller: GameController) -> bool:
     """Choose the next answer that has events; after the last such answer, close the question.
 
-    Closing the question restores the answer that was in effect at first. Return True if the board is to be read again,
-    because no answer has events. Raises `CommandRefusedError`.
+    When the question is closed, the answer that was in effect at first is restored. Return True if no answer has
+    events, so that the board must be read again. Raises `CommandRefusedError`.
     """
     asked = controller.open_question
     if asked is None:

@@ -48,7 +48,8 @@ from engine.validation.deferred_questions import answer_deferred_question, find_
 from engine.validation.findings import push_events
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Share of the total likelihood from which the best explanation of an entered board is accepted without a question."""
+"""Minimum share of the likelihood that the best explanation of an entered board needs to be accepted without a
+question."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -84,11 +85,11 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
         "board-small": "take-closer",
     }
 )
-"""Keys of problems of a picture, and for each the key of the message that says how to take a better picture."""
+"""Keys of problems of a picture, each with the key of the advice for taking a better one."""
 
 
 def find_picture_advice(problems: Iterable[str]) -> str:
-    """Return the key of the advice for the first of the `problems` that has one, or an empty string."""
+    """Return the key of the advice for the first of `problems` for which there is one, otherwise an empty string."""
     return next((_PICTURE_ADVICE[key] for key in map(key_of, problems) if key in _PICTURE_ADVICE), "")
 
 
@@ -200,8 +201,8 @@ class EnterBoard(TableCommand, frozen=True):
 def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
-    A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
-    of these explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood.
+    A camera may misread a letter, but an entered board is exact. If the best of these explanations has at least
+    `MIN_ENTERED_CERTAINTY` of their total likelihood, the question of the inference is dropped.
     """
     symbols = [square.symbol for square in reading.squares]
     exact = tuple(one for one in inferred.explanations if one.game.board.symbols() == symbols)
@@ -213,7 +214,7 @@ def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inferenc
 
 
 def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> Decision:
-    """Return the decision without its question about the letter of a blank if `named` contains the letter."""
+    """Return the decision without its question about the letter of a blank, if `named` contains that letter."""
     asked, squares = decision.open_question, {event.square for event in named}
     if asked is None or asked.finding is None or asked.finding.reason is not Reason.BLANK_UNNAMED:
         return decision
@@ -221,7 +222,7 @@ def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> 
 
 
 def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
-    """Return the decision with the events that name the blanks added to each answer of its question."""
+    """Return the decision with the letters of blanks added to each answer of its question."""
     asked = decision.open_question
     if asked is None:
         return decision
@@ -230,7 +231,7 @@ def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Squar
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
-    """Return the events that name the blanks placed by `events`, with the letters of the entered `tiles`."""
+    """Return events that name the blanks placed by `events`; their letters are those of the entered `tiles`."""
     with convert_engine_errors():
         game = push_events(game, events)
     return tuple(
@@ -341,8 +342,7 @@ def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
     """Return the question with which the players decide whether the challenged words are valid.
 
-    `words` is a word list that cannot decide the challenge, but whose result is shown in the question; None without a
-    list.
+    `words` is a word list that must not decide the challenge (or None); the question says what it contains.
     """
     seats = _find_challengers(game, play)
     if len(seats) > 1:
@@ -363,9 +363,9 @@ def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQue
 
 
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
-    """Record a challenge that the word list decides, and assume the most likely challenger.
+    """Record a challenge that the word list decides; the challenger is assumed to be the most likely player.
 
-    If the challenge fails and its challenger would have a penalty, open the question who has challenged.
+    If the challenge fails, which would cost the challenger a penalty, also ask who has challenged.
     """
     game = controller.game
     invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)
@@ -377,7 +377,7 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
 
 
 def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
-    """Return the seats of the possible challengers of a play, the next player first.
+    """Return the seats of the players who may have challenged a play, the next player first.
 
     Any opponent may challenge. The challenger of a valid play loses the next turn (rule 8), or points in some clubs. If
     the rules of this game have no such penalty, only the next player is returned.
