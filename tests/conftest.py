@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import CodeType
 
@@ -20,12 +21,30 @@ settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
+GARBAGE_THRESHOLD = 10_000
+"""New objects after which the youngest are looked through; Python's own threshold is 700."""
+
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Return 0 workers if only files and single tests are named, because one process starts sooner; None: all cores."""
     folders = [argument for argument in config.args if Path(argument.partition("::")[0]).is_dir()]
     return None if folders else 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect less garbage: a fifth of the processor time went into looking through modules and collected tests.
+
+    What tests leave is collected as always, but not as often.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(GARBAGE_THRESHOLD)
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
