@@ -17,6 +17,8 @@ from gettext import GNUTranslations
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from engine.messages import Message, make_message
+
 _log = logging.getLogger(__name__)
 
 DEFAULT_LANGUAGE = "en"
@@ -91,6 +93,15 @@ def load_catalogue(language: str) -> Catalogue:
         return load_catalogue(DEFAULT_LANGUAGE)
     default = load_catalogue(DEFAULT_LANGUAGE) if language != DEFAULT_LANGUAGE else None
     return make_catalogue(language, read_compiled_texts(language), default)
+
+
+def get_text(key: str, *values: object) -> Message:
+    """Return the message with this key in English; `values` replace its placeholders `{0}`, `{1}` and so on.
+
+    >>> get_text("answer-exchange", "Anna", "3")
+    'Anna exchanged 3.'
+    """
+    return make_message(key, load_catalogue(DEFAULT_LANGUAGE).find_text(f"message.{key}"), *values)
 
 
 def make_catalogue(language: str, compiled: bytes, default: Catalogue | None = None) -> Catalogue:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from device.cameras.addresses import hide_credentials
-from device.catalogue import list_languages
+from device.catalogue import get_text, list_languages
 from device.panel.buttons import Pins
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.session.rule_choices import (
@@ -41,7 +41,6 @@ from device.storage.picture_limits import PictureLimits
 from device.toml_text import find_line
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
-from engine.messages import make_message
 from engine.rules import PRESETS
 from engine.tiles import playable_tile_set_names, tile_set_names
 
@@ -269,29 +268,25 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     """Return the settings in a parsed TOML document. Raises `InvalidSettingError`."""
     for path, text in find_texts(document):
         if not all(map(is_displayable, text)):
-            raise InvalidSettingError(path, make_message("setting-controls", "has control characters: remove them"))
+            raise InvalidSettingError(path, get_text("setting-controls"))
     try:
         settings = msgspec.convert(prepare_document(document), Settings, dec_hook=decode_path)
     except msgspec.ValidationError as error:
         raise explain_error(error) from None
     _check_game(settings.game)
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
-        text = 'is {0}: write "pi", "phone", "phone-stream", "usb:0", "http://...", "rtsp://..." or "folder:/path"'
-        message = make_message("setting-camera", text, repr(hide_credentials(source)))
-        raise InvalidSettingError(("camera", "source"), message)
+        raise InvalidSettingError(("camera", "source"), get_text("setting-camera", repr(hide_credentials(source))))
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
         raise InvalidSettingError(("camera", "turn_seconds"), describe_range(seconds, MIN_TURN_S, MAX_TURN_S))
     if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
-        message = make_message("setting-mains", "is {0}: choose 50 or 60", frequency)
-        raise InvalidSettingError(("camera", "mains_hz"), message)
+        raise InvalidSettingError(("camera", "mains_hz"), get_text("setting-mains", frequency))
     _check_table(settings.table)
     _check_page(settings.page)
     _check_data(settings.data)
     _check_hall(settings.hall)
     displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
-        text = 'can have at most two displays: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
-        raise InvalidSettingError(("panel", "displays"), make_message("setting-displays", text))
+        raise InvalidSettingError(("panel", "displays"), get_text("setting-displays"))
     return settings
 
 
@@ -299,24 +294,19 @@ def _check_game(game: GameSettings) -> None:
     """Raise `InvalidSettingError` for invalid players, rules, word list or tile set."""
     names = game.players
     if not 2 <= len(names) <= 4 or len({*names} - {""}) < len(names):
-        raise InvalidSettingError(
-            ("game", "players"), make_message("setting-players", "must be 2 to 4 different names")
-        )
+        raise InvalidSettingError(("game", "players"), get_text("setting-players"))
     if any(len(name) > MAX_PLAYER_NAME_LENGTH for name in names):
-        message = make_message("setting-long-names", "must be names of up to {0} letters", MAX_PLAYER_NAME_LENGTH)
-        raise InvalidSettingError(("game", "players"), message)
+        raise InvalidSettingError(("game", "players"), get_text("setting-long-names", MAX_PLAYER_NAME_LENGTH))
     if game.lexicon:
         try:
             Path(game.lexicon).expanduser()
         except RuntimeError:
-            message = make_message("setting-home", "is in the home folder of an unknown user: {0}", game.lexicon)
-            raise InvalidSettingError(("game", "lexicon"), message) from None
+            raise InvalidSettingError(("game", "lexicon"), get_text("setting-home", game.lexicon)) from None
     _check_rules(game)
     if game.tiles not in tile_set_names():
         raise InvalidSettingError(("game", "tiles"), describe_choices(game.tiles, playable_tile_set_names()))
     if squares := find_large_board(game.tiles):
-        text = "is {0}, which needs a board of {1} squares"
-        raise InvalidSettingError(("game", "tiles"), make_message("setting-board", text, repr(game.tiles), squares))
+        raise InvalidSettingError(("game", "tiles"), get_text("setting-board", repr(game.tiles), squares))
     if game.layout not in layout_names():
         raise InvalidSettingError(("game", "layout"), describe_choices(game.layout, layout_names()))
 
@@ -328,14 +318,11 @@ def _check_rules(game: GameSettings) -> None:
         rules.finish_lines(len(game.players))
     except NewGameError as error:
         key = {"preset": "rules", "challenge": "challenge", "minutes": "clock"}.get(error.field, "more_rules")
-        raise InvalidSettingError(
-            ("game", key), make_message("setting-rule", "has {0}", describe_choice(error))
-        ) from None
+        raise InvalidSettingError(("game", key), get_text("setting-rule", describe_choice(error))) from None
     except RulesError as error:
-        raise InvalidSettingError(("game", "more_rules"), make_message("setting-rules", "names {0}", error)) from None
+        raise InvalidSettingError(("game", "more_rules"), get_text("setting-rules", error)) from None
     if game.first and game.first not in (DRAW, *game.players):
-        text = "is {0}: choose {1} or one of {2}"
-        message = make_message("setting-first", text, repr(game.first), DRAW, ", ".join(game.players))
+        message = get_text("setting-first", repr(game.first), DRAW, ", ".join(game.players))
         raise InvalidSettingError(("game", "first"), message)
 
 
@@ -353,12 +340,10 @@ def _check_page(page: PageSettings) -> None:
         if not 1 <= number <= 65535:
             raise InvalidSettingError(("page", key), describe_range(number, 1, 65535))
     if not _HOST_PATTERN.fullmatch(page.host):
-        text = "is {0}: write an address or a name of this machine"
-        raise InvalidSettingError(("page", "host"), make_message("setting-host", text, repr(page.host)))
+        raise InvalidSettingError(("page", "host"), get_text("setting-host", repr(page.host)))
     if bool(page.certificate) != bool(page.key):
         missing = "key" if page.certificate else "certificate"
-        text = "is missing: https needs a certificate and its key"
-        raise InvalidSettingError(("page", missing), make_message("setting-https", text))
+        raise InvalidSettingError(("page", missing), get_text("setting-https"))
     for key, value, choices in (
         ("language", page.language, list_languages()),
         ("board_colours", page.board_colours, _BOARD_COLOURS[1:]),
@@ -366,14 +351,11 @@ def _check_page(page: PageSettings) -> None:
         if value and value not in choices:
             raise InvalidSettingError(("page", key), describe_choices(value, choices))
     if page.certificate and page.port == page.secure_port:
-        message = make_message("setting-same-port", "is the port of http: choose another one")
-        raise InvalidSettingError(("page", "secure_port"), message)
+        raise InvalidSettingError(("page", "secure_port"), get_text("setting-same-port"))
     if not page.wifi and page.wifi_password:
-        message = make_message("setting-wifi", "is missing: enter the name of the Wi-Fi that has this password")
-        raise InvalidSettingError(("page", "wifi"), message)
+        raise InvalidSettingError(("page", "wifi"), get_text("setting-wifi"))
     if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
-        text = "may have at most {0} bytes, and wifi_password at most {1}"
-        message = make_message("setting-long-wifi", text, MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES)
+        message = get_text("setting-long-wifi", MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES)
         raise InvalidSettingError(("page", "wifi"), message)
 
 
@@ -392,8 +374,7 @@ def _check_hall(hall: HallSettings) -> None:
     if not 1 <= hall.port <= 65535:
         raise InvalidSettingError(("hall", "port"), describe_range(hall.port, 1, 65535))
     if (hall.host or hall.table) and not TABLE_PATTERN.fullmatch(hall.table):
-        text = "is {0}: use up to 40 letters, digits, spaces, dots, - or _"
-        raise InvalidSettingError(("hall", "table"), make_message("setting-table", text, repr(hall.table)))
+        raise InvalidSettingError(("hall", "table"), get_text("setting-table", repr(hall.table)))
 
 
 if __name__ == "__main__":  # python -m device.settings > ~/.config/tilekeeper/settings.toml

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from device.catalogue import get_text
 from device.panel.buttons import Pins, PinsError
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
 _EMPTY_IS_DEFAULT = (
@@ -66,9 +66,7 @@ def prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
             del table[key]
     if isinstance(panel := prepared.get("panel"), dict):
         if "pins" in panel:
-            raise InvalidSettingError(
-                ("panel", "pins"), make_message("setting-pins", "is not known: set each pin by its own name")
-            )
+            raise InvalidSettingError(("panel", "pins"), get_text("setting-pins"))
         pins = {key: panel.pop(key) for key in _PIN_KEYS & panel.keys()}
         panel["pins"] = {key: None if type(value) is int and value == 0 else value for key, value in pins.items()}
     if isinstance(game := prepared.get("game"), dict) and isinstance(game.get("players"), list):
@@ -108,20 +106,20 @@ def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:
     default = defaults[path[0]][path[1]]
     if isinstance(default, list):
         if default and isinstance(default[0], int):
-            return InvalidSettingError(path, make_message("setting-numbers", "must be a list of whole numbers: [5, 6]"))
-        return InvalidSettingError(path, make_message("setting-texts", 'must be a list of texts: ["a", "b"]'))
+            return InvalidSettingError(path, get_text("setting-numbers"))
+        return InvalidSettingError(path, get_text("setting-texts"))
     if isinstance(default, bool):
-        return InvalidSettingError(path, make_message("setting-switch", "must be true or false"))
+        return InvalidSettingError(path, get_text("setting-switch"))
     if isinstance(default, int):
-        return InvalidSettingError(path, make_message("setting-number", "must be a whole number"))
-    return InvalidSettingError(path, make_message("setting-text", 'must be text in "quotes"'))
+        return InvalidSettingError(path, get_text("setting-number"))
+    return InvalidSettingError(path, get_text("setting-text"))
 
 
 def describe_range(value: int, least: int, most: int) -> str:
     """Return the message about a number that is out of range."""
-    return make_message("setting-range", "is {0}: choose a number from {1} to {2}", value, least, most)
+    return get_text("setting-range", value, least, most)
 
 
 def describe_choices(value: str, choices: Iterable[str]) -> str:
     """Return the message about a value that is not one of the choices."""
-    return make_message("setting-choice", "is {0}: choose one of {1}", repr(value), ", ".join(choices))
+    return get_text("setting-choice", repr(value), ", ".join(choices))

@@ -22,7 +22,7 @@ from device.cameras.base import (
     Image,
     NoMorePicturesError,
 )
-from engine.messages import make_message
+from device.catalogue import get_text
 
 if TYPE_CHECKING:
     from device.cameras.folder import ShownPictures
@@ -79,8 +79,7 @@ def open_camera(
         from device.cameras.pi import PiCamera
 
         return PiCamera(number=int(where or 0), mains_hz=mains_hz)
-    text = "no camera '{0}': use phone, phone-stream, usb:0, folder:DIR or a network address, or pi on a Raspberry Pi"
-    raise CameraError(make_message("camera-unknown", text, hide_credentials(spec)))
+    raise CameraError(get_text("camera-unknown", hide_credentials(spec)))
 
 
 def is_camera_module(spec: str) -> bool:

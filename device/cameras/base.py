@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from device.catalogue import get_text
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 Image = npt.NDArray[np.uint8]
 """A picture: `(H, W, 3) uint8 BGR`, or `(H, W) uint8` grey for a preview."""
@@ -111,11 +111,9 @@ class AbsentCamera:
         """Do nothing, because no device is open."""
 
 
-CLOSED_MESSAGE = make_message("camera-closed", "the camera was closed")
-STALLED_MESSAGE = make_message(
-    "camera-stalled", "the camera sends no pictures: check its cable. The table keeps trying"
-)
-BLACK_MESSAGE = make_message("camera-black", "the camera's picture is black: is the lens covered, or the light off?")
+CLOSED_MESSAGE = get_text("camera-closed")
+STALLED_MESSAGE = get_text("camera-stalled")
+BLACK_MESSAGE = get_text("camera-black")
 
 
 def is_black(image: Image) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image, NoMorePicturesError
-from engine.messages import make_message
+from device.catalogue import get_text
 from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
@@ -53,8 +53,7 @@ class FolderCamera:
         overwritten with other content counts as a new picture. Raises `CameraError` if there is no such folder.
         """
         if not folder.is_dir():
-            text = "there is no folder {0}: create it, and add a picture of the board after each turn"
-            raise CameraError(make_message("camera-no-folder", text, folder))
+            raise CameraError(get_text("camera-no-folder", folder))
         camera = cls(())
         camera._folder, camera._record = folder, record
         camera._shown = record.load() if record else {}
@@ -73,11 +72,8 @@ class FolderCamera:
         if self._folder is not None:
             self._pending = self._list_new_files(self._folder)
         if not self._pending:
-            text = "there is no new picture in {0}: add one, then press End turn again"
-            none_left = make_message("camera-none-left", "there are no more pictures")
-            raise NoMorePicturesError(
-                make_message("camera-none-new", text, self._folder) if self._folder else none_left
-            )
+            text = get_text("camera-none-new", self._folder) if self._folder else get_text("camera-none-left")
+            raise NoMorePicturesError(text)
         path = self._pending.pop(0)
         written = _read_time(path)
         try:
@@ -99,8 +95,7 @@ class FolderCamera:
         try:
             found = [p for p in folder.iterdir() if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file()]
         except OSError as error:
-            text = "the folder {0} cannot be read ({1}): check it, then try again"
-            raise CameraError(make_message("camera-folder-gone", text, folder, error.strerror)) from error
+            raise CameraError(get_text("camera-folder-gone", folder, error.strerror)) from error
         return sorted((p for p in found if self._is_new(p)), key=lambda p: p.name)
 
     def _is_new(self, path: Path) -> bool:
@@ -160,5 +155,5 @@ def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
             return load_photo(path).image, written
         except PhotoError as error:
             if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
-                raise CameraError(make_message("camera-picture", "the picture {0}", error)) from error
+                raise CameraError(get_text("camera-picture", error)) from error
             time.sleep(0.1)

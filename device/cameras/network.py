@@ -9,7 +9,7 @@ import cv2
 
 from device.cameras.addresses import hide_credentials
 from device.cameras.stream import StreamCamera, silence_opencv
-from engine.messages import make_message
+from device.catalogue import get_text
 
 OPEN_TIMEOUT_MS = 5000
 READ_TIMEOUT_MS = 5000
@@ -26,8 +26,7 @@ class NetworkCamera(StreamCamera):
 
     def __init__(self, address: str) -> None:
         where = hide_credentials(address)
-        text = "no video from {0}: is the camera on and in this network, and are its address and password right?"
-        super().__init__(partial(_open_stream, address), where, make_message("camera-no-network", text, where))
+        super().__init__(partial(_open_stream, address), where, get_text("camera-no-network", where))
 
 
 def _open_stream(address: str) -> cv2.VideoCapture | None:

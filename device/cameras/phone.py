@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image
-from engine.messages import make_message
+from device.catalogue import get_text
 
 
 class PictureNeededError(CameraError):
@@ -34,8 +34,7 @@ class PhoneCamera:
             raise CameraError(CLOSED_MESSAGE)
         image, self._image = self._image, None
         if image is None:
-            text = "take a picture of the board: press End turn on the page of a paired phone"
-            raise PictureNeededError(make_message("take-picture", text))
+            raise PictureNeededError(get_text("take-picture"))
         return Frame(image, time.monotonic())
 
     def preview(self) -> None:

@@ -22,8 +22,8 @@ from device.cameras.base import (
     Image,
     is_black,
 )
+from device.catalogue import get_text
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 from vision.photo import PhotoError, decode_photo
 
 PHONE_TIMEOUT_S = 3.0
@@ -36,12 +36,8 @@ STILL_TIMEOUT_S = 8.0
 MAX_PICTURE_AGE_S = 10.0
 """Age in seconds above which a picture that a player has taken is not used for a turn any more."""
 
-NO_PHONE_MESSAGE = make_message(
-    "camera-no-phone", "no phone is the camera yet: on the phone above the board, choose More, Phone as camera"
-)
-PHONE_LEFT_MESSAGE = make_message(
-    "camera-phone-left", "the phone above the board sends no pictures: unlock it, and open its camera page"
-)
+NO_PHONE_MESSAGE = get_text("camera-no-phone")
+PHONE_LEFT_MESSAGE = get_text("camera-phone-left")
 
 
 class PhoneInUseError(TilekeeperError):
@@ -213,5 +209,5 @@ def _decode(picture: _Picture) -> Frame:
     try:
         image = decode_photo(picture.data, "phone").image
     except PhotoError as error:
-        raise CameraError(make_message("camera-picture", "the picture {0}", error)) from error
+        raise CameraError(get_text("camera-picture", error)) from error
     return Frame(np.asarray(image, np.uint8), picture.time)

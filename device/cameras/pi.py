@@ -30,8 +30,8 @@ from device.cameras.base import (
     is_black,
     measure_brightness,
 )
+from device.catalogue import get_text
 from device.system.backoff import Backoff
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -303,8 +303,7 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     elif form in ("BGR888", "XBGR8888", "MJPEG"):
         image = array[..., 2::-1]
     else:
-        wrong = "the camera sends pictures in the format {0}, which is not supported"
-        raise CameraError(make_message("camera-format", wrong, form))
+        raise CameraError(get_text("camera-format", form))
     return np.ascontiguousarray(image[:height, :width], np.uint8)
 
 
@@ -332,23 +331,14 @@ def describe_error(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
         wanted = "sudo apt install python3-picamera2 --no-install-recommends"
-        how = "{0} is not installed: {1}. Or choose another camera: More, Settings, Choose a camera"
-        return make_message("camera-not-installed", how, error.name, wanted)
+        return get_text("camera-not-installed", error.name, wanted)
     if isinstance(error, TimeoutError):
         return STALLED_MESSAGE
     if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and picamera2 of 2026
-        wrong = (
-            "no camera module found: is its cable the right way round? Or choose another camera: More, Settings, "
-            "Choose a camera"
-        )
-        return make_message("camera-no-module", wrong)
+        return get_text("camera-no-module")
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
-        wrong = (
-            "another program is using the camera module, or the module hangs: stop that program, or restart the table"
-        )
-        return make_message("camera-in-use", wrong)
-    wrong = "the camera module sends no pictures ({0}): check its cable, then try again"
-    return make_message("camera-module", wrong, text or type(error).__name__)
+        return get_text("camera-in-use")
+    return get_text("camera-module", text or type(error).__name__)
 
 
 def _make_picamera2(number: int) -> Any:

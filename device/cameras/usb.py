@@ -11,7 +11,7 @@ import cv2
 from device.cameras.base import DEFAULT_MAINS_HZ, Frame, has_light_changed, measure_brightness
 from device.cameras.stream import StreamCamera, silence_opencv
 from device.cameras.v4l2_controls import V4l2Controls
-from engine.messages import make_message
+from device.catalogue import get_text
 
 WIDTH, HEIGHT = 1920, 1080
 SETTLE_S = 2.0
@@ -37,8 +37,7 @@ class UsbCamera(StreamCamera):
         controls: V4l2Controls | None = None,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        text = "no camera at usb:{0}: plug it in, or list all cameras with tilekeeper cameras"
-        missing = make_message("camera-no-usb", text, device)
+        missing = get_text("camera-no-usb", device)
         self._controls = controls or V4l2Controls(f"/dev/video{device}" if device.isdecimal() else device)
         self._mains_hz = mains_hz
         self._wait = wait

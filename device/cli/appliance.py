@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
 from device.cameras.reconnecting import ReconnectingCamera
+from device.catalogue import get_text
 from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
@@ -45,7 +46,7 @@ from device.system.systemd import is_service, make_page_check, make_worker_feed,
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
 from engine.events import GameStarted
-from engine.messages import key_of, make_message
+from engine.messages import key_of
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
@@ -53,10 +54,7 @@ from web.pages.settings import SettingsAccess
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
 
-NO_CAMERA_MESSAGE = make_message(
-    "camera-left-out",
-    "the table started without the camera, because the camera made its last starts fail. Restart to try it again",
-)
+NO_CAMERA_MESSAGE = get_text("camera-left-out")
 
 LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
@@ -201,8 +199,7 @@ class Appliance:
                 pass  # there is no game, or the last game has ended
             else:
                 if unused := _find_unused_options(state, self._first_game) if has_options else []:
-                    text = "{0} had no effect, because a game was in progress. End it first, or restart with --new"
-                    sentence = format_sentence(make_message("options-unused", text, ", ".join(unused)))
+                    sentence = format_sentence(get_text("options-unused", ", ".join(unused)))
                     self._report(sentence)
                     session.notify(Notice(sentence))
                 if state.phase is not Phase.LOBBY:

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 
 import msgspec
 
+from device.catalogue import get_text
 from device.hall.director import (
     KEY_TOPIC,
     BadOrderError,
@@ -32,7 +33,7 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause
 from device.session.snapshot import TableSnapshot
 from device.storage.store import TABLE_NOTES, GameStore
-from engine.messages import key_of, make_message
+from engine.messages import key_of
 
 _log = logging.getLogger(__name__)
 
@@ -177,7 +178,7 @@ class DirectedTable:
         if self._reported is None or now - self._reported >= REPORT_INTERVAL_S:
             self._reported = now
             _log.warning("a message of the director is refused: %s", error)
-            self._report(make_message("order-refused", "A message from the director was refused: {0}.", error))
+            self._report(get_text("order-refused", error))
 
     def _read_direction(self) -> Direction:
         try:

@@ -11,11 +11,11 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from device.catalogue import get_text
 from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, Publication
 from device.player_names import is_player_name
 from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
 MAX_ORDER_BYTES = 4000
@@ -138,19 +138,19 @@ def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number
     than `last_number`. Raises `BadOrderError`.
     """
     if len(payload) > MAX_ORDER_BYTES:
-        raise BadOrderError(make_message("order-large", "it is too large ({0} bytes)", len(payload)))
+        raise BadOrderError(get_text("order-large", len(payload)))
     if not key:
-        raise BadOrderError(make_message("order-no-hall", "no hall may direct this table"))
+        raise BadOrderError(get_text("order-no-hall"))
     try:
         signed = msgspec.json.decode(payload, type=SignedOrder)
         Ed25519PublicKey.from_public_bytes(key).verify(signed.signature, signed.order.encode())
         order = msgspec.json.decode(signed.order, type=DirectorOrder)
     except InvalidSignature:
-        raise BadOrderError(make_message("order-forged", "it is not signed by the hall")) from None
+        raise BadOrderError(get_text("order-forged")) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise make_unreadable_error() from None
     if (order.table, order.store) != (table, store):
-        raise BadOrderError(make_message("order-other-table", "it is for another table"))
+        raise BadOrderError(get_text("order-other-table"))
     if not last_number < order.number < _MAX_NUMBER:
         raise make_repeated_error()
     if order.v != SCHEMA_VERSION or not is_sound_command(order.command):
@@ -172,9 +172,9 @@ def is_sound_command(command: DirectorCommand) -> bool:
 
 def make_unreadable_error() -> BadOrderError:
     """Return the error for a message that is not in a known format."""
-    return BadOrderError(make_message("order-unreadable", "it cannot be read"))
+    return BadOrderError(get_text("order-unreadable"))
 
 
 def make_repeated_error() -> BadOrderError:
     """Return the error for an order that was sent before."""
-    return BadOrderError(make_message("order-repeated", "it is not newer than the last one"))
+    return BadOrderError(get_text("order-repeated"))

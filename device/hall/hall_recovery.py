@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 
+from device.catalogue import get_text
 from device.hall.hall_schema import HallTotal, read_game
 from device.hall.received_games import ReceivedGames
 from device.hall.results import Result
 from device.storage.checksums import TailRecord, compute_checksum
 from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.recovery import open_damaged, read_rows, set_aside
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -50,11 +50,7 @@ def _rescue_games(path: Path) -> tuple[ReceivedGames, str]:
             copied = _copy_intact(db, games)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         _log.warning("the recovery of %s ended early: %s", aside, error)
-    text = (
-        "{0} was damaged. Recovered from it: games: {1}, results: {2}. Compare the results with the score sheets. "
-        "Tables that are online send their newest game again. The damaged file is now {3}"
-    )
-    return games, make_message("hall-rescued", text, path.name, copied.games, copied.results, aside.name)
+    return games, get_text("hall-rescued", path.name, copied.games, copied.results, aside.name)
 
 
 def _copy_intact(db: sqlite3.Connection, target: ReceivedGames) -> HallTotal:

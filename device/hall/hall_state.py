@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 
+from device.catalogue import get_text
 from device.hall.director import ORDER_REASONS, DirectorCommand
 from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
 from device.hall.received_games import ReceivedGame
@@ -26,7 +27,7 @@ from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
 from engine.game import Game
-from engine.messages import Message, make_message
+from engine.messages import Message
 
 MAX_TABLES = 2000
 """Largest number of tables, so that a client with many names cannot fill the memory."""
@@ -221,11 +222,7 @@ class HallState:
     def find_table(self, name: str) -> HallTable:
         """Return the table with this name, or a new one. Raises `TooManyTablesError`."""
         if name not in self.tables and len(self.tables) >= MAX_TABLES:
-            raise TooManyTablesError(
-                make_message(
-                    "hall-too-many-tables", "the hall shows up to {0} tables. Further ones are left out", MAX_TABLES
-                )
-            )
+            raise TooManyTablesError(get_text("hall-too-many-tables", MAX_TABLES))
         return self.tables.get(name) or HallTable(name)
 
 

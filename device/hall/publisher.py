@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from device.catalogue import get_text
 from device.hall.broker_task import BrokerTask
 from device.hall.directed_table import DirectedTable
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
@@ -19,7 +20,6 @@ from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
 from device.storage.store import GameStore
-from engine.messages import make_message
 
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection, Subscription
@@ -38,8 +38,7 @@ def open_hall(
     If the MQTT library is not installed, `report` is called with a message, and the context manager yields None.
     """
     if find_spec("paho") is None:
-        text = "nothing is published to the hall: install its library with pip install 'tilekeeper[hall]'"
-        report(make_message("hall-missing", text))
+        report(get_text("hall-missing"))
         return nullcontext()
     directed = DirectedTable(settings.table, store, session.submit, report)
     return HallPublisher(session, store, settings, report, directed)
@@ -85,8 +84,7 @@ class HallPublisher(BrokerTask):
         self._wake_thread()
 
     def _describe_refusal(self, error: Exception) -> str:
-        text = "The hall refuses this table ({0}). The game continues. Check [hall] in the settings."
-        return make_message("hall-refused", text, error)
+        return get_text("hall-refused", error)
 
     def _make_subscription(self, queue: EventQueue) -> Subscription | None:
         """Return the subscription to the director's messages; the broker keeps none while the table is offline."""

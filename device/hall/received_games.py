@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from device.catalogue import get_text
 from device.hall.hall_schema import (
     HALL_SCHEMA,
     EventRow,
@@ -32,7 +33,6 @@ from device.storage.database import MEMORY, Database
 from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -109,12 +109,10 @@ class ReceivedGames:
             raise to_store_error(error, path) from error
         if damages or total is None:
             _log.warning("%s is damaged: %s", path, "; ".join(damages[:10]))
-            text = "{0} is damaged ({1}): rename it, and a new one will be created"
-            raise StoreDamagedError(make_message("store-broken", text, path, damages[0]))
+            raise StoreDamagedError(get_text("store-broken", path, damages[0]))
         lost = recorded.length - total.changes if recorded else 0
         if lost > 0:
-            text = "the last changes in {0} are lost ({1}): compare the results with the score sheets"
-            self.lost_tail = make_message("hall-tail-lost", text, Path(path).name, lost)
+            self.lost_tail = get_text("hall-tail-lost", Path(path).name, lost)
         self._tail_record.write(total.tail)
 
     def close(self) -> None:
@@ -266,11 +264,7 @@ def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> N
     )
     if is_kept or size <= sizes.get(game, 0):
         return
-    text = (
-        "the hall cannot store more games of table {0}: the limits are {1} games and {2} MB. Earlier games are safe. "
-        "Restart the hall with another --data folder"
-    )
-    raise TableFullError(make_message("hall-table-full", text, table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
+    raise TableFullError(get_text("hall-table-full", table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
 
 
 def _encode(event: StoredEvent) -> str:

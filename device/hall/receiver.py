@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from device.catalogue import get_text
 from device.hall.broker_task import BrokerTask
 from device.hall.director import (
     KEY_TOPIC,
@@ -51,7 +52,6 @@ from device.hall.standings import check_pairings, parse_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
-from engine.messages import make_message
 
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection
@@ -227,8 +227,7 @@ class HallReceiver(BrokerTask):
             return
         seen = self._devices[table] = (*seen, store)[-4:]
         if len(seen) == 4 and seen[:2] == seen[2:]:
-            text = "two devices have the name {0}: give each table a name of its own under [hall] in its settings"
-            self._show_error(make_message("hall-two-devices", text, table))
+            self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
         """Return the hall with the game that the state of a table names, if this game was received."""
@@ -298,8 +297,7 @@ class HallReceiver(BrokerTask):
             self.state = apply_connection(self.state, is_connected=is_connected)
 
     def _describe_refusal(self, error: Exception) -> str:
-        text = "the broker refuses the hall ({0}): check its address, user, password and certificate"
-        return make_message("hall-broker-refused", text, error)
+        return get_text("hall-broker-refused", error)
 
     def _use_broker(self) -> None:
         """Connect and receive until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""

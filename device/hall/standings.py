@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from device.catalogue import get_text
 from device.hall.results import Result
 from device.player_names import is_player_name
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 MAX_PAIRINGS = 5000
 _MOST_CELLS = 4
@@ -85,11 +85,9 @@ def check_pairings(pairings: Iterable[Pairing]) -> None:
         for name, is_table in ((pairing.first, False), (pairing.second, False), (pairing.table, True)):
             key = pairing.round, _fold(name), is_table
             if name and key in busy and is_table:
-                text = "table {0} has two games in round {1}"
-                raise PairingsError(make_message("pairings-table-twice", text, name, pairing.round))
+                raise PairingsError(get_text("pairings-table-twice", name, pairing.round))
             if name and key in busy:
-                text = "{0} has two games in round {1}"
-                raise PairingsError(make_message("pairings-player-twice", text, name, pairing.round))
+                raise PairingsError(get_text("pairings-player-twice", name, pairing.round))
             busy.add(key)
 
 
@@ -112,8 +110,7 @@ def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _make_line_error(number: int) -> PairingsError:
-    text = "line {0} of the pairings is not round,table,player,player"
-    return PairingsError(make_message("pairings-line", text, number))
+    return PairingsError(get_text("pairings-line", number))
 
 
 def format_pairings(pairings: Sequence[Pairing]) -> str:

@@ -9,12 +9,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal
 
+from device.catalogue import get_text
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.messages import PASS_OR_EXCHANGE, get_text
+from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0

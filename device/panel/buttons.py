@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
+from device.catalogue import get_text
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 MAX_PLAYERS = 4
 """Largest number of players for which the panel has buttons and lights."""
@@ -83,49 +83,20 @@ class Pins:
 
     def __post_init__(self) -> None:
         if len(self.end_turn) > MAX_PLAYERS:
-            raise PinsError(
-                "end_turn",
-                make_message(
-                    "pins-many",
-                    "has {0} pins: use one pin for a shared button, or up to {1}, one for each player",
-                    len(self.end_turn),
-                    MAX_PLAYERS,
-                ),
-            )
+            raise PinsError("end_turn", get_text("pins-many", len(self.end_turn), MAX_PLAYERS))
         if len(self.player_lights) > MAX_PLAYERS:
-            raise PinsError(
-                "player_lights",
-                make_message(
-                    "pins-lights",
-                    "has {0} pins: use up to {1}, one for each player",
-                    len(self.player_lights),
-                    MAX_PLAYERS,
-                ),
-            )
+            raise PinsError("player_lights", get_text("pins-lights", len(self.player_lights), MAX_PLAYERS))
         if len(self.status_light) not in (0, 3):
-            raise PinsError(
-                "status_light",
-                make_message(
-                    "pins-colours", "has {0} pins: use three (red, green and blue), or none: []", len(self.status_light)
-                ),
-            )
+            raise PinsError("status_light", get_text("pins-colours", len(self.status_light)))
         named = self.list_wired_pins()
         for key, pin in named:
             if not FIRST_PIN <= pin <= LAST_PIN:
-                raise PinsError(
-                    key,
-                    make_message(
-                        "pins-range", "is GPIO {0}, which cannot be used: choose {1} to {2}", pin, FIRST_PIN, LAST_PIN
-                    ),
-                )
+                raise PinsError(key, get_text("pins-range", pin, FIRST_PIN, LAST_PIN))
         times = Counter(pin for _, pin in named)
         for index, (key, pin) in enumerate(named):
             if times[pin] > 1 and pin in {earlier for _, earlier in named[:index]}:
                 first = next(name for name, used in named if used == pin)
-                raise PinsError(
-                    key,
-                    make_message("pins-twice", "is GPIO {0}, which {1} already uses: choose another one", pin, first),
-                )
+                raise PinsError(key, get_text("pins-twice", pin, first))
 
     @property
     def buttons(self) -> dict[Button, int]:

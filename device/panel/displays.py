@@ -16,12 +16,12 @@ from typing import Any, Protocol
 
 from PIL import Image, ImageDraw, ImageFont
 
+from device.catalogue import get_text
 from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.system.voice import format_turn_kind
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -128,15 +128,11 @@ def open_display(spec: str) -> Display:
     try:
         return _OPENERS[kind](int(where, 0))
     except (KeyError, ValueError):
-        raise DisplayError(
-            make_message("display-unknown", "no display '{0}': write oled:0x3C or digits:0", spec)
-        ) from None
+        raise DisplayError(get_text("display-unknown", spec)) from None
     except ImportError as error:
-        text = "{0} is not installed: run systemd/install.sh again, or pip install '.[displays]'"
-        raise DisplayError(make_message("display-not-installed", text, error.name)) from error
+        raise DisplayError(get_text("display-not-installed", error.name)) from error
     except Exception as error:
-        text = "display {0} does not answer ({1}): check its wiring (docs/panel.md)"
-        raise DisplayError(make_message("display-silent", text, spec, error)) from error
+        raise DisplayError(get_text("display-silent", spec, error)) from error
 
 
 def _open_oled(address: int) -> Display:

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from device.catalogue import get_text
 from device.panel.buttons import Button, Pins
 from device.panel.lights import OUTPUTS_OFF, OutputLevels
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 if TYPE_CHECKING:
     from device.panel.panel import EdgeHandler
@@ -46,8 +46,7 @@ class GpioHardware:
             except Exception as error:
                 if not isinstance(error, (GPIOZeroError, OSError)) and type(error).__module__ != "lgpio":
                     raise
-                text = "a pin of the panel cannot be used ({0}): does another program use it?"
-                raise GpioUnavailableError(make_message("pins-used", text, error)) from error
+                raise GpioUnavailableError(get_text("pins-used", error)) from error
             self._resources = opened.pop_all()
         self.show(OUTPUTS_OFF)
         for button, device in self._buttons.items():
@@ -120,11 +119,7 @@ def find_header_chip(labels: Mapping[int, str]) -> int:
         if name.rstrip("\0") in HEADER_CHIP_LABELS:
             return number
     found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
-    raise GpioUnavailableError(
-        make_message(
-            "pins-no-header", "none of {0} is the header of a Raspberry Pi. Use the buttons on the page", found
-        )
-    )
+    raise GpioUnavailableError(get_text("pins-no-header", found))
 
 
 def _make_pin_factory() -> Any:
@@ -132,8 +127,7 @@ def _make_pin_factory() -> Any:
         import lgpio
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
-        text = "{0} is not installed: sudo apt install python3-gpiozero python3-lgpio"
-        raise GpioUnavailableError(make_message("pins-not-installed", text, error.name)) from error
+        raise GpioUnavailableError(get_text("pins-not-installed", error.name)) from error
     chip = find_header_chip(read_chip_labels(lgpio))
     try:
         return LGPIOFactory(chip=chip)
@@ -142,7 +136,7 @@ def _make_pin_factory() -> Any:
 
 
 def _describe_open_error(what: object, error: Exception) -> str:
-    return make_message("pins-closed", "{0} cannot be opened ({1}): sudo usermod -aG gpio $USER", what, error)
+    return get_text("pins-closed", what, error)
 
 
 def read_chip_labels(lgpio: Any) -> dict[int, str]:
@@ -152,9 +146,7 @@ def read_chip_labels(lgpio: Any) -> dict[int, str]:
     """
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
-        raise GpioUnavailableError(
-            make_message("pins-none", "this machine has no GPIO pins. Use the buttons on the page")
-        )
+        raise GpioUnavailableError(get_text("pins-none"))
     labels = {}
     for path in paths:
         number = int(path.name.removeprefix("gpiochip"))

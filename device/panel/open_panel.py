@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
+from device.catalogue import get_text
 from device.panel.displays import (
     Display,
     DisplayController,
@@ -18,7 +19,6 @@ from device.panel.panel import Panel, PanelActions
 from device.session.messages import format_sentence
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
-from engine.messages import make_message
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def _make_panel(
         try:
             return Panel(table, orders, make_gpio_hardware(settings.pins))
         except GpioUnavailableError as error:
-            say(format_sentence(make_message("panel-no-pins", "the panel cannot be used: {0}", error)))
+            say(format_sentence(get_text("panel-no-pins", error)))
     return Panel(table, orders)
 
 
@@ -58,4 +58,4 @@ def _open_displays(settings: PanelSettings, say: Callable[[str], None]) -> Itera
         try:
             yield open_display(spec)
         except DisplayError as error:
-            say(format_sentence(make_message("panel-no-display", "a display cannot be used: {0}", error)))
+            say(format_sentence(get_text("panel-no-display", error)))

@@ -17,6 +17,7 @@ from functools import partial
 from math import inf
 from typing import Protocol
 
+from device.catalogue import get_text
 from device.panel.button_commands import OTHER_SIDE_DELAY_S, DelayedPress, OpenPairing, Refusal, command_for
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
@@ -38,7 +39,7 @@ from device.panel.lights import (
 )
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
-from device.session.messages import CommandRefusedError, get_text
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from device.session.threads import Listeners

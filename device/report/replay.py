@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from device.capture.turn_images import find_reading
+from device.catalogue import get_text
 from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
 from device.session.decision import filter_plays
 from device.storage.errors import ArchiveError
@@ -25,7 +26,6 @@ from engine.events import from_json
 from engine.game import Game
 from engine.inference.explain import explanation_text, infer_play
 from engine.limits import MAX_ARCHIVE_GAME_BYTES
-from engine.messages import make_message
 from engine.reading import BOARD_SIZE, BoardReading
 from vision.geometry import Floats, Image, grid_corners
 from vision.recognition.reader import PhotoReader
@@ -92,11 +92,9 @@ def _read_header(members: ZipMembers) -> ReportHeader:
         data = members.read(REPORT_MEMBER, MAX_HEADER_BYTES) if REPORT_MEMBER in members else b""
         header = msgspec.json.decode(data, type=ReportHeader)
     except msgspec.DecodeError as error:
-        text = "this ZIP file is not a report ({0}): use one that was saved on the page"
-        raise ArchiveError(make_message("report-none", text, error)) from error
+        raise ArchiveError(get_text("report-none", error)) from error
     if (header.form, header.version) != (FORMAT_NAME, FORMAT_VERSION):
-        text = "this report has version {0}: update Tilekeeper"
-        raise ArchiveError(make_message("report-version", text, header.version))
+        raise ArchiveError(get_text("report-version", header.version))
     return header
 
 
@@ -109,8 +107,7 @@ def _replay_picture(
     jpeg = members.read_picture(number, kind, MAX_PICTURE_BYTES)
     decoded = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
     if decoded is None:
-        damaged = make_message("report-picture", "the picture is damaged: save the report again")
-        return TurnReplay(number, text, "", is_same_turn=False, problems=(damaged,))
+        return TurnReplay(number, text, "", is_same_turn=False, problems=(get_text("report-picture"),))
     image = np.asarray(decoded, np.uint8)
     corners = None if kind == "photo" else _find_board_corners(image)
     reading = reader.read(image, before.tiles.letters, corners=corners)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from device.catalogue import get_text
 from device.session.messages import (
     PASS_OR_EXCHANGE,
     TILE_LOST,
@@ -13,7 +14,6 @@ from device.session.messages import (
     Question,
     Trouble,
     format_sentence,
-    get_text,
     list_symbols,
     make_finding_notice,
     make_finding_question,

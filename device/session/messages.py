@@ -1,8 +1,8 @@
 """Messages of the session to the players: notices, refusals, and questions with their answers.
 
 A message is an English text with a key, with which clients find the translation in the catalogues (msgid
-`message.KEY`). The English texts of the session are in a catalogue, too; those of the engine, cameras and files are in
-the code (`engine.messages.make_message`).
+`message.KEY`). The English texts are in a catalogue, too (`device.catalogue.get_text`); those of `engine`, `vision` and
+`calibration` are also in the code (`engine.messages.make_message`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from device.catalogue import DEFAULT_LANGUAGE, load_catalogue
+from device.catalogue import get_text
 from engine.board import Board, Square
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import (
@@ -27,7 +27,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.explain import explanation_text
-from engine.messages import Message, key_of, make_message
+from engine.messages import Message, key_of
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import TileSet
@@ -114,15 +114,6 @@ class DeferredQuestion:
 
     number: int
     question: Question
-
-
-def get_text(key: str, *values: str) -> Message:
-    """Return the message with this key; `values` replace its placeholders `{0}`, `{1}` and so on.
-
-    >>> get_text("answer-exchange", "Anna", "3")
-    'Anna exchanged 3.'
-    """
-    return make_message(key, load_catalogue(DEFAULT_LANGUAGE).find_text(f"message.{key}"), *values)
 
 
 def make_notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from device.catalogue import get_text
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 from engine.reading import BOARD_SIZE
 from engine.rules import PRESETS, VARIATIONS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
@@ -72,8 +72,8 @@ def describe_choice(error: NewGameError) -> str:
     """
     values = error.field, repr(error.values["choice"]), ", ".join(error.offered)
     if len(error.offered) > 1:
-        return make_message("choice-one-of", "{0} {1}: choose one of {2}", *values)
-    return make_message("choice-only", "{0} {1}: choose {2}", *values)
+        return get_text("choice-one-of", *values)
+    return get_text("choice-only", *values)
 
 
 def find_large_board(tiles: str) -> str:

@@ -14,11 +14,12 @@ from calibration.enrolment import check_enrolment
 from calibration.profile import ProfileError, TableProfile
 from device.cameras import CameraError, Image, NoMorePicturesError
 from device.capture.board_camera import BoardCamera
+from device.catalogue import get_text
 from device.session.messages import make_refusal
 from device.storage.files import write_file
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
-from engine.messages import join_messages, make_message
+from engine.messages import join_messages
 from engine.reading import BOARD_SIZE
 from vision.recognition.reader import PhotoReading
 from vision.tracking import BoardTracker
@@ -131,8 +132,7 @@ class TableSetup:
             image = self._board_camera.still().image
         except NoMorePicturesError:
             if self._last_image is None:
-                text = "there is no new picture: add a picture of the board to the folder"
-                raise CameraError(make_message("camera-none-to-set-up", text)) from None
+                raise CameraError(get_text("camera-none-to-set-up")) from None
             return self._last_image
         if not self._board_camera.live:
             self._last_image = image

@@ -30,6 +30,7 @@ from device.capture.turn_images import (
     needs_key_frames,
     split_turns,
 )
+from device.catalogue import get_text
 from device.session.decision import (
     MIN_HIDDEN_PROBABILITY,
     Decision,
@@ -45,7 +46,6 @@ from device.session.threads import CaptureProgress
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory, align_reading
-from engine.messages import make_message
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
 from vision.focus import is_blurred
@@ -180,12 +180,12 @@ def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
     corners, decision = turn.reading.corners, turn.decision
     if decision is None or decision.events or corners is None or not is_blurred(turn.frame.image, corners):
         return turn
-    return _reject_picture(turn, make_message("board-blurred", "the picture is blurred"))
+    return _reject_picture(turn, get_text("board-blurred"))
 
 
 def reject_used_picture(turn: TurnCapture) -> TurnCapture:
     """Return a capture without its inference and decision, because its picture was already used for an earlier turn."""
-    return _reject_picture(turn, make_message("picture-used", "this is the picture of an earlier turn"))
+    return _reject_picture(turn, get_text("picture-used"))
 
 
 def _reject_picture(turn: TurnCapture, problem: str) -> TurnCapture:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
+from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
@@ -26,7 +27,6 @@ from engine.limits import (
     MAX_ARCHIVE_GAME_BYTES,
     MAX_GCG_BYTES,
 )
-from engine.messages import make_message
 
 _GCG_MEMBER = "game.gcg"
 
@@ -79,7 +79,7 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
         for number, kind in pictures:
             if number >= len(events):
                 name = name_picture(number, kind)
-                raise ArchiveError(make_message("zip-no-event", "{0} does not belong to an event of the game", name))
+                raise ArchiveError(get_text("zip-no-event", name))
             members.read_picture(number, kind, MAX_PICTURE_BYTES)
         _refuse_duplicate(store, events)
         read = (
@@ -99,18 +99,15 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     Raises `ArchiveError`, `StoreError`.
     """
     if len(data) > MAX_GCG_BYTES:
-        text = "a GCG file has at most {0} kB, but this one has {1}"
-        raise ArchiveError(make_message("gcg-large", text, MAX_GCG_BYTES // 1000, -(-len(data) // 1000)))  # rounded up
+        raise ArchiveError(get_text("gcg-large", MAX_GCG_BYTES // 1000, -(-len(data) // 1000)))  # rounded up
     record = parse_gcg(data)
     if record.problems and not record.entries:
         problem = record.problems[0]
-        raise ArchiveError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
+        raise ArchiveError(get_text("gcg-line", problem.line, problem.reason))
     try:
         bodies = [to_json(_clean_player_names(event)) for event in build_game(record).events]
     except (NotationError, RulesError) as error:
-        raise ArchiveError(
-            make_message("gcg-impossible", "this game cannot have been played like this: {0}", error)
-        ) from error
+        raise ArchiveError(get_text("gcg-impossible", error)) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
     _refuse_duplicate(store, events)
@@ -120,7 +117,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
 def list_gcg_problems(data: bytes) -> tuple[str, ...]:
     """Return the problems in a GCG file, one sentence each, in the order of the lines."""
     problems = replay(parse_gcg(data)).problems
-    return tuple(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason) for problem in problems)
+    return tuple(get_text("gcg-line", problem.line, problem.reason) for problem in problems)
 
 
 def _clean_player_names(event: Event) -> Event:
@@ -161,7 +158,7 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
     for game in store.games():
         alike = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
         if alike and _list_moves(store.events(game.id)) == bodies:
-            raise ArchiveError(make_message("game-here", "this game is already stored, as game {0}", game.id))
+            raise ArchiveError(get_text("game-here", game.id))
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:

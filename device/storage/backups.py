@@ -8,9 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from device.catalogue import get_text
 from device.storage.errors import StoreError, to_store_error
 from device.storage.store import GameStore
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class BackupTask:
         except StoreError as error:
             _log.warning("the backups are not up to date: %s", error)
             if not self._has_failed:
-                self._report(make_message("backup-failed", "The backup of the games failed: {0}.", error))
+                self._report(get_text("backup-failed", error))
             self._has_failed = True
         else:
             self._has_failed = False

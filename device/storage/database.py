@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from device.catalogue import get_text
 from device.storage.errors import (
     StoreDamagedError,
     StoreError,
@@ -28,7 +29,6 @@ from device.storage.errors import (
 )
 from device.storage.files import sync_folder
 from device.storage.schema import STORE_SCHEMA, Schema, read_schema
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class Database:
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
-                raise StoreError(make_message("file-exists", "{0} already exists: choose another name", path))
+                raise StoreError(get_text("file-exists", path))
             _remove_database(part)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
@@ -183,8 +183,7 @@ class Database:
     def _check_file(self) -> None:
         """Raise `StoreError` if the file was deleted or replaced, because everything written now would be lost."""
         if self._file_id and _identify_file(self.path) != self._file_id:
-            text = "{0} was deleted while the table was running: save the games on the page as ZIP files, then restart"
-            raise StoreError(make_message("store-deleted", text, self.path))
+            raise StoreError(get_text("store-deleted", self.path))
 
     def _check_version(self, db: sqlite3.Connection) -> None:
         (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -192,12 +191,10 @@ class Database:
         if file_id not in (0, self._schema.make_file_id(version)):
             raise self._make_damage_error(f"its version {version}")
         if version > self._schema.version:
-            text = "{0} was written by a newer Tilekeeper: install that version, or rename the file"
-            raise StoreTooNewError(make_message("store-newer", text, self.path))
+            raise StoreTooNewError(get_text("store-newer", self.path))
 
     def _make_damage_error(self, what: str) -> StoreDamagedError:
-        text = "{0} is damaged ({1}): rename it, and a new one will be created"
-        return StoreDamagedError(make_message("store-broken", text, self.path, what))
+        return StoreDamagedError(get_text("store-broken", self.path, what))
 
     def _roll_back(self) -> None:
         """Roll back the open transaction, if there is one; after some errors SQLite has already rolled back."""

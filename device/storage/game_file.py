@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, EventHistory
@@ -20,7 +21,6 @@ from device.storage.store import StoredEvent, StoredGame
 from engine.corrections import Ledger
 from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
-from engine.messages import make_message
 
 GAME_MEMBER = "game.json"
 FORMAT_NAME = "tilekeeper-game"
@@ -85,20 +85,17 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
     try:
         header = msgspec.json.decode(data, type=_Header)
         if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
-            text = "{0} was written by a newer Tilekeeper: update Tilekeeper here"
-            raise ArchiveError(make_message("zip-newer", text, GAME_MEMBER))
+            raise ArchiveError(get_text("zip-newer", GAME_MEMBER))
         if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
-            text = "{0} has the format {1}, version {2}, which Tilekeeper cannot read"
-            raise ArchiveError(make_message("zip-form", text, GAME_MEMBER, repr(header.form), repr(header.version)))
+            raise ArchiveError(get_text("zip-form", GAME_MEMBER, repr(header.form), repr(header.version)))
         whole = msgspec.json.decode(data, type=_GameFile)
         events = [parse_event(entry.event) for entry in whole.events]
         replay_checked(events)
         # The stored bodies contain only the fields of the engine's events and the fields that `GameLog` adds.
         marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
     except UNREADABLE_GAME_ERRORS as error:
-        text = "{0} cannot be read as a game: {1}: {2}"
         why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
-        raise ArchiveError(make_message("zip-no-game", text, GAME_MEMBER, type(error).__name__, why)) from error
+        raise ArchiveError(get_text("zip-no-game", GAME_MEMBER, type(error).__name__, why)) from error
     return whole.started, tuple(
         StoredEvent(number, entry.time, to_json(event) | mark)
         for number, (entry, event, mark) in enumerate(zip(whole.events, events, marks, strict=True))
@@ -115,9 +112,7 @@ def parse_event(body: Mapping[str, Any]) -> Event:
         _check_sizes(body)
         _check_types(event)
     except ValueError as error:
-        raise ArchiveError(
-            make_message("zip-values", "an event {0} has values that are not possible in a game", repr(event.kind))
-        ) from error
+        raise ArchiveError(get_text("zip-values", repr(event.kind))) from error
     return event
 
 
@@ -167,15 +162,13 @@ def replay_checked(events: list[Event]) -> Game:
     first = events[0]
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(player not in seats for event in events for player in _find_named_players(event)):
-        raise ArchiveError(make_message("zip-player", "an event names a player who is not in the game"))
+        raise ArchiveError(get_text("zip-player"))
     history, replayed = EventHistory(first), 0
     _check_player_names(history.game)
     for event in events[1:]:
         replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
         if replayed > MAX_REPLAY_STEPS:
-            raise ArchiveError(
-                make_message("zip-corrections", "this game has more corrections than a game that was played can have")
-            )
+            raise ArchiveError(get_text("zip-corrections"))
         history.apply_event(event)
         _check_player_names(history.game)
     return history.game
@@ -183,7 +176,7 @@ def replay_checked(events: list[Event]) -> Game:
 
 def _check_player_names(game: Game) -> None:
     if not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in game.players):
-        raise ArchiveError(make_message("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
+        raise ArchiveError(get_text("zip-name", MAX_PLAYER_NAME_LENGTH))
 
 
 def _count_replay_steps(ledger: Ledger) -> int:

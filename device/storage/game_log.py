@@ -11,12 +11,12 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from device.catalogue import get_text
 from device.storage.errors import GameDeletedError, describe_unreadable_game
 from device.storage.store import EventBody, GameStore, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
-from engine.messages import make_message
 
 UNREADABLE_GAME_ERRORS = (
     NotationError,
@@ -68,11 +68,11 @@ class EventHistory:
         match event:
             case Undone():
                 if len(self._games) < 2:
-                    raise RulesError(make_message("nothing-back", "there is nothing to undo"))
+                    raise RulesError(get_text("nothing-back"))
                 self._undone.append(self._games.pop().events[-1])
             case Redone():
                 if not self._undone:
-                    raise RulesError(make_message("nothing-again", "there is nothing to redo"))
+                    raise RulesError(get_text("nothing-again"))
                 self._games.append(self.game.push(self._undone[-1]))
                 self._undone.pop()
             case _:
@@ -85,7 +85,7 @@ def replay_log(events: Iterable[Event]) -> Game:
     events = iter(events)
     first = next(events, None)
     if first is None:
-        raise RulesError(make_message("no-beginning", "the first event of a game must be GameStarted"))
+        raise RulesError(get_text("no-beginning"))
     history = EventHistory(first)
     for event in events:
         history.apply_event(event)
@@ -238,7 +238,7 @@ class GameLog:
         Return an error message if this could not be saved, or an empty string.
         """
         if not self._undo_stack:
-            raise RulesError(make_message("nothing-to-undo", "There is nothing to undo."))
+            raise RulesError(get_text("nothing-to-undo"))
         return self._move_to(self._undo_stack[-1], UNDO)
 
     def redo(self) -> str:
@@ -247,7 +247,7 @@ class GameLog:
         Return an error message if this could not be saved, or an empty string.
         """
         if not self._redo_stack:
-            raise RulesError(make_message("nothing-to-redo", "There is nothing to redo."))
+            raise RulesError(get_text("nothing-to-redo"))
         return self._move_to(self._redo_stack[-1], REDO)
 
     def _move_to(self, game: Game, way: str) -> str:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.storage.files import read_small_file, write_file
 from engine.lexicon import (
@@ -30,7 +31,6 @@ from engine.lexicon import (
     parse_entries,
 )
 from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
-from engine.messages import make_message
 from engine.tiles import TileSet, load_tile_set
 
 MAX_CACHED_LISTS = 8
@@ -95,15 +95,13 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
 def _parse_list(name: str, source: str, data: bytes, tiles: TileSet | None, cache_dir: Path | None) -> Lexicon:
     """Return the word list `name` in a text, from the cache if possible; `source` names the text in error messages."""
     if _has_long_line(data):
-        text = "{0} has a line of more than {1} bytes: put one word on each line"
-        raise LexiconError(make_message("list-long-line", text, source, MAX_LEXICON_LINE_BYTES))
+        raise LexiconError(get_text("list-long-line", source, MAX_LEXICON_LINE_BYTES))
     cached = cache_dir / f"{_make_cache_key(data, tiles)}{_CACHE_SUFFIX}" if cache_dir else None
     if cached and (found := _load_cached(name, cached)):
         return found
     lexicon = Lexicon.from_words(name, parse_entries(source, data), tiles)
     if not len(lexicon):
-        text = "{0} has no word of {1} to {2} letters: put one word on each line"
-        raise LexiconError(make_message("list-empty", text, source, MIN_WORD_TILES, MAX_WORD_TILES))
+        raise LexiconError(get_text("list-empty", source, MIN_WORD_TILES, MAX_WORD_TILES))
     if cached:
         with suppress(OSError):  # on a read-only card the list is compiled each time
             _save_cached(lexicon, cached)
@@ -129,8 +127,7 @@ def _read_list(path: Path) -> bytes:
     except ValueError as error:  # a NUL character in the name
         raise _make_unreadable_error(repr(str(path)), error) from None
     if len(data) > MAX_LEXICON_BYTES:
-        text = "{0} is larger than {1} MB: use a word list with one word on each line"
-        raise LexiconError(make_message("list-large", text, path, MAX_LEXICON_BYTES // 1_000_000))
+        raise LexiconError(get_text("list-large", path, MAX_LEXICON_BYTES // 1_000_000))
     return data
 
 
@@ -146,8 +143,7 @@ def _has_long_line(data: bytes) -> bool:
 
 
 def _make_unreadable_error(path: object, reason: object) -> LexiconError:
-    text = "{0} cannot be read ({1}): put the word list in /etc/tilekeeper and name it in the settings, or choose none"
-    return LexiconError(make_message("list-unreadable", text, path, reason))
+    return LexiconError(get_text("list-unreadable", path, reason))
 
 
 def find_word_lists(folder: Path, system_dir: Path = SYSTEM_LIST_DIR) -> tuple[Path, ...]:
@@ -164,9 +160,7 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
     because an invalid compiled list makes marisa-trie crash.
     """
     if is_compiled(data):
-        raise LexiconError(
-            make_message("list-compiled", "this is not a text file: upload a list with one word on each line")
-        )
+        raise LexiconError(get_text("list-compiled"))
     stem = re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-")[:_MAX_UPLOAD_NAME_LENGTH] or "words"
     _parse_list(stem, stem, data, tiles, cache_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -242,7 +236,7 @@ def _compile_list(source: Path, target: Path) -> Lexicon:
         with tarfile.open(source) as package:
             member = package.extractfile("package/words.txt")
             if member is None:
-                raise LexiconError(make_message("list-no-package", "{0} has no package/words.txt", source))
+                raise LexiconError(get_text("list-no-package", source))
             lexicon = Lexicon.from_words(target.stem, parse_entries(str(source), member.read()))
     else:
         lexicon = read_lexicon(source)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from device.catalogue import get_text
 from device.storage.backups import BACKUP_FOLDER, list_backups
 from device.storage.checksums import (
     EventRow,
@@ -31,7 +32,7 @@ from device.storage.database import decode_text
 from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, to_store_error
 from device.storage.fallback import FallbackStore
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
-from engine.messages import join_messages, make_message
+from engine.messages import join_messages
 
 _log = logging.getLogger(__name__)
 
@@ -83,9 +84,7 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
         store = GameStore(path)
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
-        return _open_fallback(
-            path, make_message("store-no-new", "{0} is damaged, and no new file can be created ({1})", path, reason)
-        )
+        return _open_fallback(path, get_text("store-no-new", path, reason))
     copied, incomplete = 0, 1
     try:
         with closing(open_damaged(aside)) as db, ExitStack() as stack:
@@ -95,15 +94,12 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
     except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
         _log.warning("the recovery of %s ended early: %s", aside, error)
     if incomplete:
-        text = "{0} was damaged. Games recovered from it: {1}, some only in part. The damaged file is now {2}"
-        return store, make_message("store-rescued-part", text, path.name, copied, aside.name)
-    text = "{0} was damaged. Games recovered from it: {1}. The damaged file is now {2}"
-    return store, make_message("store-rescued", text, path.name, copied, aside.name)
+        return store, get_text("store-rescued-part", path.name, copied, aside.name)
+    return store, get_text("store-rescued", path.name, copied, aside.name)
 
 
 def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
-    text = "{0}. Nothing can be saved now. New turns are kept in memory, and saved as soon as possible"
-    return FallbackStore(path), make_message("store-in-memory", text, reason)
+    return FallbackStore(path), get_text("store-in-memory", reason)
 
 
 def copy_games(

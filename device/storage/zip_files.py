@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 
 from PIL import Image, UnidentifiedImageError
 
+from device.catalogue import get_text
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER
 from engine.limits import MAX_ARCHIVE_DIRECTORY_BYTES, MAX_ARCHIVE_UNPACKED_BYTES, MAX_PICTURE_SIDE_PX
-from engine.messages import make_message
 
 PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
 """Pattern of the name of a picture in a ZIP: the number of its event, and its kind."""
@@ -121,8 +121,7 @@ class ZipMembers:
         with self._archive.open(self._members[name]) as member:
             data = member.read(most + 1)
         if len(data) > most:
-            text = "{0} is larger than {1} kB, which is too large for a file of a game"
-            raise ArchiveError(make_message("zip-part-large", text, name, most // 1000))
+            raise ArchiveError(get_text("zip-part-large", name, most // 1000))
         return data
 
     def read_picture(self, number: int, kind: str, most: int) -> bytes:
@@ -136,9 +135,7 @@ class ZipMembers:
             side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header, without decoding
             if side <= MAX_PICTURE_SIDE_PX:
                 return jpeg
-        raise ArchiveError(
-            make_message("zip-picture", "{0} is not a JPEG of up to {1} pixels per side", name, MAX_PICTURE_SIDE_PX)
-        )
+        raise ArchiveError(get_text("zip-picture", name, MAX_PICTURE_SIDE_PX))
 
 
 @contextmanager
@@ -152,8 +149,7 @@ def open_zip(file: BinaryIO, is_member: Callable[[str], bool]) -> Iterator[ZipMe
         with zipfile.ZipFile(file) as archive:
             yield ZipMembers(archive, _check_members(archive, is_member))
     except _ZIP_ERRORS as error:
-        text = "this is not the ZIP file of a game ({0}): use one that Tilekeeper exported"
-        raise ArchiveError(make_message("zip-none", text, error)) from error
+        raise ArchiveError(get_text("zip-none", error)) from error
 
 
 def _check_directory(file: BinaryIO) -> None:
@@ -170,8 +166,7 @@ def _check_directory(file: BinaryIO) -> None:
     size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
     file.seek(0)
     if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
-        text = "the ZIP file has too many files for a game: its list is larger than {0} kB"
-        raise ArchiveError(make_message("zip-many", text, MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
+        raise ArchiveError(get_text("zip-many", MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
 
 
 def _check_members(archive: zipfile.ZipFile, is_member: Callable[[str], bool]) -> dict[str, zipfile.ZipInfo]:
@@ -183,20 +178,14 @@ def _check_members(archive: zipfile.ZipFile, is_member: Callable[[str], bool]) -
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         if not is_member(info.filename):
-            text = "{0} does not belong in the ZIP file of a game: use one that Tilekeeper exported"
-            raise ArchiveError(make_message("zip-strange", text, repr(info.filename[:60])))
+            raise ArchiveError(get_text("zip-strange", repr(info.filename[:60])))
         if info.filename in members:
-            text = "{0} is in the ZIP file twice: use one that Tilekeeper exported"
-            raise ArchiveError(make_message("zip-twice", text, info.filename))
+            raise ArchiveError(get_text("zip-twice", info.filename))
         if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            text = "the ZIP file has a password or an unknown compression: use one that Tilekeeper exported"
-            raise ArchiveError(make_message("zip-packed", text))
+            raise ArchiveError(get_text("zip-packed"))
         members[info.filename] = info
     if sum(info.file_size for info in members.values()) > MAX_ARCHIVE_UNPACKED_BYTES:
-        text = "the ZIP file unpacks to more than {0} MB, which is too large for a game"
-        raise ArchiveError(make_message("zip-large", text, MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
+        raise ArchiveError(get_text("zip-large", MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
     if GAME_MEMBER not in members:
-        raise ArchiveError(
-            make_message("zip-empty", "the ZIP file has no {0}: use one that Tilekeeper exported", GAME_MEMBER)
-        )
+        raise ArchiveError(get_text("zip-empty", GAME_MEMBER))
     return members

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
+from device.catalogue import get_text
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
 _KEYS = ("name", "password", "address")
@@ -71,14 +71,12 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     except (FileNotFoundError, PermissionError):
         return None
     except OSError as error:
-        raise HotspotError(make_message("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
+        raise HotspotError(get_text("wifi-unreadable", path, error.strerror)) from error
     except (ValueError, RecursionError) as error:  # also for a number of 5,000 digits
-        raise HotspotError(make_message("wifi-no-toml", "{0} is not valid TOML: {1}", path, error)) from error
+        raise HotspotError(get_text("wifi-no-toml", path, error)) from error
     values = [table.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):
-        raise HotspotError(
-            make_message("wifi-keys", "{0} must have the keys {1}, each with a text", path, ", ".join(_KEYS))
-        )
+        raise HotspotError(get_text("wifi-keys", path, ", ".join(_KEYS)))
     return Hotspot(*map(str, values))
 
 

@@ -17,8 +17,8 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from device.catalogue import get_text
 from device.storage.files import write_file
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -76,8 +76,7 @@ class StartRecord:
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
             self._left_out.append(part)
-            text = "the last {1} starts failed at {0}, so the table has started without it. The log gives the reason"
-            self.messages.append(make_message("start-without", text, part, MAX_FAILURES))
+            self.messages.append(get_text("start-without", part, MAX_FAILURES))
             return build_without()
         self._save(part, failures + 1)
         built = build()

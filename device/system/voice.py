@@ -13,10 +13,9 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from device.catalogue import Catalogue, load_catalogue
+from device.catalogue import Catalogue, get_text, load_catalogue
 from device.session.snapshot import Listener, Phase, Sight, TableSnapshot, TurnView
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -153,13 +152,11 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
         try:
             subprocess.run(command, input=text.encode(), capture_output=True, timeout=SPEECH_TIMEOUT_S, check=True)
         except FileNotFoundError:
-            why = "{0} is not installed, so nothing is spoken: sudo apt install espeak-ng"
-            raise VoiceError(make_message("voice-missing", why, program)) from None
+            raise VoiceError(get_text("voice-missing", program)) from None
         except subprocess.TimeoutExpired:
             _log.warning("a sentence was broken off after %.0f s", SPEECH_TIMEOUT_S)
         except (subprocess.CalledProcessError, OSError) as error:
-            why = "{0} cannot speak ({1}), so nothing is spoken: is a loudspeaker connected?"
-            raise VoiceError(make_message("voice-mute", why, program, error)) from None
+            raise VoiceError(get_text("voice-mute", program, error)) from None
 
     return speak
 

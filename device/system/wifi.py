@@ -18,9 +18,9 @@ from jeepney import DBusAddress, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.wrappers import DBusErrorResponse, unwrap_msg
 
+from device.catalogue import get_text
 from device.system.hotspot import Hotspot
 from engine.errors import TilekeeperError
-from engine.messages import make_message
 
 HOTSPOT_CONNECTION = "tilekeeper-hotspot"
 """Name (`connection.id`) of the connection that the installer creates for the table's own Wi-Fi."""
@@ -93,8 +93,7 @@ class NetworkManager:
                 self._wait(0.5)
             if state != _ACTIVATED:
                 bus.call(profile, f"{_NAME}.Settings.Connection", "Delete")
-                text = "the table could not join the Wi-Fi {0}: is it in range, and is its password right?"
-                raise WifiError(make_message("wifi-not-joined", text, name))
+                raise WifiError(get_text("wifi-not-joined", name))
 
     def close_hotspot(self) -> None:
         """Close the table's own Wi-Fi, so that NetworkManager can join a known network."""
@@ -227,7 +226,7 @@ class _Bus:
         for device in self.call(_ROOT, _NAME, "GetDevices"):
             if self.read(device, f"{_NAME}.Device", "DeviceType") == _WIFI_DEVICE:
                 return str(device)
-        raise WifiError(make_message("wifi-no-device", "this machine has no Wi-Fi"))
+        raise WifiError(get_text("wifi-no-device"))
 
     def list_access_points(self, device: str) -> Sequence[str]:
         """Return the paths of the access points in range."""
@@ -250,9 +249,9 @@ class _Bus:
         try:
             result: Sequence[Any] = unwrap_msg(self._connection.send_and_get_reply(message, timeout=CALL_TIMEOUT_S))
         except DBusErrorResponse as error:
-            raise WifiError(make_message("wifi-refused", "NetworkManager refused ({0})", error.name)) from error
+            raise WifiError(get_text("wifi-refused", error.name)) from error
         except (OSError, TimeoutError) as error:
-            raise WifiError(make_message("wifi-no-answer", "NetworkManager does not answer")) from error
+            raise WifiError(get_text("wifi-no-answer")) from error
         return result
 
 
@@ -261,7 +260,7 @@ def _open_bus() -> Iterator[_Bus]:
     try:
         connection = open_dbus_connection(bus="SYSTEM")
     except (OSError, KeyError) as error:
-        raise WifiError(make_message("wifi-no-bus", "this machine has no NetworkManager")) from error
+        raise WifiError(get_text("wifi-no-bus")) from error
     try:
         yield _Bus(connection)
     finally:

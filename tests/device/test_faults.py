@@ -181,7 +181,8 @@ def test_file_that_may_not_be_written_is_said_and_the_game_goes_on_in_memory(pat
         store.begin_game({"kind": "old"})
     path.chmod(0o444)
     script = (
-        "import os, sys; from pathlib import Path; from device.storage.recovery import open_store; os.setuid(65534);"
+        "import os, sys; from pathlib import Path; from device.catalogue import load_catalogue;"
+        "from device.storage.recovery import open_store; load_catalogue('en'); os.setuid(65534);"
         "store, trouble = open_store(Path(sys.argv[1])); print(store.begin_game({'kind': 'new'}), trouble)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True)

@@ -43,7 +43,7 @@ def modules() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def message_keys() -> set[str]:
-    """Return the literal keys that are passed to the functions of `device.session.messages`."""
+    """Return the literal keys that are passed to functions that take the text from the catalogue."""
     return {
         call.args[0].value
         for _, tree in modules()

@@ -15,11 +15,11 @@ from dataclasses import replace
 from flask import Response
 from jinja2 import Environment
 
+from device.catalogue import get_text
 from device.hall.hall_state import HallState, HallTable
 from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
-from engine.messages import make_message
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
 from web.streams import EventStreams, open_stream
@@ -105,9 +105,9 @@ class HallView:
         is_away, is_lost = table.is_online is False, not self.state.is_connected
         notices: tuple[Notice, ...] = ()
         if is_lost:
-            notices = (Notice(make_message("hall-no-broker", "the broker cannot be reached: what you see may be old")),)
+            notices = (Notice(get_text("hall-no-broker")),)
         elif is_away:
-            notices = (Notice(make_message("hall-away", "no connection")),)
+            notices = (Notice(get_text("hall-away")),)
         revision = 4 * table.revision + 2 * is_lost + is_away  # another one for each connection, too
         return replace(table.make_snapshot(self.delay_s), revision=revision, notices=notices)
 

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
 from device.cameras import Image
+from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.session.commands.base import TableCommand
 from device.session.commands.questions import ReadAgainWithPicture
@@ -18,7 +19,6 @@ from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Moment
 from device.session.table_session import TableSession
-from engine.messages import make_message
 from vision.photo import PhotoError, decode_photo
 from web.i18n import texts
 from web.pages.actions import explain_refusal
@@ -64,7 +64,7 @@ class Pictures:
         try:
             image = decode_photo(data, name).image
         except PhotoError as error:
-            return refuse(t.translate(format_sentence(make_message("camera-picture", "the picture {0}", error))))
+            return refuse(t.translate(format_sentence(get_text("camera-picture", error))))
         if not self.lock.acquire(timeout=READ_TIMEOUT_S):
             return refuse(t("setup.slow"))
         try:

@@ -13,7 +13,8 @@ from flask.typing import ResponseReturnValue
 
 from calibration.enrolment import enrolment_rows
 from device.cameras import CameraError
-from device.session.messages import CommandRefusedError, get_text
+from device.catalogue import get_text
+from device.session.messages import CommandRefusedError
 from device.session.setup import SetupView
 from device.session.table_session import TableSession
 from engine.reading import EMPTY

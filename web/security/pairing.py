@@ -22,8 +22,8 @@ from pathlib import Path
 
 from flask import request, session
 
+from device.catalogue import get_text
 from device.player_names import clean_name
-from device.session.messages import get_text
 from engine.errors import TilekeeperError
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.security.pairing_file import (

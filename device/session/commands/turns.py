@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.cameras import Image
+from device.catalogue import get_text
 from device.session.commands.base import (
     BoardRows,
     CommandContext,
@@ -23,7 +24,6 @@ from device.session.game_controller import GameController
 from device.session.messages import (
     OpenQuestion,
     convert_engine_errors,
-    get_text,
     make_challenger_question,
     make_notice,
     make_question,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from device.catalogue import get_text
 from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, RenamePlayer, RevealRack
 from device.session.commands.games import (
     DrawFirst,
@@ -22,7 +23,7 @@ from device.session.commands.games import (
 )
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.messages import PASS_OR_EXCHANGE, get_text
+from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

@@ -13,10 +13,11 @@ import cv2
 import pytest
 
 from device.capture.question_crop import crop_squares
+from device.catalogue import get_text
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
-from device.session.messages import DeferredQuestion, Question, get_text
+from device.session.messages import DeferredQuestion, Question
 from device.session.setup import SetupView
 from device.session.snapshot import TableSnapshot
 from device.settings import Settings

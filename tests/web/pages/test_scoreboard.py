@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import DeferredQuestion, Notice, Question, Trouble, get_text, make_question
+from device.catalogue import get_text
+from device.session.messages import DeferredQuestion, Notice, Question, Trouble, make_question
 from device.session.snapshot import PlayerView, Sight, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game

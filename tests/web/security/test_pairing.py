@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import get_text
+from device.catalogue import get_text
 from engine.limits import MAX_PAIRED_CLIENTS
 from tests.support import samples
 from tests.support.api_table import Program
