@@ -246,7 +246,7 @@ class BoardLocator:
         """
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < self._config.min_layout_agreement:
-            raise BoardNotFoundError(make_message("board-moved", "the board has moved"))
+            raise BoardNotFoundError(make_message("board-moved", "the board is not where it was"))
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:

@@ -207,7 +207,7 @@ def test_play_that_a_correction_leaves_with_the_wrong_player_is_noted(
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
     state = playing.submit(command).result(5)
-    text = "Ben played, but it was the turn of Anna."
+    text = "Ben played, but it was the turn of Anna. Check the player, or insert the missing turn."
     assert [notice.text for notice in state.notices if notice.key == "noted-out-of-turn"] == [text]
 
 
@@ -218,7 +218,7 @@ def test_inserted_play_on_the_squares_of_a_later_play_is_noted(playing: TableSes
     assert "noted-square-taken" not in [notice.key for notice in state.notices]
     state = playing.submit(InsertTurn(2, at="H7", word="A.M")).result(5)
     assert [n.text for n in state.notices if n.key == "noted-square-taken"] == [
-        "H6 FA.M: a tile is already on one of its squares."
+        "H6 FA.M: a tile is already on one of its squares. Check the square and the direction."
     ]
 
 

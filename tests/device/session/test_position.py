@@ -159,7 +159,7 @@ def test_position_is_undone_and_redone(playing: TableSession) -> None:
 def test_position_with_loose_tiles_is_noted(playing: TableSession) -> None:
     state = enter(playing, rows=tuple(map(tuple, rows(HORN, ("AT", 0, 0, True)))))
     assert [notice.text for notice in state.notices] == [
-        "The tiles on A1, B1 are not connected to the centre of the board."
+        "The tiles on A1, B1 are not connected to the centre of the board. Check these squares."
     ]
 
 
