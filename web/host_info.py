@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
-from device.hall.directed_table import DirectedTable
+from device.hall.publishing.directed_table import DirectedTable
 from device.panel.buttons import Button
 from device.panel.lights import Signal
 from device.panel.panel import PanelView
@@ -38,7 +38,7 @@ class PanelControl(Protocol):
 
 
 class DirectorCall(Protocol):
-    """The connection to a hall (`device.hall.publisher.HallPublisher`), with which players call the director."""
+    """The connection to a hall with which players call the director; see `device.hall.publishing.publisher`."""
 
     calls_director: bool
 

@@ -26,8 +26,8 @@ from msgspec import Meta
 
 from device.cameras import Frame, Image
 from device.capture.board_camera import has_moved, make_thumbnail
-from device.session.decision import filter_plays
 from device.session.snapshot import LookView, WordList
+from device.session.turns.decision import filter_plays
 from engine.board import Square
 from engine.events import PlayMade
 from engine.game import Game

@@ -20,12 +20,12 @@ from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, find_page_addresses, open_page
-from device.hall.publisher import HallPublisher, open_hall
+from device.hall.publishing.publisher import HallPublisher, open_hall
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
 from device.report.log_file import keep_log, read_log
-from device.session.auto_turns import AutoTurnConfig
+from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
 from device.session.snapshot import Phase, TableSnapshot

@@ -84,10 +84,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     """Open broker, tables, receiver and page; `stack` closes them. Raises `UserError`, `StoreError`."""
-    from device.hall.key_file import FILE_NAME as KEY_FILE_NAME
-    from device.hall.key_file import KeyFileError, open_key
-    from device.hall.receiver import HallReceiver
-    from device.hall.standings import PairingsError
+    from device.hall.receiving.key_file import FILE_NAME as KEY_FILE_NAME
+    from device.hall.receiving.key_file import KeyFileError, open_key
+    from device.hall.receiving.receiver import HallReceiver
+    from device.hall.receiving.standings import PairingsError
     from device.storage.files import read_small_file
     from web.hall.app import create_hall_app
     from web.security.pairing import Pairing

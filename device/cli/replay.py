@@ -112,7 +112,7 @@ def replay_one_video(
     `turn_list` is a file with the passes and exchanges, which the video does not show.
     """
     from device.capture.video_frames import VideoError, read_frames
-    from device.session.video_replay import TurnListError, format_time, parse_turn_list, replay_video
+    from device.session.turns.video_replay import TurnListError, format_time, parse_turn_list, replay_video
 
     try:
         entered = parse_turn_list(turn_list.read_text(encoding="utf-8")) if turn_list else ()

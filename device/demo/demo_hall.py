@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from device.demo.scripted_table import ScriptedTable
-from device.hall.directed_table import DirectedTable
-from device.hall.publisher import HallPublisher
+from device.hall.publishing.directed_table import DirectedTable
+from device.hall.publishing.publisher import HallPublisher
 from device.session.snapshot import Phase
 from device.settings import HallSettings
 from device.storage.store import GameStore

@@ -14,7 +14,7 @@ import numpy as np
 from device.capture.turn_images import find_reading
 from device.catalogue import get_text
 from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
-from device.session.decision import filter_plays
+from device.session.turns.decision import filter_plays
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game
 from device.storage.game_log import EventHistory

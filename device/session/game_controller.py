@@ -8,7 +8,6 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, TurnContext, find_next_question, withdraw_void_plays_with_notices
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory, QuestionNote, make_deferral
 from device.session.messages import (
     Notice,
@@ -23,6 +22,7 @@ from device.session.messages import (
     make_refusal,
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot, find_deciding_words
+from device.session.turns.decision import Decision, TurnContext, find_next_question, withdraw_void_plays_with_notices
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square

@@ -19,9 +19,9 @@ import msgspec
 
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
-from device.session.decision import Decision
 from device.session.messages import OLD_TILE_KEYS, DeferredQuestion, Notice, OpenQuestion, Trouble, make_notice
 from device.session.snapshot import Moment, PlayerView
+from device.session.turns.decision import Decision
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.events import Event, QuestionDeferred, from_json, to_json

@@ -21,8 +21,9 @@ from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
-from device.session.auto_turns import AutoTurnConfig
-from device.session.background import BackgroundWork
+from device.session.background.auto_turns import AutoTurnConfig
+from device.session.background.profile_updater import ProfileUpdater
+from device.session.background.work import BackgroundWork
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
@@ -30,11 +31,10 @@ from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
-from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import Listener, Moment, Sight, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
-from device.session.turn_capture import (
+from device.session.turns.turn_capture import (
     AdvanceCapture,
     AdvanceReader,
     TurnCapture,
@@ -66,7 +66,7 @@ class TableSession:
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
     one command at a time. Other threads work between commands: `ahead`, which reads the board in advance while it is at
-    rest, and those in `device.session.background`.
+    rest, and those in `device.session.background.work`.
     """
 
     def __init__(

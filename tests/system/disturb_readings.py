@@ -30,9 +30,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from device.session.decision import Decision, TurnContext, decide
 from device.session.messages import PASS_OR_EXCHANGE, OpenQuestion
 from device.session.snapshot import WordList, is_listed
+from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn

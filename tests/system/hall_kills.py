@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from device.hall import broker_task
-from device.hall.hall_state import replay_game
-from device.hall.publisher import HallPublisher
-from device.hall.received_games import ReceivedGame
+from device.hall.publishing.publisher import HallPublisher
+from device.hall.receiving.hall_state import replay_game
+from device.hall.receiving.received_games import ReceivedGame
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.turns import ExchangeTiles

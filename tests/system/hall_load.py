@@ -28,7 +28,7 @@ from pathlib import Path
 
 from device.demo.demo_hall import open_broker
 from device.demo.scripted_table import ScriptedTable
-from device.hall.publisher import HallPublisher
+from device.hall.publishing.publisher import HallPublisher
 from device.settings import HallSettings
 from device.storage.store import GameStore
 from tests.support.api_client import find_free_port

@@ -28,12 +28,12 @@ import numpy as np
 from device.cameras import Frame
 from device.capture.video_frames import VideoFrame, read_frames
 from device.demo.demo_table import load_demo_games
-from device.session.auto_turns import AutoTurnConfig
+from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import StartGame
 from device.session.commands.turns import ExchangeTiles, PassTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
-from device.session.video_replay import EnteredTurn, replay_video
+from device.session.turns.video_replay import EnteredTurn, replay_video
 from device.settings import TableSettings
 from device.storage.store import GameStore
 from engine.board import SQUARES, Board, column_of, row_of

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import tests.system.disturb_readings as harness
-from device.session.decision import Decision
+from device.session.turns.decision import Decision
 from engine.events import Passed
 from engine.game import Game
 from engine.reading import EMPTY

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from calibration.profile import ProfileError, TableProfile
-from device.hall.key_file import KeyFileError, open_key
-from device.hall.receiver import HallReceiver
+from device.hall.receiving.key_file import KeyFileError, open_key
+from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.games import StartGame
 from device.session.commands.turns import PassTurn
 from device.session.table_session import TableSession

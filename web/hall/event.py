@@ -13,10 +13,10 @@ from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
 from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock, is_sound_command
-from device.hall.hall_state import HallState
-from device.hall.received_games import ReceivedGames
-from device.hall.results import Result
-from device.hall.standings import (
+from device.hall.receiving.hall_state import HallState
+from device.hall.receiving.received_games import ReceivedGames
+from device.hall.receiving.results import Result
+from device.hall.receiving.standings import (
     PairingsError,
     format_csv,
     format_pairings,
@@ -44,7 +44,7 @@ MAX_POINTS = 1999
 
 
 class Hall(Protocol):
-    """Interface of the hall as its pages use it; `device.hall.receiver.HallReceiver` implements it."""
+    """Interface of the hall as its pages use it; `device.hall.receiving.receiver.HallReceiver` implements it."""
 
     state: HallState
     games: ReceivedGames

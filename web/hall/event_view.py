@@ -8,9 +8,9 @@ from itertools import groupby
 
 from flask import Response
 
-from device.hall.hall_state import HallState
-from device.hall.results import Result
-from device.hall.standings import (
+from device.hall.receiving.hall_state import HallState
+from device.hall.receiving.results import Result
+from device.hall.receiving.standings import (
     Pairing,
     compute_standings,
     find_uncounted,

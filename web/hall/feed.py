@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from device.hall.hall_state import HallState
+from device.hall.receiving.hall_state import HallState
 from device.system.periodic import PeriodicTask
 
 TICK_S = 0.05

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, abort
 from flask.typing import ResponseReturnValue
 
-from device.hall.hall_state import HallTable
+from device.hall.receiving.hall_state import HallTable
 from engine.cgp import format_cgp
 from engine.errors import NotationError
 from web.api.operations import encode_json

@@ -16,7 +16,7 @@ from flask import Response
 from jinja2 import Environment
 
 from device.catalogue import get_text
-from device.hall.hall_state import HallState, HallTable
+from device.hall.receiving.hall_state import HallState, HallTable
 from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
-from device.hall.directed_table import DirectedTable
 from device.hall.director import format_fingerprint
+from device.hall.publishing.directed_table import DirectedTable
 from device.storage.store import StoreError
 from web.i18n import texts
 from web.responses import accept, refuse, render_page, require_admin, require_pairing

@@ -15,7 +15,7 @@ from device.session.game_controller import GameController
 from device.session.messages import Question, convert_engine_errors, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase
-from device.session.turn_capture import AdvanceCapture
+from device.session.turns.turn_capture import AdvanceCapture
 from engine.board import Square
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY

@@ -19,7 +19,6 @@ from device.session.commands.base import (
     check_player,
     parse_board,
 )
-from device.session.decision import Decision, decide
 from device.session.game_controller import GameController
 from device.session.messages import (
     OpenQuestion,
@@ -31,7 +30,8 @@ from device.session.messages import (
 )
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
-from device.session.turn_capture import AdvanceCapture
+from device.session.turns.decision import Decision, decide
+from device.session.turns.turn_capture import AdvanceCapture
 from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
 from engine.errors import NotationError, RulesError

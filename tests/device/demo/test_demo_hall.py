@@ -10,7 +10,7 @@ from device.cli import main
 from device.demo.demo_hall import DemoHall, open_broker
 from device.demo.scripted_table import ScriptedTable
 from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock
-from device.hall.receiver import HallReceiver
+from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.games import EndPause
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase

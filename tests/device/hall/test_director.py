@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from paho.mqtt.publish import single
 
 from device.hall.connection import BrokerConnection, BrokerRefusedError
-from device.hall.directed_table import NOTE_NAME, DirectedTable
 from device.hall.director import (
     KEY_TOPIC,
     MAX_ORDER_BYTES,
@@ -32,9 +31,10 @@ from device.hall.director import (
     make_order_message,
     verify_order,
 )
-from device.hall.key_file import KeyFileError, open_key
-from device.hall.publisher import HallPublisher
-from device.hall.receiver import HallReceiver
+from device.hall.publishing.directed_table import NOTE_NAME, DirectedTable
+from device.hall.publishing.publisher import HallPublisher
+from device.hall.receiving.key_file import KeyFileError, open_key
+from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause, Pause
 from device.session.messages import CommandRefusedError
@@ -317,7 +317,7 @@ def test_director_starts_a_clock_and_a_replay_does_not(
     playing: TableSession, make_broker: MakeBroker, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broker, reports, sent = make_broker(), list[str](), list[bytes]()
-    monkeypatch.setattr("device.hall.receiver.make_order_message", record(sent))
+    monkeypatch.setattr("device.hall.receiving.receiver.make_order_message", record(sent))
     playing.submit(Pause()).result(5)
     with GameStore(path, is_owner=False) as store:
         directed = DirectedTable("7", store, playing.submit, reports.append)

@@ -19,9 +19,9 @@ from paho.mqtt.subscribe import simple
 
 from device.hall.asyncapi import format_document
 from device.hall.connection import BrokerConnection
-from device.hall.event_queue import NOTE_NAME, EventQueue, Position
 from device.hall.messages import Publication, TableEvent, make_state_message, make_status_message
-from device.hall.publisher import HallPublisher
+from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, Position
+from device.hall.publishing.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
 from device.storage.errors import StoreFullError

@@ -182,7 +182,7 @@ def test_hand_that_hides_different_squares_in_each_picture_hides_nothing(
 def test_hand_that_stays_on_the_word_ends_in_a_question(
     session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.session.turn_capture.MAX_HAND_WAIT_S", 0.0)
+    monkeypatch.setattr("device.session.turns.turn_capture.MAX_HAND_WAIT_S", 0.0)
     table.lay(HORN)
     table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
     state = end_turn(session)

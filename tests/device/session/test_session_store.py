@@ -62,7 +62,7 @@ def test_running_clock_is_written_every_ten_seconds(path: Path, monkeypatch: pyt
             tasks[name] = work
             super().__init__(name, work, closing)
 
-    monkeypatch.setattr("device.session.background.PeriodicTask", RecordedTask)
+    monkeypatch.setattr("device.session.background.work.PeriodicTask", RecordedTask)
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS):
         assert tasks["clock"]() == 10.0
@@ -163,7 +163,7 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
 def test_disk_that_works_again_is_used_without_a_press(
     table: TextTable, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.session.background.SAVE_RETRY_INTERVAL_S", 0.05)
+    monkeypatch.setattr("device.session.background.work.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(5)
         store.connection.execute("PRAGMA query_only = ON")

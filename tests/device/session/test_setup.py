@@ -14,8 +14,8 @@ from calibration.profile import TableProfile
 from device.cameras import CameraError
 from device.cameras.folder import FolderCamera
 from device.capture.board_camera import BoardCamera
+from device.session.background.profile_updater import ProfileUpdater
 from device.session.messages import CommandRefusedError
-from device.session.profile_updater import ProfileUpdater
 from device.session.setup import TableSetup
 from device.storage.store import GameStore
 from engine.events import Passed, PlayMade

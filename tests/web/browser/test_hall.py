@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.hall.hall_state import apply_game, apply_status
+from device.hall.receiving.hall_state import apply_game, apply_status
 from engine.events import Passed
 from tests.support.browsers import MARKS, PHONE, SCREEN, opened
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received

@@ -10,7 +10,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.hall.director import DirectorCommand
-from device.hall.hall_state import (
+from device.hall.messages import PlayerTotal, TableClock, TableState
+from device.hall.receiving.hall_state import (
     HallState,
     apply_connection,
     apply_game,
@@ -20,10 +21,9 @@ from device.hall.hall_state import (
     apply_status,
     apply_table_state,
 )
-from device.hall.messages import PlayerTotal, TableClock, TableState
-from device.hall.received_games import ReceivedGame, ReceivedGames
-from device.hall.results import Result
-from device.hall.standings import check_pairings, parse_pairings
+from device.hall.receiving.received_games import ReceivedGame, ReceivedGames
+from device.hall.receiving.results import Result
+from device.hall.receiving.standings import check_pairings, parse_pairings
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade, to_json
 from engine.rules import rules_preset

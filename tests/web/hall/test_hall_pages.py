@@ -10,7 +10,13 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from device.catalogue import list_languages
-from device.hall.hall_state import apply_connection, apply_game, apply_problem, apply_status, apply_table_state
+from device.hall.receiving.hall_state import (
+    apply_connection,
+    apply_game,
+    apply_problem,
+    apply_status,
+    apply_table_state,
+)
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
 from engine.messages import make_message
 from tests.support.engine_table import new_game, written

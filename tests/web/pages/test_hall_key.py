@@ -9,7 +9,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask.testing import FlaskClient
 
-from device.hall.directed_table import DirectedTable
 from device.hall.director import (
     KEY_TOPIC,
     DirectorOrder,
@@ -20,6 +19,7 @@ from device.hall.director import (
     make_key_message,
     make_order_message,
 )
+from device.hall.publishing.directed_table import DirectedTable
 from device.storage.store import GameStore
 from tests.support.api_table import House, house
 from tests.web.conftest import pair, token

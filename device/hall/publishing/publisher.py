@@ -1,0 +1,168 @@
+"""The thread that publishes the games of a table to the broker of the hall."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from device.catalogue import get_text
+from device.hall.broker_task import BrokerTask
+from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
+from device.hall.messages import Publication, TableEvent, make_answer_message, make_state_message, make_status_message
+from device.hall.publishing.directed_table import DirectedTable
+from device.hall.publishing.event_queue import EventQueue
+from device.hall.publishing.home_assistant import make_discovery_message
+from device.session.snapshot import SnapshotSource, TableSnapshot
+from device.session.table_session import TableSession
+from device.settings import HallSettings
+from device.storage.store import GameStore
+
+if TYPE_CHECKING:
+    from device.hall.connection import BrokerConnection, Subscription
+
+_log = logging.getLogger(__name__)
+
+CHECK_INTERVAL_S = 5.0
+"""Interval, in seconds, at which the store is read even if there is no new snapshot."""
+
+
+def open_hall(
+    session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
+) -> AbstractContextManager[HallPublisher | None]:
+    """Return a context manager that publishes the games and carries out the orders of an accepted hall.
+
+    If the MQTT library is not installed, `report` is called with a message, and the context manager yields None.
+    """
+    if find_spec("paho") is None:
+        report(get_text("hall-missing"))
+        return nullcontext()
+    directed = DirectedTable(settings.table, store, session.submit, report)
+    return HallPublisher(session, store, settings, report, directed)
+
+
+class HallPublisher(BrokerTask):
+    """Publisher of a table: its events and newest log from the store, its newest snapshot, and its status.
+
+    `calls_director` is True while the players call the director. `directed` receives the messages of the director.
+    """
+
+    def __init__(
+        self,
+        session: SnapshotSource,
+        store: GameStore,
+        settings: HallSettings,
+        report: Callable[[str], None],
+        directed: DirectedTable | None = None,
+    ) -> None:
+        super().__init__(report)
+        self._session = session
+        self._store = store
+        self._settings = settings
+        self.calls_director = False
+        self.directed = directed
+        self._is_hall_new = False
+        if directed is not None:
+            directed.on_answer = self._wake_thread
+        session.add_listener(self._handle_state)
+        self._start()
+
+    def close(self) -> None:
+        """Publish that the table is offline, and stop the thread."""
+        self._session.remove_listener(self._handle_state)
+        super().close()
+
+    def call_director(self, is_on: bool) -> None:
+        """Call the director of the hall, or cancel the call if `is_on` is False."""
+        self.calls_director = is_on
+        self._wake_thread()
+
+    def _handle_state(self, _: TableSnapshot) -> None:
+        self._wake_thread()
+
+    def _describe_refusal(self, error: Exception) -> str:
+        return get_text("hall-refused", error)
+
+    def _make_subscription(self, queue: EventQueue) -> Subscription | None:
+        """Return the subscription to the director's messages; the broker keeps none while the table is offline."""
+        from device.hall.connection import Subscription
+
+        directed = self.directed
+        if directed is None:
+            return None
+        return Subscription(
+            (KEY_TOPIC, make_director_topic(self._settings.table)),
+            lambda topic, payload, is_retained: self._receive(directed, queue, topic, payload, is_retained),
+            session_s=0,
+            max_bytes=MAX_PACKET_BYTES,
+            is_required=False,
+        )
+
+    def _receive(
+        self, directed: DirectedTable, queue: EventQueue, topic: str, payload: bytes, is_retained: bool
+    ) -> None:
+        """Pass a message on. A hall that connects sends its key; it then gets the state of this moment.
+
+        The state that the broker has kept is of no use for a running clock if the table has a wrong time.
+        """
+        self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)
+        directed.receive(topic, payload, is_retained, queue.store_id)
+
+    def _publish_answers(self, connection: BrokerConnection) -> None:
+        """Publish the answers to the director; if the broker does not allow them, this is only logged."""
+        answers = self.directed.take_answers() if self.directed else []
+        connection.publish(
+            [make_answer_message(answer) for answer in answers],
+            lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
+        )
+
+    @property
+    def _given_name(self) -> str:
+        return self.directed.name if self.directed else ""
+
+    def _make_state(self, state: TableSnapshot, calls_director: bool, name: str, store: str) -> Publication:
+        return make_state_message(
+            self._settings.table,
+            state,
+            time.monotonic(),
+            time.time(),
+            calls_director=calls_director,
+            name=name,
+            store=store,
+        )
+
+    def _use_broker(self) -> None:
+        """Connect and publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
+        from device.hall.connection import BrokerConnection
+
+        settings = self._settings
+        queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
+        will = make_status_message(settings.table, online=False)
+        connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
+        last: tuple[TableSnapshot, bool, str] | None = None
+        sent: TableEvent | None = None
+        try:
+            discovery = [make_discovery_message(settings.table)] if settings.home_assistant else []
+            connection.publish([make_status_message(settings.table, online=True), *discovery, *queue.read_log()])
+            while not self._closing.is_set():
+                if connection.is_acknowledged:
+                    if sent:
+                        queue.acknowledge(sent)
+                    batch, newest = queue.read_batch(), (self._session.state, self.calls_director, self._given_name)
+                    sent = batch[-1].message if batch and isinstance(batch[-1].message, TableEvent) else None
+                    if sent:
+                        batch += queue.read_log(sent.game)
+                    if last is None or newest[0] is not last[0] or newest[1:] != last[1:] or self._is_hall_new:
+                        self._is_hall_new = False
+                        batch.append(self._make_state(*newest, queue.store_id))
+                        last = newest
+                    connection.publish(batch)
+                    self._publish_answers(connection)
+                connection.wait(CHECK_INTERVAL_S)
+                self._has_delivered = self._has_delivered or connection.is_acknowledged
+            connection.publish([will])
+        finally:
+            connection.close()

@@ -1,0 +1,1 @@
+"""The hall's side: the messages, games, results and standings of all tables."""

@@ -1,0 +1,348 @@
+"""The state of the hall as an immutable value, and the functions that apply messages to it.
+
+Nothing here depends on the network or on a file. Games are replayed by the engine from their events, so that totals are
+computed by the same code as at the table. No word list is used, so the hall cannot reveal whether a word is valid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import lru_cache
+from types import MappingProxyType
+
+from device.catalogue import get_text
+from device.hall.director import ORDER_REASONS, DirectorCommand
+from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
+from device.hall.receiving.received_games import ReceivedGame
+from device.hall.receiving.results import Result, make_result
+from device.hall.receiving.standings import Pairing
+from device.session.clock import ClockView
+from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
+from device.storage.errors import ArchiveError
+from device.storage.game_file import parse_event, replay_checked
+from device.storage.game_log import UNREADABLE_GAME_ERRORS
+from device.storage.stored_game import StoredEvent
+from engine.errors import RulesError
+from engine.game import Game
+from engine.messages import Message
+
+MAX_TABLES = 2000
+"""Largest number of tables, so that a client with many names cannot fill the memory."""
+MAX_PROBLEMS = 50
+"""Largest number of refused messages that are kept."""
+MAX_ORDERS = 1000
+"""Largest number of orders that are kept."""
+_PHASES = {str(phase): phase for phase in Phase}
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """The newest game of a table; `game` is None if this version of the program cannot read its events."""
+
+    received: ReceivedGame
+    event_count: int
+    game: Game | None
+    snapshot: TableSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class HallTable:
+    """One table in the state of the hall.
+
+    `is_online` is None before the first message about it. `state` is the last state that the table published, and
+    `arrived` the time of its arrival (`time.monotonic()`). `revision` is that of the hall at the last change of the
+    table.
+    """
+
+    name: str
+    revision: int = 0
+    is_online: bool | None = None
+    state: TableState | None = None
+    arrived: float = 0.0
+    played: PlayedGame | None = None
+
+    @property
+    def title(self) -> str:
+        """The name that the director has given to the table, by default its own."""
+        return (self.state.name if self.state else "") or self.name
+
+    @property
+    def needs_help(self) -> bool:
+        """True if the table calls the director, reports a fault, or is offline in the middle of a game."""
+        if self.state is None:
+            return False
+        is_playing = self.state.phase not in (Phase.LOBBY, Phase.ENDED)
+        return self.state.calls_director or bool(self.state.trouble) or (is_playing and self.is_online is False)
+
+    @property
+    def snapshot(self) -> TableSnapshot:
+        """The game as a snapshot, as a session has it, without delay."""
+        return self.make_snapshot(0.0)
+
+    def make_snapshot(self, delay_s: float) -> TableSnapshot:
+        """Return the game as a snapshot, as a session has it: from its events, with the phase and clocks of the table.
+
+        `delay_s` is the delay in seconds with which viewers see the game; the clocks are shifted by it. If the events
+        cannot be used (missing, not stored, or of a newer version), the snapshot contains only what the table has
+        published as its state.
+        """
+        state, played = self.state, self._shown_game
+        if played is None:
+            return self._make_short_snapshot(delay_s)
+        snapshot = replace(played.snapshot, revision=self.revision)
+        if state is None or not _is_current(state, played):
+            return snapshot
+        overtime = snapshot.rules.overtime_points if snapshot.rules else 0
+        clock = self._make_clock(state, overtime, delay_s)
+        return replace(snapshot, phase=_read_phase(state), turn_of=state.turn_of, clock=clock)
+
+    @property
+    def phase(self) -> Phase:
+        """The phase of `snapshot`, which takes much longer to make."""
+        played = self._shown_game
+        if self.state is not None and (played is None or _is_current(self.state, played)):
+            return _read_phase(self.state)
+        return played.snapshot.phase if played else Phase.LOBBY
+
+    @property
+    def is_playing(self) -> bool:
+        """True if a game is in progress at the table."""
+        return self.phase not in (Phase.LOBBY, Phase.ENDED)
+
+    @property
+    def players(self) -> tuple[PlayerView, ...]:
+        """The players of `snapshot` with their totals."""
+        played = self._shown_game
+        return played.snapshot.players if played else self._make_short_snapshot(0.0).players
+
+    @property
+    def _shown_game(self) -> PlayedGame | None:
+        """The newest game, if its events can be read and the table shows it."""
+        state, played = self.state, self.played
+        if played is None or played.game is None or (state is not None and not _shows(state, played.received)):
+            return None
+        return played
+
+    def _make_short_snapshot(self, delay_s: float) -> TableSnapshot:
+        if self.state is None:
+            return TableSnapshot(self.revision)
+        return TableSnapshot(
+            self.revision,
+            phase=_read_phase(self.state),
+            players=tuple(PlayerView(player.name, player.total) for player in self.state.players),
+            turn_of=self.state.turn_of,
+            in_bag=self.state.in_bag,
+            winners=self.state.winners,
+            clock=self._make_clock(self.state, 0, delay_s),
+        )
+
+    def _make_clock(self, state: TableState, overtime: int, delay_s: float) -> ClockView | None:
+        clock = state.clock
+        if clock is None:
+            return None
+        return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, self.arrived + delay_s)
+
+
+def _is_current(state: TableState, played: PlayedGame) -> bool:
+    """Return True if the state was made after the last received event of the game."""
+    return (state.game, state.events) == (played.received.number, played.event_count)
+
+
+def is_state_of(state: TableState, game: ReceivedGame) -> bool:
+    """Return True if a table's state belongs to this game; the states of earlier versions name no store."""
+    return state.game == game.number and state.store in ("", game.store)
+
+
+def _shows(state: TableState, game: ReceivedGame) -> bool:
+    """Return True if a table in this state shows the game: it is played now, or is the last one before the next."""
+    return is_state_of(state, game) or (state.game == 0 and state.store in ("", game.store))
+
+
+def _read_phase(state: TableState) -> Phase:
+    """Return the phase of a table; a phase that this version does not know counts as `Phase.TURN`."""
+    return _PHASES.get(state.phase, Phase.TURN)
+
+
+class OrderStatus(StrEnum):
+    """Status of an order of the director: sent, answered, or not sent and why."""
+
+    SENT = "sent"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    AWAY = "away"
+    NO_GAME = "no_game"
+
+
+@dataclass(frozen=True, slots=True)
+class SentOrder:
+    """An order of the director to a table, its status, and the reason of a refusal; `number` is 0 if not sent."""
+
+    table: str
+    command: DirectorCommand
+    number: int
+    status: OrderStatus
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HallState:
+    """All tables by name, in the order of their names, and the results of their games, oldest first.
+
+    `pairings` are those of the event. `names_revision` is the revision of the last change of the tables' names, and
+    `results_revision` that of results or pairings. `problems` are texts about refused messages, and `orders` the orders
+    of the director, both newest last. `earlier` are the ids of the games that ended before this event began.
+    `is_connected` is True while the hall is connected to the broker.
+    """
+
+    revision: int = 0
+    tables: Mapping[str, HallTable] = field(default_factory=lambda: MappingProxyType({}))
+    names_revision: int = 0
+    results: tuple[Result, ...] = ()
+    results_revision: int = 0
+    pairings: tuple[Pairing, ...] = ()
+    problems: tuple[str, ...] = ()
+    orders: tuple[SentOrder, ...] = ()
+    earlier: frozenset[int] = frozenset()
+    is_connected: bool = False
+
+    def find_title(self, name: str) -> str:
+        """Return the title of a table; for an unknown table, this is its name."""
+        table = self.tables.get(name)
+        return table.title if table else name
+
+    def find_name(self, text: str) -> str:
+        """Return the name of the table with this name or title, ignoring case, or `text` if there is no such table."""
+        keys = [(table.name, table.name) for table in self.tables.values()]
+        keys += [(table.title, table.name) for table in self.tables.values()]
+        return next((name for key, name in keys if key.casefold() == text.casefold()), text)
+
+    def find_table(self, name: str) -> HallTable:
+        """Return the table with this name, or a new one. Raises `TooManyTablesError`."""
+        if name not in self.tables and len(self.tables) >= MAX_TABLES:
+            raise TooManyTablesError(get_text("hall-too-many-tables", MAX_TABLES))
+        return self.tables.get(name) or HallTable(name)
+
+
+class TooManyTablesError(RulesError):
+    """More different names of tables than a hall may have."""
+
+
+@lru_cache(maxsize=2 * MAX_TABLES)
+def sort_key(name: str) -> tuple[object, ...]:
+    """Return a key that sorts names of tables, with the numbers in them in numerical order.
+
+    >>> sorted(["Table 10", "Table 9", "A"], key=sort_key)
+    ['A', 'Table 9', 'Table 10']
+    """
+    parts = re.split(r"(\d+)", name.casefold())
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts)
+
+
+def apply_status(hall: HallState, name: str, *, is_online: bool) -> HallState:
+    """Return the hall after the table `name` has come online or gone offline."""
+    return _replace_table(hall, replace(hall.find_table(name), is_online=is_online))
+
+
+def apply_table_state(hall: HallState, state: TableState, arrived: float) -> HallState:
+    """Return the hall after a state was received from a table at the time `arrived` (`time.monotonic()`)."""
+    return _replace_table(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
+
+
+def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
+    """Return the hall after the connection to the broker was made or lost."""
+    return replace(hall, revision=hall.revision + 1, is_connected=is_connected)
+
+
+def apply_problem(hall: HallState, text: str) -> HallState:
+    """Return the hall with one more text about a refused message."""
+    return replace(hall, revision=hall.revision + 1, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
+
+
+def apply_orders(hall: HallState, orders: Sequence[SentOrder]) -> HallState:
+    """Return the hall with further orders of the director."""
+    return replace(hall, revision=hall.revision + 1, orders=(*hall.orders, *orders)[-MAX_ORDERS:])
+
+
+def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
+    """Return the hall after a table has answered an order; only the first answer to an order counts."""
+    status = OrderStatus.ACCEPTED if answer.accepted else OrderStatus.REFUSED
+    text = answer.reason[:MAX_REASON_CHARS]
+    reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
+    orders = tuple(
+        replace(one, status=status, reason=reason)
+        if (one.table, one.number, one.status) == (answer.table, answer.number, OrderStatus.SENT)
+        else one
+        for one in hall.orders
+    )
+    return hall if orders == hall.orders else replace(hall, revision=hall.revision + 1, orders=orders)
+
+
+def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
+    """Return the hall with `results` as its results, sorted by time."""
+    ordered, revision = tuple(sorted(results, key=lambda result: result.ended)), hall.revision + 1
+    return replace(hall, revision=revision, results=ordered, results_revision=revision)
+
+
+def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
+    """Return the hall with `pairings` as its pairings."""
+    revision = hall.revision + 1
+    return replace(hall, revision=revision, pairings=pairings, results_revision=revision)
+
+
+def apply_new_event(hall: HallState) -> HallState:
+    """Return the hall without pairings and results, for a new event; the games that had ended stay without a result."""
+    earlier = hall.earlier.union(result.game for result in hall.results if result.game)
+    return apply_results(apply_pairings(replace(hall, earlier=earlier), ()), ())
+
+
+def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
+    """Return the hall after events of a game were received; `events` are all events of the game.
+
+    If this is not the newest game of its table, only its result is updated.
+    """
+    table, played = hall.find_table(received.table), replay_game(received, events)
+    game = None if received.id in hall.earlier else played.game
+    result = make_result(received.table, received.id, game, events[-1].time) if game else None
+    before = next((one for one in hall.results if one.game == received.id), None)
+    if result != before:
+        others = [one for one in hall.results if one.game != received.id]
+        hall = apply_results(hall, [*others, result] if result else others)
+    return _replace_table(hall, replace(table, played=played)) if _is_newest(table, received) else hall
+
+
+def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
+    """Return True if no other game of the table is newer.
+
+    The table's state names its newest game, which counts more than the start times: after the clock of a table was set
+    back, a new game has an earlier start time than others.
+    """
+    shown = table.played.received if table.played else None
+    if shown is None:
+        return True
+    if table.state and any(is_state_of(table.state, game) for game in (shown, received)):
+        return is_state_of(table.state, received)
+    return shown.started <= received.started
+
+
+def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
+    """Replay the events of a game, with the same checks as an import, because the events are not trusted."""
+    try:
+        game = replay_checked([parse_event(event.body) for event in events])
+        snapshot = replace(
+            build_snapshot(game, None), game=received.id, events=len(events), lexicon=game.start_event.lexicon
+        )
+    except (ArchiveError, *UNREADABLE_GAME_ERRORS):
+        return PlayedGame(received, len(events), None, TableSnapshot(game=received.id, events=len(events)))
+    return PlayedGame(received, len(events), game, snapshot)
+
+
+def _replace_table(hall: HallState, table: HallTable) -> HallState:
+    revision = hall.revision + 1
+    tables = {**hall.tables, table.name: replace(table, revision=revision)}
+    if table.name in hall.tables:
+        return replace(hall, revision=revision, tables=MappingProxyType(tables))
+    ordered = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
+    return replace(hall, revision=revision, tables=MappingProxyType(ordered), names_revision=revision)

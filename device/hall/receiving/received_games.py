@@ -1,0 +1,271 @@
+"""Storage of the games that the hall has received, in an SQLite file: each event once, in the order of the table's log.
+
+A table sends an event again after an outage, and its whole log after each connection. A table whose backup was restored
+sends different events with the same numbers; the events that arrive last replace the earlier ones.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from device.catalogue import get_text
+from device.hall.receiving.hall_schema import (
+    HALL_SCHEMA,
+    EventRow,
+    GameRow,
+    count_change,
+    find_damages,
+    read_total,
+    seal_game,
+)
+from device.hall.receiving.results import Result
+from device.storage.checksums import TailRecord, compute_checksum
+from device.storage.database import MEMORY, Database
+from device.storage.errors import StoreDamagedError, to_store_error
+from device.storage.stored_game import StoredEvent
+from engine.errors import TilekeeperError
+
+_log = logging.getLogger(__name__)
+
+MAX_TABLE_GAMES = 2000
+"""Largest number of games that are kept of one table: enough for five games a week over almost eight years."""
+MAX_TABLE_BYTES = 50_000_000
+"""Largest size of the events of one table, in bytes; a game has 5 kB, or 50 kB if long and often corrected."""
+MAX_GAME_BYTES = 1_000_000
+"""Largest size of the events of one game, in bytes; it equals that of a message, which may contain them all."""
+_EVENT_OVERHEAD_BYTES = 40
+"""Space that SQLite needs for a row in addition to its text; without it, many short events would not count."""
+
+_FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
+_FIND_START = """
+SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
+    WHERE place = ? AND started = ? AND body = ?
+"""
+
+_EVENT_BYTES = f"coalesce(sum(length(CAST(event.body AS BLOB)) + {_EVENT_OVERHEAD_BYTES}), 0)"
+_SUM_GAMES = f"""
+SELECT game.id, {_EVENT_BYTES} FROM game JOIN event ON event.game = game.id WHERE place = ? GROUP BY game.id
+"""
+_SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
+
+
+class MissingEventsError(TilekeeperError):
+    """Missing events before the received ones; the whole log of the table contains them."""
+
+
+class TableFullError(TilekeeperError):
+    """A table that has sent more than the hall keeps of one table; what was stored before is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedGame:
+    """A game of a table: its id in the hall, its number in the `store` of the table, and the time of its first event.
+
+    The time is in seconds since 1970.
+    """
+
+    id: int
+    table: str
+    number: int
+    started: float
+    store: str = ""
+
+
+class ReceivedGames:
+    """The file with the received games; thread-safe. All methods may raise `StoreError`."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Open or create the file. Raises `StoreDamagedError` if anything in the file is damaged.
+
+        `lost_tail` is a message about changes that were written and are lost, or empty.
+        """
+        self.lost_tail = ""
+        self._sizes: dict[str, dict[int, int]] = {}
+        """The sizes in bytes of the stored games of each table, by their ids."""
+        self._tail_record = TailRecord(None if path == MEMORY else Path(f"{path}.tail"))
+        self._database = Database(path, is_owner=True, schema=HALL_SCHEMA)
+        try:
+            self._check(self._database.connection)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _check(self, db: sqlite3.Connection) -> None:
+        """Find damages and lost changes. Raises `StoreDamagedError`."""
+        path = self._database.path
+        try:
+            damages = list(find_damages(db))
+            total, recorded = read_total(db), self._tail_record.read()
+        except sqlite3.Error as error:
+            raise to_store_error(error, path) from error
+        if damages or total is None:
+            _log.warning("%s is damaged: %s", path, "; ".join(damages[:10]))
+            raise StoreDamagedError(get_text("store-broken", path, damages[0]))
+        lost = recorded.length - total.changes if recorded else 0
+        if lost > 0:
+            self.lost_tail = get_text("hall-tail-lost", Path(path).name, lost)
+        self._tail_record.write(total.tail)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
+        """Add consecutive events of a game; return the game, or None if all events were stored already.
+
+        An event that differs from the stored event with the same number replaces it and all later ones. A different
+        event 0 begins another game. `store` and `number` are the table's store and the number of the game there. Raises
+        `MissingEventsError`, `TableFullError`.
+        """
+        with self._transaction() as db:
+            sizes = self._read_sizes(db, table)
+            game = self._find_game(db, table, store, number, events[0])
+            if game is None:
+                raise MissingEventsError
+            is_changed = self._write_new_events(db, game, events)
+            seal_game(db, game)  # also after a change of its number
+            if not is_changed:
+                return None
+            ((size,),) = db.execute(_SUM_EVENTS, (game,))
+            _check_size(table, sizes, game, size)
+            (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
+        sizes[game] = size
+        return ReceivedGame(game, table, number, started, store)
+
+    def list_games(self) -> list[ReceivedGame]:
+        """Return all games, in the order of their start."""
+        rows = self._fetch("SELECT id, place, number, started, store FROM game ORDER BY started, id")
+        return [ReceivedGame(*row) for row in rows]
+
+    def find_game(self, table: str, number: int, store: str = "") -> ReceivedGame | None:
+        """Return the game with this number at a table, or None; if there are several, the one received last.
+
+        An empty `store` stands for any store of the table.
+        """
+        sql = """SELECT id, place, number, started, store FROM game
+            WHERE place = ?1 AND number = ?2 AND ?3 IN ('', store) ORDER BY id DESC LIMIT 1"""
+        rows = self._fetch(sql, table, number, store)
+        return ReceivedGame(*rows[0]) if rows else None
+
+    def read_events(self, game: int) -> list[StoredEvent]:
+        """Return the events of a game, in order."""
+        rows = self._fetch("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
+        return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
+
+    def save_result(self, game: int, result: Result | None) -> None:
+        """Save the result of a game, or delete it if `result` is None; for game 0, add a result of the director."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM result WHERE game = ?", (game,))
+            if result:
+                body = msgspec.json.encode(result).decode()
+                sql = "INSERT INTO result (game, body) VALUES (nullif(?, 0), ?) RETURNING id, game, body"
+                row = db.execute(sql, (game, body)).fetchone()
+                db.execute("UPDATE result SET checksum = ? WHERE id = ?", (compute_checksum(*row), row[0]))
+
+    def delete_result(self, result: Result) -> None:
+        """Delete a result that the director entered."""
+        with self._transaction() as db:
+            body = msgspec.json.encode(result).decode()
+            db.execute("DELETE FROM result WHERE game IS NULL AND body = ?", (body,))
+
+    def add_game(self, row: GameRow, events: Sequence[EventRow]) -> None:
+        """Add a game of another file of a hall, with the same id."""
+        with self._transaction() as db:
+            db.execute("INSERT INTO game (id, place, store, number, started) VALUES (?, ?, ?, ?, ?)", row)
+            db.executemany(
+                "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)", [(row[0], *one) for one in events]
+            )
+            seal_game(db, row[0])
+
+    def list_results(self) -> list[Result]:
+        """Return all results."""
+        return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
+
+    def save_note(self, name: str, text: str) -> None:
+        """Save a text of the hall itself under a name, in place of an earlier one."""
+        with self._transaction() as db:
+            row = (name, text, compute_checksum(name, text))
+            db.execute("INSERT OR REPLACE INTO note (name, text, checksum) VALUES (?, ?, ?)", row)
+
+    def read_note(self, name: str) -> str | None:
+        """Return the text with this name, or None."""
+        rows = self._fetch("SELECT text FROM note WHERE name = ?", name)
+        return rows[0][0] if rows else None
+
+    def _read_sizes(self, db: sqlite3.Connection, table: str) -> dict[int, int]:
+        """Return the sizes of the games of a table, by id; they are computed from the file only the first time."""
+        if table not in self._sizes:
+            self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
+        return self._sizes[table]
+
+    def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
+        """Return the id of the game to which the event `first` belongs, or None if its earlier events are missing.
+
+        A new event 0 adds a game.
+        """
+        if first.number:
+            row = db.execute(_FIND_GAME, (table, store, number)).fetchone()
+            return int(row[0]) if row else None
+        row = db.execute(_FIND_START, (table, first.time, _encode(first))).fetchone()
+        if row:  # the game has another number after the rescue of a damaged store
+            db.execute("UPDATE game SET store = ?, number = ? WHERE id = ?", (store, number, row[0]))
+            return int(row[0])
+        sql = "INSERT INTO game (place, store, number, started) VALUES (?, ?, ?, ?) RETURNING id"
+        return int(db.execute(sql, (table, store, number, first.time)).fetchone()[0])
+
+    def _write_new_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
+        """Write the events that are new or different; return False if there are none. Raises `MissingEventsError`."""
+        known = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
+        new = next((i for i, one in enumerate(events) if known.get(one.number) != _encode(one)), None)
+        if new is None:
+            return False
+        first = events[new].number
+        if first > len(known):
+            raise MissingEventsError
+        db.execute("DELETE FROM event WHERE game = ? AND number >= ?", (game, first))
+        db.executemany(
+            "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)",
+            [(game, one.number, one.time, _encode(one)) for one in events[new:]],
+        )
+        return True
+
+    def _fetch(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._database.fetch_rows(sql, *values)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        total = None
+        with self._database.transaction() as db:
+            before = db.total_changes
+            yield db
+            if db.total_changes > before:
+                total = count_change(db)
+        if total:
+            self._tail_record.write(total.tail)
+
+
+def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:
+    """Raise `TableFullError` if a game has grown to `size` bytes and exceeds a limit of the hall.
+
+    `sizes` are the sizes of the table's games by id, before the change.
+    """
+    others = {number: one for number, one in sizes.items() if number != game}
+    is_kept = (
+        size <= MAX_GAME_BYTES and len(others) < MAX_TABLE_GAMES and size + sum(others.values()) <= MAX_TABLE_BYTES
+    )
+    if is_kept or size <= sizes.get(game, 0):
+        return
+    raise TableFullError(get_text("hall-table-full", table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
+
+
+def _encode(event: StoredEvent) -> str:
+    return json.dumps(event.body, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

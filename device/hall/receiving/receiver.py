@@ -1,0 +1,318 @@
+"""The thread that receives the messages of all tables, stores the games and maintains the state of the hall."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from device.catalogue import get_text
+from device.hall.broker_task import BrokerTask
+from device.hall.director import (
+    KEY_TOPIC,
+    DirectorCommand,
+    DirectorOrder,
+    format_fingerprint,
+    make_key_message,
+    make_order_message,
+)
+from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
+from device.hall.receiving.hall_recovery import open_received_games
+from device.hall.receiving.hall_state import (
+    MAX_PROBLEMS,
+    HallState,
+    OrderStatus,
+    SentOrder,
+    TooManyTablesError,
+    apply_answer,
+    apply_connection,
+    apply_game,
+    apply_new_event,
+    apply_orders,
+    apply_pairings,
+    apply_problem,
+    apply_results,
+    apply_status,
+    apply_table_state,
+    is_state_of,
+)
+from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
+from device.hall.receiving.received_games import MissingEventsError, TableFullError
+from device.hall.receiving.results import Result
+from device.hall.receiving.standings import check_pairings, parse_pairings
+from device.settings import HallSettings
+from device.storage.errors import StoreError
+from device.storage.stored_game import StoredEvent
+
+if TYPE_CHECKING:
+    from device.hall.connection import BrokerConnection
+
+_log = logging.getLogger(__name__)
+
+SESSION_S = 7 * 24 * 3600
+"""Seconds for which the broker keeps messages while the hall is offline."""
+CHECK_INTERVAL_S = 5.0
+MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
+"""Size of the largest packet that the broker sends to the hall; messages above `MAX_MESSAGE_BYTES` are reported."""
+_CLIENT_NOTE = "client"
+_PAIRINGS_NOTE = "pairings"
+_DELAY_NOTE = "delay"
+_ORDER_NOTE = "order"
+_EVENT_NOTE = "event"
+
+
+class _EventLimits(msgspec.Struct, frozen=True):
+    """What does not count in the event: the `earlier` games, by id, and results entered before it had `begun`."""
+
+    earlier: tuple[int, ...] = ()
+    begun: float = 0.0
+
+
+class HallReceiver(BrokerTask):
+    """Receiver of the tables' messages; `state` is the newest state, `delay_s` the delay in seconds for viewers."""
+
+    def __init__(
+        self,
+        path: Path | str,
+        settings: HallSettings,
+        report: Callable[[str], None] = _log.warning,
+        key: Ed25519PrivateKey | None = None,
+    ) -> None:
+        """Load the games that were received before, and start the thread; `key` signs the director's orders.
+
+        `path` is the file with the received games. Raises `StoreError`.
+        """
+        self.games, problem = open_received_games(path)
+        super().__init__(report)
+        self._settings = settings
+        self._key = key or Ed25519PrivateKey.generate()
+        self._orders: deque[Publication] = deque()
+        self._lock = threading.RLock()
+        self._known_problems: set[tuple[str, str]] = set()
+        self._shown_errors: set[str] = set()
+        self._devices: dict[str, tuple[str, ...]] = {}
+        """The stores that each table has named last, without repetition."""
+        self.state = self._load_state()
+        if problem:
+            self.state = apply_problem(self.state, problem)
+            report(problem)
+        self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
+        self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
+        self.games.save_note(_CLIENT_NOTE, self._client)
+        self._start()
+
+    def close(self) -> None:
+        """Stop the thread and close the file."""
+        super().close()
+        self.games.close()
+
+    def receive(self, topic: str, payload: bytes, is_retained: bool) -> None:
+        """Apply a message to the state; an invalid message is only reported as a problem. Raises `StoreError`."""
+        try:
+            message = decode_message(topic, payload)
+            with self._lock:
+                self.state = self._apply(message, is_retained)
+        except BadMessageError as error:
+            self._note_problem(topic, str(error))
+        except (TableFullError, TooManyTablesError) as error:
+            self._show_error(str(error))
+        except MissingEventsError:
+            _log.info("%s: earlier events are missing; the table's log has them", topic)
+
+    def set_pairings(self, text: str) -> None:
+        """Replace the pairings of the event by those in `text`, in CSV format. Raises `PairingsError`, `StoreError`."""
+        pairings = parse_pairings(text)
+        check_pairings(pairings)
+        with self._lock:
+            self.games.save_note(_PAIRINGS_NOTE, text)
+            self.state = apply_pairings(self.state, pairings)
+
+    def begin_event(self) -> None:
+        """Begin a new event without pairings, for which no game counts that has ended. Raises `StoreError`."""
+        with self._lock:
+            state = apply_new_event(self.state)
+            limits = _EventLimits(tuple(sorted(state.earlier)), time.time())
+            self.games.save_note(_EVENT_NOTE, msgspec.json.encode(limits).decode())
+            self.games.save_note(_PAIRINGS_NOTE, "")
+            self.state = state
+
+    def set_delay(self, seconds: float) -> None:
+        """Set the delay, in seconds, with which viewers see the hall. Raises `StoreError`."""
+        self.games.save_note(_DELAY_NOTE, str(seconds))
+        self.delay_s = seconds
+
+    def add_result(self, result: Result) -> None:
+        """Add a result of a table without a camera. Raises `StoreError`."""
+        with self._lock:
+            self.games.save_result(0, result)
+            self.state = apply_results(self.state, [*self.state.results, result])
+
+    def remove_result(self, result: Result) -> None:
+        """Remove a result that the director entered. Raises `StoreError`."""
+        with self._lock:
+            self.games.delete_result(result)
+            self.state = apply_results(self.state, [one for one in self.state.results if one != result])
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the hall's key; the admin of a table compares it before accepting the hall."""
+        return format_fingerprint(self._key.public_key().public_bytes_raw())
+
+    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
+        """Send commands to tables that are online; return the number of commands that were sent. Raises `StoreError`.
+
+        `state.orders` contains all commands with their status. Commands for tables that are offline are not kept for
+        later, because a clock that starts late is worse than one that does not start.
+        """
+        with self._lock:
+            orders = [self._send_order(name, command) for name, command in commands]
+            self.state = apply_orders(self.state, orders)
+        self._wake_thread()
+        return sum(order.status is OrderStatus.SENT for order in orders)
+
+    def _send_order(self, name: str, command: DirectorCommand) -> SentOrder:
+        table = self.state.tables.get(name)
+        if table is None or not table.is_online or not self.state.is_connected:
+            return SentOrder(name, command, 0, OrderStatus.AWAY)
+        store = table.state.store if table.state else ""
+        if not store and table.played:  # a table of an earlier version
+            store = table.played.received.store
+        if not store:
+            return SentOrder(name, command, 0, OrderStatus.NO_GAME)
+        number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
+        self.games.save_note(_ORDER_NOTE, str(number))
+        order = DirectorOrder(table=name, store=store, number=number, command=command)
+        self._orders.append(make_order_message(self._key, order))
+        return SentOrder(name, command, number, OrderStatus.SENT)
+
+    def _publish_orders(self, connection: BrokerConnection) -> None:
+        while self._orders:
+            order = self._orders.popleft()
+            connection.publish([order], partial(self._note_problem, order.topic))
+
+    def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
+        match message:
+            case TableStatus(table=table, online=online):
+                return apply_status(self.state, table, is_online=online)
+            case TableState():
+                self._note_device(message.table, message.store)
+                age = min(max(0.0, time.time() - message.time), 86400.0) if is_retained else 0.0
+                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age), message)
+            case OrderAnswer():
+                return apply_answer(self.state, message)
+            case TableEvent(number=number):
+                event = StoredEvent(number, message.time, message.event)
+                return self._add_events(message.table, message.store, message.game, [event])
+            case TableLog():
+                events = [StoredEvent(i, one.time, one.event) for i, one in enumerate(message.events)]
+                return self._add_events(message.table, message.store, message.game, events)
+        return self.state
+
+    def _note_device(self, table: str, store: str) -> None:
+        """Report two devices with the name of one table: the broker lets each in and ends the connection of the other.
+
+        They take turns; a device that replaces another comes once, and perhaps goes back once.
+        """
+        seen = self._devices.get(table, ())
+        if not store or store in seen[-1:]:
+            return
+        seen = self._devices[table] = (*seen, store)[-4:]
+        if len(seen) == 4 and seen[:2] == seen[2:]:
+            self._show_error(get_text("hall-two-devices", table))
+
+    def _follow_game(self, hall: HallState, state: TableState) -> HallState:
+        """Return the hall with the game that the state of a table names, if this game was received."""
+        played = hall.tables[state.table].played
+        if played is None or is_state_of(state, played.received):
+            return hall
+        game = self.games.find_game(state.table, state.game, state.store)
+        return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
+
+    def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
+        self.state.find_table(table)  # before anything is written
+        changed = self.games.add_events(table, store, number, events)
+        if changed is None:
+            return self.state
+        state = apply_game(self.state, changed, self.games.read_events(changed.id))
+        if state.results != self.state.results:
+            result = next((one for one in state.results if one.game == changed.id), None)
+            self.games.save_result(changed.id, result)
+            return self._remove_rescued(state, result) if result else state
+        return state
+
+    def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
+        """Return the hall without the result of a damaged game that its table has sent again."""
+        rescued = msgspec.structs.replace(result, game=0)
+        if rescued not in hall.results:
+            return hall
+        self.games.delete_result(rescued)
+        return apply_results(hall, [one for one in hall.results if one != rescued])
+
+    def _load_state(self) -> HallState:
+        """Return the state of the hall from the file, with the newest game of each table."""
+        newest = {game.table: game for game in self.games.list_games()}
+        limits = msgspec.json.decode(self.games.read_note(_EVENT_NOTE) or "{}", type=_EventLimits)
+        earlier = frozenset(limits.earlier)
+        results = [
+            one
+            for one in self.games.list_results()
+            if (one.game not in earlier if one.game else one.ended > limits.begun)
+        ]
+        state = apply_results(HallState(earlier=earlier), results)
+        state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
+        for game in newest.values():
+            state = apply_game(state, game, self.games.read_events(game.id))
+        return state
+
+    def _note_problem(self, topic: str, reason: str) -> None:
+        key = topic[:100], reason
+        if key not in self._known_problems and len(self._known_problems) < MAX_PROBLEMS * 10:
+            self._known_problems.add(key)
+            _log.warning("a message to %s is refused: %s", topic[:100], reason)
+            with self._lock:
+                self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
+
+    def _show_error(self, text: str) -> None:
+        """Add a sentence to the problems; the same one is added only once."""
+        if text not in self._shown_errors:
+            self._shown_errors.add(text)
+            _log.warning("%s", text)
+            with self._lock:
+                self.state = apply_problem(self.state, text)
+
+    def _note_store_error(self, error: StoreError) -> None:
+        self._show_error(str(error))
+
+    def _set_connected(self, is_connected: bool) -> None:
+        with self._lock:
+            self.state = apply_connection(self.state, is_connected=is_connected)
+
+    def _describe_refusal(self, error: Exception) -> str:
+        return get_text("hall-broker-refused", error)
+
+    def _use_broker(self) -> None:
+        """Connect and receive until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
+        from device.hall.connection import BrokerConnection, Subscription
+
+        subscription = Subscription(TOPICS, self.receive, SESSION_S, MAX_PACKET_BYTES)
+        connection = BrokerConnection(self._settings, self._client, self._wake_up, subscription=subscription)
+        self._has_delivered = True
+        self._orders.clear()
+        self._set_connected(True)
+        try:
+            connection.publish([make_key_message(self._key)], partial(self._note_problem, KEY_TOPIC))
+            while not self._closing.is_set():
+                connection.wait(CHECK_INTERVAL_S)
+                self._publish_orders(connection)
+        finally:
+            connection.close()
+            self._set_connected(False)

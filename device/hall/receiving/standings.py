@@ -1,0 +1,248 @@
+"""Pairings of a round robin or Swiss event, and the standings computed from the results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from device.catalogue import get_text
+from device.hall.receiving.results import Result
+from device.player_names import is_player_name
+from engine.errors import TilekeeperError
+
+MAX_PAIRINGS = 5000
+_MOST_CELLS = 4
+_BYES = ("", "-", "bye")
+"""What a file has instead of the second player, in lower case."""
+BYE_SPREAD = 50
+"""Difference in points that is counted for a player without an opponent, as in most tournaments."""
+
+
+class PairingsError(TilekeeperError):
+    """A pairings file that cannot be read; the message gives the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Two players who meet in a round at a table; `second` is empty for a player without an opponent."""
+
+    round: int
+    table: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A player's number of games, wins (a draw is half a win) and sum of the differences in points (`spread`)."""
+
+    name: str
+    games: int = 0
+    wins: float = 0.0
+    spread: int = 0
+
+    def add(self, wins: float, spread: int) -> Standing:
+        """Return the standing after one more game, with its `wins` (0, 0.5 or 1) and difference in points."""
+        return Standing(self.name, self.games + 1, self.wins + wins, self.spread + spread)
+
+
+def parse_pairings(text: str) -> tuple[Pairing, ...]:
+    """Return the pairings in lines `round,table,player,player`; a heading is skipped. Raises `PairingsError`.
+
+    >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,")
+    (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
+    """
+    pairings: list[Pairing] = []
+    text = text.lstrip("\ufeff\r\n \t")
+    heading = text.splitlines()[0] if text else ""
+    delimiter = next((one for one in "\t;" if one in heading), ",")
+    for number, row in enumerate(_read_rows(text, delimiter), 1):
+        cells = [cell.strip() for cell in row]
+        while len(cells) > _MOST_CELLS and not cells[-1]:  # empty columns of a spreadsheet
+            cells.pop()
+        if not any(cells) or (number == 1 and not cells[0].isdecimal()):
+            continue
+        if len(cells) == _MOST_CELLS and cells[3].casefold() in _BYES:
+            cells.pop()
+        is_bye = len(cells) == _MOST_CELLS - 1
+        names = [_normalize(name) for name in cells[2:]]
+        sound = is_bye or len(cells) == _MOST_CELLS
+        sound = sound and cells[0].isdecimal() and len(cells[0]) < 4 and all(map(is_player_name, names))
+        if not sound or len(pairings) >= MAX_PAIRINGS or len(make_players_key(names)) != len(names):
+            raise _make_line_error(number)
+        pairings.append(Pairing(int(cells[0]), cells[1][:40], names[0], "" if is_bye else names[1]))
+    return tuple(pairings)
+
+
+def check_pairings(pairings: Iterable[Pairing]) -> None:
+    """Raise `PairingsError` if a player or a table has two games in a round."""
+    busy: set[tuple[int, str, bool]] = set()
+    for pairing in pairings:
+        for name, is_table in ((pairing.first, False), (pairing.second, False), (pairing.table, True)):
+            key = pairing.round, _fold(name), is_table
+            if name and key in busy and is_table:
+                raise PairingsError(get_text("pairings-table-twice", name, pairing.round))
+            if name and key in busy:
+                raise PairingsError(get_text("pairings-player-twice", name, pairing.round))
+            busy.add(key)
+
+
+def _normalize(name: str) -> str:
+    """Return a name in the form in which equal names are equal: without double spaces, letters with their accents.
+
+    >>> _normalize("Zoe\u0308  Mai") == "Zo\u00eb Mai"
+    True
+    """
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield the cells of each line; lines may end with CR, LF or both. Raises `PairingsError`."""
+    reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
+    try:
+        yield from reader
+    except csv.Error:  # quotes that do not end before the limit of a cell
+        raise _make_line_error(reader.line_num) from None
+
+
+def _make_line_error(number: int) -> PairingsError:
+    return PairingsError(get_text("pairings-line", number))
+
+
+def format_pairings(pairings: Sequence[Pairing]) -> str:
+    """Return pairings as a text that `parse_pairings` reads.
+
+    The text begins with a heading, so that a `;` in a name is not mistaken for the delimiter.
+    """
+    if not pairings:
+        return ""
+    rows = [(str(one.round), one.table, one.first, one.second) for one in pairings]
+    return _write_rows([("round", "table", "player 1", "player 2"), *rows], "\n")
+
+
+def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
+    """Return each pairing with its result, or None; pairings are sorted by round.
+
+    The result of a pairing is the newest one that the director has entered for its round, or else that of a game of
+    these two players at its table, or else the first one that belongs to no other pairing.
+    """
+    left: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
+    for result in results:
+        left[make_players_key(result.players)].append(result)
+    ordered = sorted(pairings, key=lambda pairing: pairing.round)
+    found: list[Result | None] = [_take_entered(left[make_pair_key(one)], one.round) for one in ordered]
+    for i, pairing in enumerate(ordered):  # a game that an entered result replaces belongs to no other pairing
+        at_table = _take(left[make_pair_key(pairing)], pairing.table)
+        found[i] = found[i] or at_table
+    for i, pairing in enumerate(ordered):
+        found[i] = found[i] or _take(left[make_pair_key(pairing)])
+    return list(zip(ordered, found, strict=True))
+
+
+def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
+    """Return each pairing with the id of its game in the hall, 0 without one; pairings are sorted by round.
+
+    This is the game of its result. A result that the director entered has none: the game is then one of these two
+    players, at their table if possible, whose own result counts for no pairing.
+    """
+    matched = match_results(pairings, results)
+    counted = {result.game for _, result in matched if result}
+    replaced = match_results(
+        [pairing for pairing, result in matched if result and not result.game],
+        [result for result in results if result.game not in counted],
+    )
+    games = {pairing: result.game for pairing, result in (*matched, *replaced) if result}
+    return [(pairing, games.get(pairing, 0)) for pairing, _ in matched]
+
+
+def _take_entered(results: list[Result], number: int) -> Result | None:
+    """Remove and return the newest result that was entered for a round, or None."""
+    entered = [result for result in results if result.round == number]
+    if not entered:
+        return None
+    results.remove(entered[-1])
+    return entered[-1]
+
+
+def _take(results: list[Result], table: str | None = None) -> Result | None:
+    """Remove and return the first result of no certain round, or None; if a table is given, the first of this table."""
+    for result in results:
+        if not result.round and (table is None or result.table.casefold() == table.casefold()):
+            results.remove(result)
+            return result
+    return None
+
+
+def find_uncounted(pairings: Sequence[Pairing], results: Iterable[Result]) -> list[Result]:
+    """Return the results that belong to no pairing; none if there are no pairings."""
+    results = list(results)
+    counted = {id(result) for _, result in match_results(pairings, results)}
+    return [result for result in results if id(result) not in counted] if pairings else []
+
+
+def make_pair_key(pairing: Pairing) -> frozenset[str]:
+    """Return the key of the players of a pairing."""
+    return make_players_key((pairing.first, pairing.second))
+
+
+def make_players_key(players: Iterable[str]) -> frozenset[str]:
+    """Return the same key for the same players, whatever their order and however their names are written."""
+    return frozenset(map(_fold, players))
+
+
+def _fold(name: str) -> str:
+    return _normalize(name).casefold()
+
+
+def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
+    """Return the standings of all players, the leader first.
+
+    The games of the pairings count; without pairings, all games of two players count.
+    """
+    standings: dict[str, Standing] = {}
+
+    def add(name: str, wins: float, spread: int) -> None:
+        key = _fold(name)
+        standings[key] = standings.get(key, Standing(name)).add(wins, spread)
+
+    for pairing in pairings:
+        for name in filter(None, (pairing.first, pairing.second)):
+            standings.setdefault(_fold(name), Standing(name))
+        if not pairing.second:
+            add(pairing.first, 1.0, BYE_SPREAD)
+    played = [result for _, result in match_results(pairings, results)] if pairings else results
+    for result in played:
+        if result is None or len(result.players) != 2:
+            continue
+        for seat, name in enumerate(result.players):
+            won = (0.5 if len(result.winners) > 1 else 1.0) if seat in result.winners else 0.0
+            add(name, won, result.totals[seat] - result.totals[1 - seat])
+    return sorted(standings.values(), key=lambda one: (-one.wins, -one.spread, one.name.casefold()))
+
+
+def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
+    """Return pairings with their results as CSV."""
+    rows: list[list[int | str]] = [["round", "table", "player 1", "points 1", "player 2", "points 2"]]
+    for pairing, result in matched:
+        totals: tuple[int | str, ...] = ("", "")
+        if result:
+            names = [_fold(name) for name in result.players]
+            totals = tuple(result.totals[names.index(_fold(name))] for name in (pairing.first, pairing.second))
+        cells: list[int | str] = [pairing.round, pairing.table, pairing.first, totals[0], pairing.second, totals[1]]
+        rows.append([_escape_formula(cell) for cell in cells])
+    return _write_rows(rows, "\r\n")
+
+
+def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator=line_end).writerows(rows)
+    return file.getvalue()
+
+
+def _escape_formula(cell: int | str) -> int | str:
+    """Return the cell with a `'` before a text that a spreadsheet would run as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell

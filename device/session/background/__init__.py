@@ -1,0 +1,1 @@
+"""The work of a session between turns, each task on a thread of its own."""

@@ -1,0 +1,162 @@
+"""Automatic end of turns: a legal play that has not moved for some seconds ends the turn, or its end is proposed.
+
+`TurnFinder` finds the plays, as in a video. The word list is not used for this, because the end of a turn would then
+reveal that the words of the play are valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+
+from device.capture.board_camera import MIN_REST_S
+from device.session.game_controller import GameController
+from device.session.messages import CommandRefusedError
+from device.session.snapshot import Moment, TableSnapshot
+from device.session.threads import CommandQueue
+from device.session.turns.turn_capture import AdvanceCapture, AdvanceReader
+from device.session.turns.turn_finder import TurnFinder
+from engine.game import Game
+
+CHECK_INTERVAL_S = 0.25
+MAX_ECHO_S = 5.0
+"""Time after the automatic end of a turn, in seconds, in which a press of the button is ignored: it means the same
+turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoTurnConfig:
+    """Settings for turns that end without a button.
+
+    A turn is over when the board has been at rest for `wait_s` seconds. If `ends` is True, the turn is then ended; if
+    it is False, the end is only proposed to the players.
+    """
+
+    ends: bool
+    wait_s: float
+
+
+class AutoTurns:
+    """Automatic end of turns: ends a turn or proposes its end; a thread named `auto` calls `check` repeatedly.
+
+    Commands of players take precedence: the automatic command is refused if the game has changed since the play was
+    found. A play that was removed with *Undo* is not found again before something moves.
+    """
+
+    def __init__(
+        self,
+        config: AutoTurnConfig,
+        controller: GameController,
+        queue: CommandQueue,
+        advance_reader: AdvanceReader,
+        clock: Callable[[], float],
+        end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
+        propose_end: Callable[[], None],
+    ) -> None:
+        """Store the arguments. `end_turn` submits the command, and `propose_end` shows that the turn may be over."""
+        self._config = config
+        self._controller = controller
+        self._queue = queue
+        self._advance_reader = advance_reader
+        self._clock = clock
+        self._end_turn = end_turn
+        self._propose_end = propose_end
+        self._finder = TurnFinder(config.wait_s)
+        self._rest_since: float | None = None
+        self._seen_rest: float | None = None
+        self._not_before = 0.0
+        self._added: tuple[object, ...] = ()
+        self._last: tuple[AdvanceCapture | None, int] = None, 0
+        self._undone: AdvanceCapture | None = None
+        self._pending_capture: AdvanceCapture | None = None
+        self._ended: tuple[int, AdvanceCapture | None, float] | None = None
+
+    def handle_motion(self, is_moving: bool) -> None:
+        """Store that the board is moving (`is_moving` is True) or has come to rest. May be called on any thread."""
+        self._rest_since = None if is_moving else self._clock() - MIN_REST_S
+
+    def note_end(self, game: Game) -> None:
+        """Store that a turn was ended automatically; `game` is the game after it. Runs on the session's thread."""
+        self._ended = len(game.turns), self._advance_reader.get_newest(), self._clock()
+
+    def take_echo(self, game: Game) -> bool:
+        """Return True if a press of the button probably means the turn that was just ended automatically.
+
+        It does if it is the first press within `MAX_ECHO_S` seconds, and neither the board nor the number of turns has
+        changed. Runs on the session's thread.
+        """
+        ended, self._ended = self._ended, None
+        if ended is None:
+            return False
+        turns, capture, time = ended
+        is_unchanged = turns == len(game.turns) and capture is self._advance_reader.get_newest()
+        return is_unchanged and self._clock() - time < MAX_ECHO_S
+
+    def check(self) -> float:
+        """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
+        if self._queue.is_busy:
+            return CHECK_INTERVAL_S
+        now, state, rest_since = self._clock(), self._queue.state, self._rest_since
+        if rest_since is None or rest_since != self._seen_rest:
+            self._seen_rest = rest_since
+            self._finder.add_motion()
+        if not self._can_end(state):
+            self._forget_play()
+            self._not_before = now
+        elif rest_since is not None and (capture := self._advance_reader.get_newest()) is not None:
+            since = max(rest_since, capture.capture.frame.time, self._not_before)
+            self._add_capture(capture, since, state.moment)
+            if self._finder.check(now) is not None:
+                self._end(state.moment)
+        return CHECK_INTERVAL_S
+
+    def _can_end(self, state: TableSnapshot) -> bool:
+        """Return True if the session is in a state in which a turn may end automatically.
+
+        An open question does not prevent this if the events of one of its answers are already recorded.
+        """
+        question = self._controller.open_question
+        is_answered = question is None or (question.first_is_default and not question.stops_clock)
+        return state.phase.in_play and not state.end_due and is_answered and not self._controller.squares_to_clear
+
+    def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
+        """Pass the reading of a capture to the turn finder, unless it got it before with the same game and context.
+
+        `since` is the time (s) since which the board has been at rest.
+        """
+        game, board = self._controller.game, capture.capture.reading.board
+        last, turns = self._last
+        self._last = capture, len(game.turns)
+        if capture is last and len(game.turns) < turns:
+            self._undone = capture
+        context = replace(self._controller.turn_context, words=None)
+        sources = (capture, game, context.earlier, context.question_history, since)
+        if board is None or capture is self._undone:
+            self._forget_play()
+        elif len(sources) != len(self._added) or not all(map(_is_same, sources, self._added)):
+            before, self._added = self._finder.pending, sources
+            if self._finder.add_reading(game, board, context, since) is not None:
+                self._end(moment)  # the next player has already played
+            elif self._finder.pending is not before:
+                self._pending_capture = capture
+
+    def _end(self, moment: Moment) -> None:
+        capture, self._pending_capture = self._pending_capture, None
+        if capture is None:
+            return
+        if not self._config.ends:
+            self._propose_end()
+            return
+        try:
+            self._end_turn(capture, moment).result()
+        except CommandRefusedError:
+            self._added = ()  # a command came first: the reading is added again, to the new game
+
+    def _forget_play(self) -> None:
+        self._finder.take()
+        self._pending_capture, self._added = None, ()
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, float) and one == other)

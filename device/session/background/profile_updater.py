@@ -1,0 +1,83 @@
+"""Updates of the table profile from captured turns. A turn is used only after the next turn has confirmed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calibration.profile import ProfileError, TableProfile
+from device.session.turns.decision import (
+    MIN_HIDDEN_PROBABILITY,
+)
+from device.session.turns.turn_capture import TurnCapture
+from device.storage.files import write_file
+from engine.board import Board
+from engine.game import Game
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
+from vision.recognition.views import BoardViews
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PendingTurn:
+    """The reading of the last turn, which the next turn has not confirmed yet.
+
+    `turn` is the index of the turn, and `board` the board after the turn.
+    """
+
+    turn: int
+    board: Board
+    reading: BoardReading
+    views: BoardViews
+
+
+class ProfileUpdater:
+    """Updater of the table profile: it learns the look of the tiles from confirmed turns. Used by one thread."""
+
+    def __init__(self, profile: TableProfile) -> None:
+        self._profile = profile
+        self._pending: _PendingTurn | None = None
+        self._error = ""
+
+    def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
+        """Learn from the previous turn, and keep this turn until the next turn confirms it.
+
+        Uncertain turns are not used. `source` identifies the game. If the profile cannot be saved, an error message is
+        returned the first time, otherwise an empty string.
+        """
+        board, before, self._error = turn.reading.board, self._error, ""
+        if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
+            self.discard_pending()
+            return ""
+        self._error = self.learn_pending(source, game)
+        self.set_pending(game, board, turn.reading.views)
+        return "" if before else self._error
+
+    def discard_pending(self) -> None:
+        """Discard the pending turn, because it was undone or is uncertain."""
+        self._pending = None
+
+    def learn_pending(self, source: str, game: Game) -> str:
+        """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
+
+        `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
+        string.
+        """
+        pending, self._pending = self._pending, None
+        if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
+            return ""
+        board = game.turns[pending.turn].board
+        faces = [
+            HIDDEN if hidden > MIN_HIDDEN_PROBABILITY else symbol
+            for (_, hidden, _), symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
+        ]
+        rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
+        self._profile.learn(pending.views, rows, source)
+        try:
+            self._profile.save(write_file)
+        except ProfileError as error:
+            return str(error)
+        return ""
+
+    def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
+        """Keep the reading of the last turn of the game until the next turn confirms it."""
+        if views is not None and game.turns:
+            self._pending = _PendingTurn(len(game.turns) - 1, game.board, reading, views)

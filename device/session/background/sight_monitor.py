@@ -1,0 +1,132 @@
+"""Monitor the board between presses: a hand in view, a moved board, or a board that differs from the recorded one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from device.cameras import Frame, Image
+from device.capture.board_camera import BoardCamera
+from device.session.game_controller import GameController
+from device.session.snapshot import Sight
+from device.session.threads import CommandQueue
+from device.session.turns.turn_capture import AdvanceCapture
+from engine.game import Game
+from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
+from engine.reading import EMPTY, HIDDEN, BoardReading
+from vision.geometry import Floats
+from vision.recognition.reader import PhotoReading
+from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
+
+MIN_EMPTY_PROBABILITY = 0.5
+"""Minimum probability of being empty for a square from which a tile was removed."""
+
+
+class SightMonitor:
+    """Monitor of the board between presses; it sets `TableSnapshot.sight`.
+
+    The thread `watch` calls the methods. Pictures are read on the session's thread, and only after the board has been
+    at rest for some time, so that a press rarely has to wait.
+    """
+
+    def __init__(
+        self,
+        camera: BoardCamera,
+        controller: GameController,
+        queue: CommandQueue,
+        get_letters: Callable[[], tuple[str, ...]],
+        remove_notices: Callable[[str], None],
+        get_advance: Callable[[], AdvanceCapture | None],
+    ) -> None:
+        """Store the arguments; `get_advance` returns the last turn that was captured in advance, or None.
+
+        `get_letters` returns the letters of the tile set, and `remove_notices` removes the notices with a message key.
+        """
+        self._camera = camera
+        self._controller = controller
+        self._queue = queue
+        self._get_letters = get_letters
+        self._remove_notices = remove_notices
+        self._get_advance = get_advance
+
+    def handle_motion(self, is_moving: bool) -> None:
+        """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest."""
+        self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
+
+    def propose_turn_end(self) -> None:
+        """Show that the turn may be over, until something moves or a command has run."""
+        if self._queue.state.sight is not Sight.HAND_IN_VIEW:
+            self._set_sight(Sight.TURN_OVER)
+
+    def handle_rest(self, frame: Frame) -> None:
+        """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
+        if self._controller.squares_to_clear:
+            self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
+
+    def handle_long_rest(self, preview: Frame) -> None:
+        """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
+
+        If the board was read in advance and still looks the same in `preview`, that reading is used. Otherwise a
+        picture is taken and read.
+        """
+        if not (self._queue.state.phase.in_play and self._controller.game.board):
+            return
+        advance = self._get_advance()
+        if advance is not None and self._camera.is_unchanged(advance.reading, preview):
+            reading = advance.capture.reading
+            self._queue.submit_task(lambda: self._check_board(lambda: reading))
+        else:
+            image = self._camera.still().image
+            self._queue.submit_task(lambda: self._check_board(lambda: self._read_board(image)))
+
+    def _check_squares_to_clear(self, frame: Frame) -> None:
+        """Remove the notice about a withdrawn play if the squares of the play are empty in the picture `frame`."""
+        controller = self._controller
+        reading = self._read_board(frame.image)
+        squares = reading.board.squares if reading.board else ()
+        if (
+            controller.squares_to_clear
+            and squares
+            and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in controller.squares_to_clear)
+        ):
+            controller.squares_to_clear = ()
+            self._remove_notices("take-off")
+
+    def _check_board(self, read: Callable[[], PhotoReading]) -> None:
+        if not self._queue.state.phase.in_play or self._queue.state.sight is Sight.HAND_IN_VIEW:
+            return
+        before = self._camera.tracker.corners
+        sight = judge_sight(self._controller.game, read(), before)
+        if not (sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER):
+            self._set_sight(sight)
+
+    def _read_board(self, image: Image) -> PhotoReading:
+        return self._camera.read_board(image, self._get_letters())
+
+    def _set_sight(self, sight: Sight) -> None:
+        if sight is not self._queue.state.sight:
+            self._queue.update_state(lambda state: replace(state, sight=sight))
+
+
+def judge_sight(game: Game, reading: PhotoReading, corners: Floats | None) -> Sight:
+    """Return the state of the board according to a reading between two presses.
+
+    `corners` are the corners of the board at the last turn, `(4, 2)` in pixels, or None if they are not known.
+    """
+    if reading.board is None or reading.corners is None:
+        return Sight.BOARD_MOVED
+    if corners is not None and measure_corner_distance(reading.corners, corners) >= MIN_MOVED_SQUARES:
+        return Sight.BOARD_MOVED
+    return Sight.BOARD_DIFFERS if differs_from_record(game, reading.board) else Sight.READY
+
+
+def differs_from_record(game: Game, reading: BoardReading) -> bool:
+    """Return True if recorded tiles are clearly missing or different in a reading; new tiles do not count."""
+    fit = align_reading(game, reading)
+    if fit is None:
+        return True
+    reads = ((fit.squares[square], game.board[square]) for square in game.board.occupied_squares())
+    return any(
+        read.confidence > MIN_CLEAR_PROBABILITY and read.symbol != HIDDEN and not is_consistent(read.symbol, tile)
+        for read, tile in reads
+    )

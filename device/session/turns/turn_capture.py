@@ -1,0 +1,364 @@
+"""Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
+
+`AdvanceReader` captures a turn in advance, as soon as the board is at rest, so that the score is ready when the button
+is pressed. The result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from device.cameras import Frame, Image
+from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
+from device.capture.scene_reference import RestScene
+from device.capture.turn_images import (
+    EncodedPictures,
+    KeyFrame,
+    encode_pictures,
+    find_earlier_tile,
+    find_extended_play,
+    find_stable_frames,
+    needs_key_frames,
+    split_turns,
+)
+from device.catalogue import get_text
+from device.session.game_controller import GameController
+from device.session.snapshot import find_deciding_words, list_premium_texts
+from device.session.threads import CaptureProgress
+from device.session.turns.decision import (
+    MIN_HIDDEN_PROBABILITY,
+    Decision,
+    TurnContext,
+    ask_one_or_two_plays,
+    decide,
+    filter_plays,
+    validate_decision,
+)
+from engine.game import Game
+from engine.inference.explain import Inference, infer_play
+from engine.inference.history import ReadingHistory, align_reading
+from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
+from engine.validation.deferred_questions import settle_questions
+from vision.focus import is_blurred
+from vision.recognition.premium_colours import sample_premium_colours
+from vision.recognition.reader import PhotoReading
+
+MAX_IMAGES = 3
+"""Largest number of pictures of a live camera that are read for one turn; then a question is asked."""
+MAX_HAND_WAIT_S = 3.0
+"""Time in which more pictures are taken while a hand hides a part of the board, in seconds."""
+
+ReadBoard = Callable[[Image], BoardReading | None]
+"""A function that reads the board in a picture of this camera; it returns None if no board was found."""
+
+_log = logging.getLogger(__name__)
+
+NICENESS = 10
+"""Niceness of the thread `ahead`: it runs after page, panel and session."""
+MAX_JOIN_S = 2.0
+"""Longest time that a press waits for a reading in advance, in seconds; then it reads the board itself."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnCapture:
+    """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
+
+    If no board was read, inference and decision are None. `game` is the game before the turn. If the reading has
+    answered deferred questions, it includes these answers.
+    """
+
+    frame: Frame
+    reading: PhotoReading
+    game: Game
+    inference: Inference | None = None
+    decision: Decision | None = None
+    is_split: bool = False
+    """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
+    is_aligned: bool = True
+    """False if the grid was found one square off, so that the reading had to be shifted."""
+    pictures: EncodedPictures | None = None
+    """The pictures to store and show, if they were encoded in advance."""
+
+    def encode_pictures(self) -> EncodedPictures:
+        """Return the pictures to store and show; they are encoded now unless they were encoded in advance."""
+        return self.pictures or encode_pictures(self.frame, self.reading)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdvanceCapture:
+    """A turn captured in advance from one reading, with the game and the context from which it was inferred."""
+
+    reading: AdvanceReading
+    game: Game
+    context: TurnContext
+    capture: TurnCapture
+
+    def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
+        """Return the capture for the current game and context. If either has changed, the play is inferred again."""
+        is_same = game is self.game and all(
+            getattr(context, field.name) is getattr(self.context, field.name) for field in fields(TurnContext)
+        )
+        if is_same:
+            return self.capture
+        seen = self.reading.capture
+        return replace(_explain_first_reading(seen, game, context), pictures=self.capture.pictures)
+
+
+def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
+    """Return the turn inferred from a reading before the turn has ended; nothing is recorded or asked."""
+    capture = _explain_first_reading(reading.capture, game, context)
+    pictures = encode_pictures(capture.frame, capture.reading)
+    return AdvanceCapture(reading, game, context, replace(capture, pictures=pictures))
+
+
+def capture_turn(
+    sight: BoardCamera,
+    game: Game,
+    context: TurnContext,
+    key_frames: Sequence[KeyFrame],
+    now: Callable[[], float],
+    progress: CaptureProgress,
+    advance: AdvanceCapture | None = None,
+) -> TurnCapture:
+    """Take up to about `MAX_IMAGES` pictures until the play is clear or the time limit has passed.
+
+    - If the play is clear in a single picture, only this picture is used. Otherwise the readings of all pictures are
+      merged, because a square that a hand hides in one picture may be visible in another.
+    - If the first picture shows no board, the camera adjusts exposure and focus again.
+    - If the board still looks as in the capture `advance`, its picture and reading are used as the first ones.
+
+    `key_frames` are the pictures of the board at rest since the last turn. Raises `CameraError`.
+    """
+    hands_until = now() + MAX_HAND_WAIT_S
+    readings: list[BoardReading] = []
+    looks = 0
+    while True:
+        looks += 1
+        progress.record_step()
+        seen = sight.capture_board(game.tiles.letters, advance.reading if advance and looks == 1 else None)
+        progress.record_step()
+        if seen.reading.board is not None:
+            readings.append(seen.reading.board)
+        if advance is not None and seen is advance.reading.capture:
+            found = advance.adapt(game, context)
+        else:
+            found = _explain_readings(TurnCapture(seen.frame, seen.reading, game), game, context, readings)
+        clear = found.decision is not None and found.decision.is_clear
+        if clear and found.is_aligned:
+            sight.confirm_location(found.reading)
+        else:
+            sight.mark_location_unreliable()
+        if clear or not sight.live or progress.is_late:
+            break
+        if seen.reading.board is None and looks == 1:
+            sight.settle_camera()  # the focus or exposure that was locked may hide the board
+        if looks >= MAX_IMAGES and not (_has_hidden_squares(found) and now() < hands_until):
+            break
+
+    def read(image: Image) -> BoardReading | None:
+        progress.record_step()
+        return sight.read_board(image, game.tiles.letters).board
+
+    found = _split_turns(found, context, read, key_frames)
+    return _check_key_frames(found, context, read, key_frames)
+
+
+def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
+    """Return a capture without its inference and decision if it records no events and its picture is blurred.
+
+    Other captures are returned unchanged.
+    """
+    corners, decision = turn.reading.corners, turn.decision
+    if decision is None or decision.events or corners is None or not is_blurred(turn.frame.image, corners):
+        return turn
+    return _reject_picture(turn, get_text("board-blurred"))
+
+
+def reject_used_picture(turn: TurnCapture) -> TurnCapture:
+    """Return a capture without its inference and decision, because its picture was already used for an earlier turn."""
+    return _reject_picture(turn, get_text("picture-used"))
+
+
+def _reject_picture(turn: TurnCapture, problem: str) -> TurnCapture:
+    """Return a capture from which nothing is recorded, with `problem` as the reason."""
+    return replace(turn, reading=replace(turn.reading, problems=(problem,)), inference=None, decision=None)
+
+
+def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
+    """Return the colours of the board in the picture of a turn, in the format of `TableSnapshot.board_colours`."""
+    reading = turn.reading
+    if reading.board is None or reading.views is None:
+        return ()
+    empty = np.array([symbol == EMPTY for symbol in reading.board.symbols])
+    return sample_premium_colours(reading.views.board, empty, list_premium_texts(turn.game.layout))
+
+
+def _explain_first_reading(seen: Capture, game: Game, context: TurnContext) -> TurnCapture:
+    board = seen.reading.board
+    return _explain_readings(TurnCapture(seen.frame, seen.reading, game), game, context, (board,) if board else ())
+
+
+def _explain_readings(
+    found: TurnCapture, game: Game, context: TurnContext, readings: Sequence[BoardReading]
+) -> TurnCapture:
+    """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
+    if found.reading.board is None:
+        return found
+    for board in dict.fromkeys((readings[-1], merge_readings(readings))):
+        before = settle_questions(game, board, context.earlier, find_deciding_words(context.words))
+        settled = context.question_history.settle_reading(before, board)
+        inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
+        decision = decide(before, inference, settled, context)
+        found = replace(
+            found,
+            game=before,
+            reading=replace(found.reading, board=board),
+            inference=inference,
+            decision=decision,
+            is_aligned=align_reading(before, board) is board,
+        )
+        if decision.is_clear:
+            break
+    return found
+
+
+def _has_hidden_squares(found: TurnCapture) -> bool:
+    board = found.reading.board
+    return board is None or any(square.probability(HIDDEN) > MIN_HIDDEN_PROBABILITY for square in board.squares)
+
+
+def _split_turns(
+    found: TurnCapture, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
+) -> TurnCapture:
+    """Split a capture into two turns that were ended with one press, if a key frame shows the board between them."""
+    board, game = found.reading.board, found.game
+    if board is None or found.inference is None or not key_frames or not needs_key_frames(found.inference):
+        return found
+    readings = (read(frame.decode_image()) for frame in key_frames)
+    explained = split_turns(game, board, [reading for reading in readings if reading is not None], context.earlier)
+    if explained is None:
+        return found
+    decision = validate_decision(game, Decision(explained.events), explained, board, context)
+    return replace(found, inference=explained, decision=decision, is_split=True)
+
+
+def _check_key_frames(
+    found: TurnCapture,
+    context: TurnContext,
+    read: ReadBoard,
+    key_frames: Sequence[KeyFrame],
+) -> TurnCapture:
+    """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
+
+    If these tiles may be a play of their own, the players are asked who placed them. If one of them may be a tile that
+    was missed in the last play, the turn is validated again.
+    """
+    if found.is_split or found.inference is None or found.decision is None:
+        return found
+    if found.decision.open_question or found.decision.warning:
+        return found
+    game, board, plays = found.game, found.reading.board, filter_plays(found.decision.events)
+    if board is None or len(plays) != 1 or len(plays[0].play.tiles) < 2:
+        return found
+    seen = ((read(frame.decode_image()), stable_s) for frame, stable_s in find_stable_frames(key_frames, found.frame))
+    boards = [(board, stable_s) for board, stable_s in seen if board]
+    if (square := find_earlier_tile(game, plays[0].play, boards)) is not None:
+        earlier = (context.earlier or ReadingHistory()).with_early_tile(square)
+        inferred = Decision(found.decision.events, notices=found.decision.notices)
+        context = replace(context, earlier=earlier)
+        return replace(found, decision=validate_decision(game, inferred, found.inference, board, context))
+    two = find_extended_play(game, found.inference, boards, context.earlier, context.words)
+    if two is None:
+        return found
+    decision = ask_one_or_two_plays(game, plays[0], two)
+    return replace(found, decision=replace(decision, question_history=found.decision.question_history))
+
+
+class AdvanceReader:
+    """Reader of the newest scene on a thread named `ahead`; its methods may be called from any thread."""
+
+    def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
+        """Prepare the thread, which starts with the first scene; the game of `controller` is not changed."""
+        self._board_camera = board_camera
+        self._controller = controller
+        self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)
+        self._lock = threading.Lock()
+        self._number = 0
+        self._future: Future[AdvanceCapture | None] | None = None
+        self._newest: AdvanceCapture | None = None
+
+    def get_newest(self) -> AdvanceCapture | None:
+        """Return the newest capture, even if a press has already used it. None if it was discarded."""
+        with self._lock:
+            return self._newest
+
+    def read_scene(self, scene: RestScene) -> None:
+        """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
+        controller = self._controller
+        if not (controller.has_game and controller.phase.in_play) or controller.game.tiles.by_hand_only:
+            return
+        with self._lock:
+            self._cancel()
+            game, context = controller.game, controller.turn_context
+            if context.seat is not None:  # after a press of a player's button, that of the next player is expected
+                context = replace(context, seat=game.to_move)
+            self._future = self._worker.submit(self._capture, self._number, scene, game, context)
+
+    def discard(self) -> None:
+        """Discard the reading; a reading in progress is completed, but its result is not used."""
+        with self._lock:
+            self._cancel()
+
+    def take(self) -> AdvanceCapture | None:
+        """Return the reading and forget it; None if there is no usable reading.
+
+        If a reading is in progress, this waits for it, up to `MAX_JOIN_S` seconds.
+        """
+        with self._lock:
+            future, self._future = self._future, None
+        if future is None or future.cancel():
+            return None
+        try:
+            return future.result(MAX_JOIN_S)
+        except FutureTimeoutError:
+            _log.warning("reading in advance took longer than %.0f s", MAX_JOIN_S)
+        except Exception:  # the press reads the board itself, and reports the error to the players
+            _log.exception("reading in advance failed")
+        return None
+
+    def close(self) -> None:
+        """Stop the thread after a reading in progress has been completed."""
+        self.discard()
+        self._worker.shutdown()
+
+    def _cancel(self) -> None:
+        self._number += 1
+        if self._future is not None:
+            self._future.cancel()
+        self._future = self._newest = None
+
+    def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
+        reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
+        if reading is None:
+            return None
+        capture = capture_in_advance(reading, game, context)
+        with self._lock:
+            if number != self._number:  # discarded in the meantime
+                return None
+            self._newest = capture
+        return capture
+
+
+def _lower_priority() -> None:
+    """Lower the priority of the calling thread only: in Linux, each thread has its own niceness."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

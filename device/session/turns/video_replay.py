@@ -1,0 +1,203 @@
+"""Replay a game from the frames of a video: find the turns without a button, and score them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from device.cameras.folder import FolderCamera
+from device.capture.board_camera import MIN_REST_S, BoardCamera, RestDetector
+from device.capture.video_frames import VideoFrame
+from device.session.snapshot import TableSnapshot, WordList, build_snapshot
+from device.session.turns.decision import TurnContext
+from device.session.turns.turn_finder import FoundTurn, TurnFinder
+from engine.errors import NotationError, RulesError, TilekeeperError
+from engine.events import Event, Exchanged, GameStarted, Passed
+from engine.game import Game
+from engine.reading import BoardReading, merge_readings
+from engine.validation.findings import push_events
+from vision.recognition.reader import PhotoReader
+
+MAX_READINGS = 3
+"""Largest number of frames that are read and merged during one rest of the board, until a clear play is found."""
+READING_INTERVAL_S = 0.5
+"""Time, in seconds, between two readings during the same rest."""
+LONG_PAUSE_S = 180.0
+"""Time without a turn, in seconds. If it is longer, the result says that a pass or an exchange may be missing."""
+_ENTRY = re.compile(r"(?:(\d+):)?(\d+):(\d\d)\s+(?:(pass)|exchange\s+(\d+))", re.IGNORECASE)
+
+
+class TurnListError(TilekeeperError):
+    """A list of turns that cannot be read; the message gives the line and how to correct it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredTurn:
+    """A pass (`count` is 0) or an exchange of `count` tiles, at `time` (s) of the video."""
+
+    time: float
+    count: int
+
+    def make_event(self, player: int) -> Event:
+        """Return the event of this turn by `player`, who is to move."""
+        return Exchanged(player, self.count) if self.count else Passed(player)
+
+
+def parse_turn_list(text: str) -> tuple[EnteredTurn, ...]:
+    """Return the passes and exchanges in a text, which has one on each line, sorted by time. Raises `TurnListError`.
+
+    Empty lines, and text after a `#`, are ignored.
+
+    >>> parse_turn_list("2:31 pass\\n1:05:02 exchange 3  # Ben")
+    (EnteredTurn(time=151.0, count=0), EnteredTurn(time=3902.0, count=3))
+    """
+    turns = []
+    for number, line in enumerate(text.splitlines(), 1):
+        entry = line.partition("#")[0].strip()
+        if not entry:
+            continue
+        match = _ENTRY.fullmatch(entry)
+        if match is None:
+            raise TurnListError(f"line {number}: write a time and a turn, for example 2:31 pass, or 5:02 exchange 3")
+        hours, minutes, seconds, is_pass, count = match.groups()
+        time = 3600.0 * int(hours or 0) + 60 * int(minutes) + int(seconds)
+        turns.append(EnteredTurn(time, 0 if is_pass else int(count)))
+    return tuple(sorted(turns, key=lambda turn: turn.time))
+
+
+@dataclass(frozen=True, slots=True)
+class VideoResult:
+    """The game of a video: its last snapshot, the time (s) at which each turn appeared, and problems as sentences."""
+
+    state: TableSnapshot
+    times: tuple[float, ...]
+    problems: tuple[str, ...]
+
+
+def replay_video(
+    frames: Iterable[VideoFrame],
+    reader: PhotoReader,
+    started: GameStarted,
+    words: WordList | None,
+    entered: Sequence[EnteredTurn] = (),
+) -> VideoResult:
+    """Find and score the turns in the frames of a video.
+
+    `entered` are the passes and exchanges, which the frames do not show. Exceptions of `frames` are passed on.
+    """
+    replay = _VideoReplay(reader, started, words, entered)
+    for frame in frames:
+        replay.add_frame(frame)
+    return replay.finish()
+
+
+class _VideoReplay:
+    """A replay in progress: the game so far, the finder of turns, and the problems."""
+
+    def __init__(
+        self, reader: PhotoReader, started: GameStarted, words: WordList | None, entered: Sequence[EnteredTurn]
+    ) -> None:
+        self._camera = BoardCamera(FolderCamera(()), reader)
+        self._detector = RestDetector(MIN_REST_S)
+        self._finder = TurnFinder()
+        self._game = Game.from_events((started,))
+        self._words = words
+        self._context = TurnContext(words)
+        self._entered = list(entered)
+        self._readings: list[BoardReading] = []
+        self._next_reading = 0.0
+        self._now = 0.0
+        self._times: list[float] = []
+        self._problems: list[str] = []
+
+    def add_frame(self, frame: VideoFrame) -> None:
+        """Detect motion in a frame, read the board if it has come to rest, and record a turn that has ended."""
+        self._now = frame.time
+        while self._entered and self._entered[0].time <= frame.time:
+            self._record_entered(self._entered.pop(0))
+        is_at_rest = self._detector.update(frame.image, frame.time)
+        since = frame.time - self._detector.still_s
+        if self._detector.still_s == 0:
+            self._finder.add_motion()
+            self._readings, self._next_reading = [], 0.0
+        elif is_at_rest and self._needs_reading():
+            self._read(frame, since)
+        elif is_at_rest:
+            self._finder.add_rest(since)
+        if (found := self._finder.check(frame.time)) is not None:
+            self._record(found)
+
+    def finish(self) -> VideoResult:
+        """Record the play at the end of the video, and return the game."""
+        if (found := self._finder.take()) is not None:
+            self._record(found)
+        for turn in self._entered:
+            self._record_entered(turn)
+        self._report_pause(self._now)
+        return VideoResult(build_snapshot(self._game, self._words), tuple(self._times), tuple(self._problems))
+
+    def _needs_reading(self) -> bool:
+        pending = self._finder.pending
+        is_certain = pending is not None and pending.is_certain
+        is_due = self._now >= self._next_reading
+        return is_due and (not self._readings or (not is_certain and len(self._readings) < MAX_READINGS))
+
+    def _read(self, frame: VideoFrame, since: float) -> None:
+        """Read the board in a frame, merge the reading with those of the same rest, and record the turns that it shows.
+
+        `since` is the time (s) since which the board has been at rest.
+        """
+        reading = self._camera.read_board(frame.image, self._game.tiles.letters)
+        self._next_reading = frame.time + READING_INTERVAL_S
+        if reading.board is None:
+            return
+        self._camera.confirm_location(reading)
+        self._readings.append(reading.board)
+        merged = merge_readings(self._readings)
+        while (found := self._finder.add_reading(self._game, merged, self._context, since)) is not None:
+            self._record(found)
+
+    def _record(self, found: FoundTurn) -> None:
+        """Record a turn that was found; a question about it becomes a problem, because no player can answer it."""
+        if not self._push(found.events, found.time):
+            return
+        self._context = replace(self._context, earlier=found.history, question_history=found.decision.question_history)
+        if found.question:
+            self._problems.append(f"{format_time(found.time)}: {found.question}")
+
+    def _record_entered(self, turn: EnteredTurn) -> None:
+        """Record a pass or exchange from the list. The pending play is recorded first, because it was placed before."""
+        if (found := self._finder.take()) is not None:
+            self._record(found)
+        self._push((turn.make_event(self._game.to_move),), turn.time)
+
+    def _push(self, events: tuple[Event, ...], time: float) -> bool:
+        """Add the events of a turn to the game; if the rules do not allow them, add a problem and return False."""
+        try:
+            game = push_events(self._game, events)
+        except (RulesError, NotationError) as error:
+            self._problems.append(f"{format_time(time)}: {error}")
+            return False
+        self._report_pause(time)
+        self._times += [time] * (len(game.turns) - len(self._game.turns))
+        self._game = game
+        return True
+
+    def _report_pause(self, until: float) -> None:
+        """Add a problem if there was no turn for a long time until `until` (s), because a pass is not visible."""
+        before = self._times[-1] if self._times else 0.0
+        if until - before > LONG_PAUSE_S:
+            span = f"from {format_time(before)} to {format_time(until)}"
+            self._problems.append(f"no play {span}: give a pass or an exchange with --turns")
+
+
+def format_time(seconds: float) -> str:
+    """Return a time of a video, in seconds, as hours, minutes and seconds.
+
+    >>> format_time(3902.4)
+    '1:05:02'
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,274 @@
+"""What the hall does not accept as a message of a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
+from device.hall.messages import TableStatus, make_status_message
+from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
+from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
+from device.hall.receiving.receiver import HallReceiver
+from device.hall.receiving.results import Result
+from device.hall.receiving.standings import PairingsError
+from device.settings import HallSettings
+from device.storage.errors import StoreFullError
+from engine.events import (
+    EndReason,
+    Event,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    RackRevealed,
+    ScoreCorrected,
+    to_json,
+)
+from engine.messages import key_of
+
+EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
+STATE = {
+    "table": "7",
+    "v": 1,
+    "game": 1,
+    "events": 1,
+    "phase": "turn",
+    "players": [{"name": "Anna", "total": 0}, {"name": "Ben", "total": 0}],
+    "turn_of": 0,
+    "in_bag": 86,
+    "winners": [],
+    "clock": None,
+    "trouble": [],
+    "time": 1.0,
+}
+CLOCK = {"limit": 1500, "used": [1, 2], "running": 0, "paused": False}
+
+
+def test_message_of_a_table_is_decoded() -> None:
+    one = make_status_message("Table 7", online=True)
+    assert decode_message(one.topic, one.payload) == TableStatus(table="Table 7", online=True)
+    decode_message("tilekeeper/v1/7/state", json.dumps({**STATE, "clock": CLOCK, "later": 1}).encode())
+
+
+@pytest.mark.parametrize(
+    ("topic", "message", "reason"),
+    [
+        ("7/status", {"table": "8", "online": True}, "another table"),
+        ("7/status", {"table": "7"}, "online"),
+        ("#/status", {"table": "#", "online": True}, "no topic"),
+        ("7/director", {"table": "7"}, "no topic"),
+        ("7/status", [1], "object"),
+        ("7/events", {**EVENT, "number": -1}, "no game has"),
+        ("7/events", {**EVENT, "number": 10**6}, "no game has"),
+        ("7/events", {**EVENT, "game": 10**17}, "no game has"),
+        ("7/events", {**EVENT, "time": 1e300}, "no game has"),
+        ("7/log", {"table": "7", "store": "a", "game": 1, "events": []}, "no game has"),
+        ("7/state", {**STATE, "players": [{"name": "A\n", "total": 0}]}, "players"),
+        ("7/state", {**STATE, "players": [{"name": "A" * 99, "total": 0}]}, "players"),
+        ("7/state", {**STATE, "turn_of": 2}, "seats"),
+        ("7/state", {**STATE, "name": "<b>"}, "names"),
+        ("7/state", {**STATE, "store": "a" * 999}, "names"),
+        ("7/state", {**STATE, "game": 10**20}, "no game has"),
+        ("7/state", {**STATE, "clock": {**CLOCK, "used": [1]}}, "clocks"),
+    ],
+)
+def test_impossible_message_is_refused(topic: str, message: object, reason: str) -> None:
+    with pytest.raises(BadMessageError, match=reason):
+        decode_message(f"tilekeeper/v1/{topic}", json.dumps(message).encode())
+
+
+@pytest.mark.parametrize("payload", [b"", b"\xff", b"{", b"[" * 200_000, b" " * (MAX_MESSAGE_BYTES + 1)])
+def test_payload_without_a_message_is_refused(payload: bytes) -> None:
+    with pytest.raises(BadMessageError):
+        decode_message("tilekeeper/v1/7/log", payload)
+
+
+def test_names_of_tables_are_limited() -> None:
+    hall = HallState()
+    for number in range(MAX_TABLES):
+        hall = apply_status(hall, str(number), is_online=True)
+    with pytest.raises(TooManyTablesError):
+        apply_status(hall, "one more", is_online=True)
+    assert list(hall.tables)[:3] == ["0", "1", "2"]
+
+
+def test_problem_is_noted_once_and_the_events_of_no_game_are_harmless() -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for _ in range(2):
+            hall.receive("tilekeeper/v1/7/status", b"{", False)
+        hall.receive("tilekeeper/v1/7/events", json.dumps(EVENT).encode(), False)
+        assert len(hall.state.problems) == 1
+        (table,) = hall.state.tables.values()
+        assert table.played is not None and table.played.game is None and table.snapshot.players == ()
+        hall.receive("tilekeeper/v1/7/state", json.dumps(STATE).encode(), False)
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Anna", "Ben"]
+
+
+def test_problem_that_is_repeated_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for _ in range(5):
+            hall.receive("tilekeeper/v1/7/status", b"{", False)
+    assert [record.message for record in caplog.records if "7/status" in record.message][1:] == []
+
+
+def test_table_that_begins_games_without_end_is_reported_once_and_shown_live(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("device.hall.receiving.received_games.MAX_TABLE_GAMES", 3)
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for game in range(1, 9):
+            started = {
+                **EVENT,
+                "game": game,
+                "time": float(game),
+                "event": to_json(GameStarted((f"Anna {game}", "Ben"))),
+            }
+            log = {"table": "7", "store": "a", "game": game, "events": [{"time": game, "event": started["event"]}]}
+            hall.receive("tilekeeper/v1/7/events", json.dumps(started).encode(), False)
+            hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), True)
+            hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game}).encode(), False)
+        assert len(hall.games.list_games()) == 3
+        assert [key_of(problem) for problem in hall.state.problems] == ["hall-table-full"]
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Anna", "Ben"], "the game now"
+    assert sum("table 7" in record.message for record in caplog.records) == 1
+
+
+def test_game_that_began_after_the_clock_was_put_back_is_the_newest(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for game, time, players in ((1, 9000.0, ("Anna", "Ben")), (2, 60.0, ("Cleo", "Dan"))):
+            event = {**EVENT, "game": game, "time": time, "event": to_json(GameStarted(players))}
+            hall.receive("tilekeeper/v1/7/events", json.dumps(event).encode(), False)
+            hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game}).encode(), False)
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Cleo", "Dan"]
+        passed = {**EVENT, "game": 2, "time": 70.0, "number": 1, "event": to_json(Passed(0))}
+        hall.receive("tilekeeper/v1/7/events", json.dumps(passed).encode(), False)
+        assert len(hall.state.tables["7"].snapshot.turns) == 1
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": 2}).encode(), True)
+        assert len(hall.state.tables["7"].snapshot.turns) == 1
+
+
+def send_game(hall: HallReceiver, store: str, game: int, *players: str) -> None:
+    """Let the device with this store begin a game at table 7."""
+    started = {"time": float(game), "event": to_json(GameStarted(players))}
+    log = {"table": "7", "store": store, "game": game, "events": [started]}
+    hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+    hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game, "store": store}).encode(), False)
+
+
+@pytest.mark.parametrize("game", [1, 9])
+def test_device_that_replaces_another_is_shown(game: int) -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        send_game(hall, "old", game, "Anna", "Ben")
+        lobby = {**STATE, "game": 0, "events": 0, "phase": "lobby", "players": [], "turn_of": None, "store": "new"}
+        hall.receive("tilekeeper/v1/7/state", json.dumps(lobby).encode(), False)
+        table = hall.state.tables["7"]
+        assert (table.snapshot.players, table.phase, table.is_playing) == ((), "lobby", False)
+        send_game(hall, "new", 1, "Cleo", "Dan")
+        assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Cleo", "Dan"]
+        send_game(hall, "old", game, "Anna", "Ben")
+        assert [player.name for player in hall.state.tables["7"].players] == ["Anna", "Ben"], "the first one is back"
+        assert len(hall.games.list_games()) == 2
+
+
+def test_two_devices_with_the_same_name_are_reported_once() -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for store in ("old", "new"):
+            send_game(hall, store, 1, "Anna", "Ben")
+        assert hall.state.problems == (), "a device was replaced"
+        for store in ("old", "new", "old", "new"):
+            send_game(hall, store, 1, "Anna", "Ben")
+        assert [key_of(problem) for problem in hall.state.problems] == ["hall-two-devices"]
+
+
+@pytest.mark.parametrize("state", [{}, {"phase": "paused"}, {"events": 7}, {"game": 2}, {"phase": "later"}])
+def test_phase_and_players_are_those_of_the_snapshot(state: dict[str, object]) -> None:
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        send_game(hall, "a", 1, "Anna", "Ben")
+        hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, **state}).encode(), False)
+        table = hall.state.tables["7"]
+    assert (table.phase, table.players) == (table.snapshot.phase, table.snapshot.players)
+
+
+def test_tables_above_the_limit_are_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.hall.receiving.hall_state.MAX_TABLES", 2)
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        for name in "1234":
+            one = make_status_message(name, online=True)
+            hall.receive(one.topic, one.payload, False)
+        assert [key_of(problem) for problem in hall.state.problems] == ["hall-too-many-tables"]
+
+
+def test_game_that_takes_long_to_replay_is_not_replayed() -> None:
+    events: list[Event] = [GameStarted(("Anna", "Ben")), *[Exchanged(i % 2, 1) for i in range(400)]]
+    events += [ScoreCorrected(3, score) for score in range(400)]
+    logged = [{"time": 1.0, "event": to_json(event)} for event in events]
+    log = {"table": "7", "store": "a", "game": 1, "events": logged}
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        played = hall.state.tables["7"].played
+    assert played is not None and played.game is None
+
+
+def test_game_with_rules_of_other_types_is_not_shown() -> None:
+    started = to_json(GameStarted(("Anna", "Ben"))) | {"rules": {"clock_seconds": "x"}}
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
+        played = hall.state.tables["7"].played
+    assert played is not None and played.game is None
+
+
+def test_deleted_result_stays_deleted(tmp_path: Path) -> None:
+    wrong, right = (Result("", ("Cleo", "Dan"), (points, 410), (1,), float(points)) for points in (300, 310))
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for result in (wrong, right):
+            hall.add_result(result)
+        hall.remove_result(wrong)
+        assert hall.state.results == (right,)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.results == (right,)
+
+
+def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    entered = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1.0)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.add_result(entered)
+        send_ended_game(hall, 1)
+        assert len(hall.state.results) == 2
+        hall.begin_event()
+        send_ended_game(hall, 1)
+        send_ended_game(hall, 2)
+        assert [result.game for result in hall.state.results] == [2]
+        with pytest.raises(PairingsError):
+            hall.set_pairings("1,1,Anna,Ben\n1,2,Anna,Cleo")
+        hall.games.save_note("pairings", "1,1,Anna,Ben\n1,2,Anna,Cleo")
+        kept = hall.state.results
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.results == kept and len(hall.state.pairings) == 2
+
+
+def send_ended_game(hall: HallReceiver, game: int) -> None:
+    """Let table 7 send a game that has ended."""
+    events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
+    logged = [{"time": float(10 * game + i), "event": to_json(event)} for i, event in enumerate(events)]
+    log = {"table": "7", "store": "a", "game": game, "events": logged}
+    hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+
+
+class FullDisk(BrokerTask):
+    """A task of a broker that works, on a disk that does not."""
+
+    def _use_broker(self) -> None:
+        raise StoreFullError("the disk is full")
+
+    def _describe_refusal(self, error: Exception) -> str:
+        return str(error)
+
+
+def test_full_disk_lets_the_hall_try_again_less_often(caplog: pytest.LogCaptureFixture) -> None:
+    with FullDisk(print) as task:
+        assert [task._serve_connection() for _ in range(3)] == list(RETRY_DELAYS_S[:3])
+    assert not any(record.exc_info for record in caplog.records)

@@ -1,0 +1,79 @@
+"""What the state says between presses: ready, a hand in view, the board moved, the board differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.session.background.sight_monitor import judge_sight
+from device.session.commands.turns import EndTurn
+from device.session.snapshot import Sight
+from device.session.table_session import TableSession
+from engine.game import Game
+from engine.reading import BoardReading
+from tests.support.engine_table import new_game, play, seen
+from tests.support.fast_time import fast_clock
+from tests.support.sessions import PATIENCE_S, open_fast_session, until
+from tests.support.text_table import FARM, HORN, PaintedTable
+from vision.geometry import Floats
+from vision.recognition.reader import PhotoReading, ReadingTimes
+
+CORNERS = np.array([[0.0, 0.0], [300.0, 0.0], [300.0, 300.0], [0.0, 300.0]])
+
+
+def photograph(board: BoardReading | None, corners: Floats = CORNERS) -> PhotoReading:
+    """Return the reading of a photograph in which the board has these corners."""
+    return PhotoReading(board, None if board is None else corners, (), ReadingTimes(1, 1, 2))
+
+
+@pytest.fixture
+def game() -> Game:
+    return play(new_game(), "8F HORN")
+
+
+def test_board_with_new_tiles_is_ready(game: Game) -> None:
+    assert judge_sight(game, photograph(seen(play(game, "H6 FA.M").board)), CORNERS) is Sight.READY
+
+
+@pytest.mark.parametrize("symbols", [{".": 1.0}, {"S": 1.0}])
+def test_board_with_a_missing_or_other_tile_differs(game: Game, symbols: dict[str, float]) -> None:
+    assert judge_sight(game, photograph(seen(game.board, {"F8": symbols})), CORNERS) is Sight.BOARD_DIFFERS
+
+
+def test_hidden_tile_is_no_difference(game: Game) -> None:
+    assert judge_sight(game, photograph(seen(game.board, {"F8": {"#": 1.0}})), CORNERS) is Sight.READY
+
+
+def test_board_at_another_place_has_moved(game: Game) -> None:
+    assert judge_sight(game, photograph(seen(game.board), CORNERS + 60.0), CORNERS) is Sight.BOARD_MOVED
+
+
+def test_board_that_is_not_found_has_moved(game: Game) -> None:
+    assert judge_sight(game, photograph(None), CORNERS) is Sight.BOARD_MOVED
+
+
+@pytest.fixture
+def table() -> PaintedTable:
+    return PaintedTable(fast_clock)
+
+
+@pytest.fixture
+def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
+    with open_fast_session(table, tmp_path / "games.db") as session:
+        yield session
+
+
+def test_board_at_rest_is_ready(session: TableSession) -> None:
+    until(lambda: session.state.sight is Sight.READY)
+
+
+def test_tiles_that_were_taken_off_make_the_board_differ(session: TableSession, table: PaintedTable) -> None:
+    table.lay(HORN)
+    session.submit(EndTurn()).result(PATIENCE_S)
+    table.lay(FARM)
+    until(lambda: session.state.sight is Sight.BOARD_DIFFERS)
+    table.lay(HORN, FARM)
+    until(lambda: session.state.sight is Sight.READY)

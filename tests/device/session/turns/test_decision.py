@@ -1,0 +1,79 @@
+"""What people are asked when letters are in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from device.session.turns.decision import Decision, TurnContext, decide
+from engine.board import Board
+from engine.events import Event
+from engine.inference.explain import infer_play
+from engine.lexicon import WordList
+from engine.validation.findings import push_events
+from tests.support.engine_table import new_game, play, seen
+
+BLANK_OR_I = {"?": 0.93, "I": 0.07}
+
+
+def test_letters_that_are_each_a_little_in_doubt_are_asked_about_with_something_to_choose() -> None:
+    game = new_game()
+    board = play(game, "8E DARTERS").board
+    others = [dict.fromkeys("LMVW", 0.0075) for _ in "DARTERS"]
+    doubts = {
+        f"{column}8": {tile: 0.97, **rest} for column, tile, rest in zip("EFGHIJK", "DARTERS", others, strict=False)
+    }
+    reading = seen(board, doubts)
+    verdict = decide(game, infer_play(game, reading), reading)
+    assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
+    assert not verdict.warning
+
+
+def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
+    game = play(play(new_game(), "8F HORN"), "H6 FA.M")
+    reading = seen(play(play(new_game(), "8F HORN"), "I8 .FAM").board)
+    verdict = decide(game, infer_play(game, reading), reading)
+    assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
+    assert verdict.open_question.question.text == "Which of these is right?"
+
+
+def test_pass_with_hidden_squares_is_asked_about_even_if_an_old_tile_is_in_doubt() -> None:
+    game = play(play(new_game(), "8F HORN"), "8F ....S")
+    reading = seen(game.board, {"J8": {"#": 0.895, "S": 0.104}, **{f"{column}9": {"#": 1.0} for column in "GHIJ"}})
+    inference = infer_play(game, reading)
+    decision = decide(game, inference, reading)
+    assert inference.question is not None and not decision.events
+    assert decision.open_question is not None and decision.open_question.question.key == "hidden-pass"
+
+
+def decide_about_blank(words: WordList | None) -> Decision:
+    """Return the decision about H?RN, whose blank may also be an I."""
+    reading = seen(play(new_game(), "8F H?RN").board, {"G8": BLANK_OR_I})
+    return decide(new_game(), infer_play(new_game(), reading), reading, TurnContext(words))
+
+
+def test_blank_that_may_be_a_letter_is_asked_about_with_its_letter() -> None:
+    decision = decide_about_blank(frozenset({"HORN"}))
+    assert decision.open_question is not None and decision.open_question.finding is not None
+    asked = decision.open_question
+    assert asked.question.key == "asked-blank-unnamed" and not decision.is_clear
+    boards = [play(new_game(), "8F H?RN").board, play(new_game(), "8F HIRN").board, play(new_game(), "8F HoRN").board]
+    assert [_lay(events) for events in asked.answers] == boards
+
+
+def test_every_letter_that_a_blank_may_be_is_an_answer_about_the_blank() -> None:
+    reading = seen(play(new_game(), "8F H?RN").board, {"G8": {"?": 0.93, **dict.fromkeys("LMVW", 0.0175)}})
+    decision = decide(new_game(), infer_play(new_game(), reading), reading, TurnContext(frozenset({"HORN"})))
+    assert decision.open_question is not None and decision.open_question.question.key == "asked-blank-unnamed"
+    words = ("H?RN", "HLRN", "HMRN", "HVRN", "HoRN")
+    boards = [play(new_game(), f"8F {word}").board for word in words]
+    assert [_lay(events) for events in decision.open_question.answers] == boards
+
+
+def _lay(events: tuple[Event, ...]) -> Board:
+    return push_events(new_game(), events).board
+
+
+@pytest.mark.parametrize("words", [None, frozenset({"HORN", "HIRN"}), frozenset({"HARDEN"})])
+def test_blank_that_may_stand_for_the_letter_is_asked_about_first(words: WordList | None) -> None:
+    asked = decide_about_blank(words).open_question
+    assert asked is not None and asked.question.text == "Which tile is on G8: ? or I?"
