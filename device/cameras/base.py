@@ -14,13 +14,13 @@ from engine.errors import TilekeeperError
 Image = npt.NDArray[np.uint8]
 """A picture: `(H, W, 3) uint8 BGR`, or `(H, W) uint8` grey for a preview."""
 PREVIEW_HEIGHT_PX = 432
-"""Smallest height of previews, in pixels: 23 px for each square of a board that fills four fifths of the height, so
-that letters as similar as O and Q differ clearly."""
+"""Smallest height of previews, in pixels. It gives 23 px for each square of a board that fills four fifths of the
+height, so that letters as similar as O and Q differ clearly."""
 BLACK_LEVEL = 6
-"""Grey level (0 to 255): a picture counts as black if at most one pixel value in a thousand is above it."""
+"""Grey level (0 to 255) of a black picture: at most one pixel value in a thousand is above it."""
 
 LIGHT_CHANGE_RATIO = 1.6
-"""Ratio of two brightnesses (the larger to the smaller) above which exposure is adjusted again.
+"""Ratio of two brightnesses, the larger to the smaller; if it is larger, exposure is adjusted again.
 
 This happens, for example, at dusk or when a lamp is switched on.
 """
@@ -29,15 +29,15 @@ DEFAULT_MAINS_HZ = 50
 
 
 class CameraError(TilekeeperError):
-    """A failure of the camera to return a picture; the message gives the reason and the remedy on one line."""
+    """Error for a camera that cannot return a picture; the message gives the reason and the remedy on one line."""
 
 
 class NoMorePicturesError(CameraError):
-    """No picture is left: the camera has returned all pictures of its folder or list."""
+    """Error for a camera that has already returned all pictures of its folder or list."""
 
 
 class BlackPictureError(CameraError):
-    """A picture that is black, although the camera works otherwise."""
+    """Error for a picture that is black, although the camera works."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class AutoExposureCamera(Protocol):
 
 
 class AbsentCamera:
-    """Replacement for a camera that is not available; `still` and `preview` raise `CameraError` with a given message.
+    """Replacement for a camera that is not available: `still` and `preview` raise `CameraError` with a given message.
 
     The game goes on: the players enter their plays on the page.
     """
@@ -127,6 +127,6 @@ def measure_brightness(image: Image) -> float:
 
 
 def has_light_changed(before: float, now: float) -> bool:
-    """Return True if the mean brightnesses (0 to 255) of two pictures differ too much for the same light."""
+    """Return True if two pictures with these mean brightnesses (0 to 255) were certainly taken in different light."""
     darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
     return brighter / darker > LIGHT_CHANGE_RATIO

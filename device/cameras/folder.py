@@ -14,13 +14,13 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Seconds after its last change during which an unreadable file is tried again, because it may be incomplete."""
+"""Time after its last change in which an unreadable file is tried again, in seconds: it may be incomplete."""
 _NEVER = -1
-"""Modification time that stands for a missing file."""
+"""Value in place of the modification time if a file is missing."""
 
 
 class ShownPictures(Protocol):
-    """Interface of the record of the pictures of a folder that a camera has already returned.
+    """Interface of a record of the pictures in a folder that a camera has already returned.
 
     The record contains the modification time of each file (in ns since 1970) by file name.
     """
@@ -99,7 +99,7 @@ class FolderCamera:
         return sorted((p for p in found if self._is_new(p)), key=lambda p: p.name)
 
     def _is_new(self, path: Path) -> bool:
-        """Return True if a picture was not returned yet; if only its date was set since then, record the new date."""
+        """Return True if a picture was not returned yet. If only its date has changed since, record the new date."""
         written = _read_time(path)
         if self._shown.get(path.name, _NEVER) == written:
             return False
@@ -109,16 +109,17 @@ class FolderCamera:
         return False
 
     def _record_content(self, path: Path, written: int) -> None:
-        """Record the content of a picture that was returned, unless it was replaced since the time `written`."""
+        """Record the content of a picture that was returned, unless the file was replaced after the time `written`."""
         self._digests.pop(path.name, None)
         digest = _digest_file(path)
         if _read_time(path) == written:
             self._digests[path.name] = digest
 
     def _record_time(self, path: Path, written: int) -> None:
-        """Record that the picture at `path` was returned, as it was at the time `written`.
+        """Record that the picture at `path` was returned, with its modification time `written`.
 
-        The record is saved before the turn is stored, so after a crash in between, the picture is not returned again.
+        The record is saved before the turn is stored. So if the program crashes in between, the picture is not returned
+        again.
         """
         if self._folder is None:
             return
@@ -145,7 +146,7 @@ def _digest_file(path: Path) -> bytes:
 
 
 def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
-    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the modification time of the file before it was read.
+    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the file's modification time from before it was read.
 
     A file that cannot be read is tried again until `patience_s` seconds after its last change. Raises `CameraError`.
     """

@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 ListModules = Callable[[], Sequence[str]]
 """A function that returns the sensor names of the camera modules, in the order of their numbers."""
 _MODULE_BUS = "/base/"
-"""Beginning of the libcamera id of a camera module; the ids of USB cameras begin differently."""
+"""Beginning of the libcamera id of a camera module; those of USB cameras begin differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def list_camera_modules() -> tuple[str, ...]:
 
 
 def _is_on_usb(folder: Path) -> bool:
-    """Return True if the V4L2 device with this folder in `sys` is on a USB bus, unlike the codecs of a Raspberry Pi."""
+    """Return True if the V4L2 device with this folder in `sys` is on a USB bus: a camera, not a codec."""
     subsystem = folder / "device" / "subsystem"
     return subsystem.exists() and subsystem.resolve().name == "usb"
 

@@ -9,11 +9,11 @@ from device.catalogue import get_text
 
 
 class PictureNeededError(CameraError):
-    """No picture was received for this turn, so a player has to take one with a phone."""
+    """Error if no picture was received for this turn: a player must take one with a phone."""
 
 
 class PhoneCamera:
-    """A camera that returns each received picture once; it takes no pictures itself, so the table is not monitored."""
+    """A camera that returns each picture sent by a phone once; it takes none itself, also between turns."""
 
     live = False
 
@@ -25,7 +25,7 @@ class PhoneCamera:
         return f"<PhoneCamera: {'no picture' if self._image is None else 'a picture'}>"
 
     def receive_picture(self, image: Image) -> None:
-        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`, in place of one that was not used."""
+        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`; it replaces an unused one."""
         self._image = image
 
     def still(self) -> Frame:
@@ -38,7 +38,7 @@ class PhoneCamera:
         return Frame(image, time.monotonic())
 
     def preview(self) -> None:
-        """Return None, because there is no picture between turns."""
+        """Return None: a phone sends no pictures between turns."""
 
     def close(self) -> None:
         """Close the camera; further calls of `still` raise `CameraError`."""

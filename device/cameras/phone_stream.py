@@ -27,21 +27,21 @@ from engine.errors import TilekeeperError
 from vision.photo import PhotoError, decode_photo
 
 PHONE_TIMEOUT_S = 3.0
-"""Time without a picture, in seconds, after which the phone counts as gone; the players then get a notice.
+"""Time without a picture, in seconds; if it is exceeded, the phone counts as gone and the players get a notice.
 
-The camera is checked at shorter intervals than this, so that players are notified within five seconds.
+The camera is checked more often, so that players get the notice within five seconds.
 """
 STILL_TIMEOUT_S = 8.0
-"""Seconds within which a requested picture must arrive; a slow Wi-Fi needs this time for a megabyte."""
+"""Time limit for the arrival of a requested picture, in seconds; a slow Wi-Fi needs it for a megabyte."""
 MAX_PICTURE_AGE_S = 10.0
-"""Age in seconds above which a picture that a player has taken is not used for a turn any more."""
+"""Maximum age of a picture that a player has taken, in seconds; an older one is not used for a turn."""
 
 NO_PHONE_MESSAGE = get_text("camera-no-phone")
 PHONE_LEFT_MESSAGE = get_text("camera-phone-left")
 
 
 class PhoneInUseError(TilekeeperError):
-    """A refusal because another phone, with the name `device`, is the camera already."""
+    """Error for a phone that cannot become the camera, because the phone with the name `device` is it already."""
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -49,7 +49,7 @@ class PhoneInUseError(TilekeeperError):
 
 
 class StreamEndedError(TilekeeperError):
-    """A picture from a phone that is not the camera any more; `device` is the name of the phone that is, or empty."""
+    """Error for a picture from a phone that is no longer the camera; `device` is the phone that is, or empty."""
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -67,9 +67,8 @@ class _Picture:
 class PhoneStreamCamera:
     """A live camera whose pictures arrive from one phone at a time; safe for several threads.
 
-    Requests of the phone call `start`, the `receive_` methods and `stop`. These only keep the data: pictures are
-    decoded for the caller that waits for them. `clock` returns seconds, and `wait` waits on a condition for a number of
-    seconds.
+    Requests from the phone call `start`, the `receive_` methods and `stop`. These only store the data; the caller of
+    `still` or `preview` decodes it. `clock` returns seconds, and `wait` waits on a condition for a number of seconds.
     """
 
     live = True
@@ -122,7 +121,7 @@ class PhoneStreamCamera:
             return self._wanted
 
     def receive_still(self, stream: str, number: int, data: bytes) -> None:
-        """Keep the full picture `number` (JPEG data) if the table still waits for it. Raises `StreamEndedError`."""
+        """Keep the full picture `number` (JPEG data) if it is still needed. Raises `StreamEndedError`."""
         with self._changed:
             picture = self._receive(stream, data)
             if number == self._wanted:
@@ -176,7 +175,7 @@ class PhoneStreamCamera:
             self._changed.notify_all()
 
     def _receive(self, stream: str, data: bytes) -> _Picture:
-        """Return the received data as a picture, and store the time as a sign of life. Raises `StreamEndedError`."""
+        """Return the received data as a picture, and note the time of arrival. Raises `StreamEndedError`."""
         if stream != self._stream or not stream:
             raise StreamEndedError(self._device if self.is_streaming else "")
         self._last_time = self._clock()
@@ -188,7 +187,7 @@ class PhoneStreamCamera:
         return taken if taken is not None and self._clock() - taken.time < MAX_PICTURE_AGE_S else None
 
     def _wait_for(self, find: Callable[[], _Picture | None], until: float) -> _Picture:
-        """Return the picture that `find` returns, as soon as it is not None.
+        """Wait until the function `find` returns a picture instead of None, and return that picture.
 
         Raises `CameraError` at the time `until` (s), when the phone is gone, and when the camera is closed.
         """

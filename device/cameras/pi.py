@@ -1,8 +1,8 @@
 """The Raspberry Pi camera modules (1, 2, 3, HQ) through picamera2.
 
-The camera keeps one still configuration, so that no turn waits for a change of mode. Exposure, white balance and focus
-adjust automatically for about two seconds, or until the focus is found. Then their values are read and locked for the
-game, so that tiles look the same in every picture.
+The camera always uses the still configuration, so that no turn waits for a change of mode. Exposure, white balance and
+focus adjust automatically for about two seconds, or until the focus is found. Then their values are read and locked for
+the game, so that tiles look the same in every picture.
 """
 
 from __future__ import annotations
@@ -46,20 +46,22 @@ SETTLE_S = 2.0
 FOCUS_TIMEOUT_S = 5.0
 """Longest time for the autofocus, in seconds; on a plain surface it may never succeed (picamera2 issue 1082)."""
 DEFAULT_LENS_POSITION = 1.7
-"""Lens position in dioptres if the autofocus fails: at 45 to 100 cm, camera module 3 blurs by at most 3 pixels."""
+"""Lens position in dioptres if the autofocus fails. At distances of 45 to 100 cm, camera module 3 then blurs by at most
+3 pixels."""
 FRAME_TIMEOUT_S = 2.0
-"""Time without a picture, in seconds, after which the camera counts as stalled."""
+"""Time without a picture, in seconds; if it is exceeded, the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 AF_MANUAL, AF_CONTINUOUS = 0, 2
 """Values of libcamera's control `AfMode` (autofocus mode)."""
 AF_FOCUSED = 2
-"""Value of libcamera's `AfState` in the metadata of a picture in focus; others are idle, scanning and failed."""
+"""Value of libcamera's `AfState` for a picture in focus."""
 FLICKER_MANUAL = 1
 """Value of libcamera's control `AeFlickerMode` that makes exposures multiples of `AeFlickerPeriod`."""
 IDLE_INTERVAL_S = 1.0
-"""Interval between two pictures, in seconds, above which the sensor runs slowly."""
+"""Interval between two pictures, in seconds; if it is longer, the sensor runs slowly."""
 FRAME_US, IDLE_FRAME_US = 33_333, 100_000
-"""Shortest time of a frame in microseconds, in a game and while idle; some sensors could give 56 frames a second."""
+"""Shortest time of a frame in microseconds during a game (`FRAME_US`) and while idle (`IDLE_FRAME_US`). Without a
+limit, some sensors give 56 frames a second."""
 
 _YUV_CONVERSIONS: Mapping[str, int] = {
     "YUV420": cv2.COLOR_YUV2BGR_I420,
@@ -134,7 +136,7 @@ class PiCamera:
         return frame
 
     def preview(self) -> Frame:
-        """Return a small grey picture: of the low-resolution stream or, if the camera has none, a reduced still.
+        """Return a small grey picture: from the low-resolution stream, or a reduced still if there is none.
 
         Raises `CameraError`.
         """
@@ -194,7 +196,7 @@ class PiCamera:
             raise self._record_failure(error) from error
 
     def _adapt_frame_rate(self, camera: Any) -> None:
-        """Slow the sensor down while callers want less than one picture a second, which saves heat and load."""
+        """Slow the sensor down while fewer than one picture a second is needed, which saves heat and load."""
         now = self._clock()
         is_idle, self._last_capture = now - self._last_capture > IDLE_INTERVAL_S, now
         frame_us = IDLE_FRAME_US if is_idle else FRAME_US
@@ -245,9 +247,9 @@ class PiCamera:
 
 
 def make_auto_controls(offered: Container[str], mains_hz: int = DEFAULT_MAINS_HZ) -> Controls:
-    """Return the controls for automatic exposure, white balance and focus, restricted to the `offered` names.
+    """Return the controls for automatic exposure, white balance and focus, as far as their names are in `offered`.
 
-    Exposure times are multiples of the period with which lamps flicker, that is, half a period of the mains.
+    Exposure times are multiples of the period of flickering lamps, which is half a period of the mains.
     """
     wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
     if "AeFlickerMode" in offered and "AeFlickerPeriod" in offered:
@@ -256,7 +258,7 @@ def make_auto_controls(offered: Container[str], mains_hz: int = DEFAULT_MAINS_HZ
 
 
 def make_frame_limits(shortest_us: int, offered: Mapping[str, Sequence[Any]]) -> Controls:
-    """Return the control for the shortest time of a frame in microseconds; dim light may make frames longer."""
+    """Return the control for the shortest time of a frame in microseconds. In dim light, frames may take longer."""
     return {"FrameDurationLimits": (shortest_us, max(shortest_us, int(offered["FrameDurationLimits"][1])))}
 
 
@@ -266,10 +268,10 @@ def is_focusing(metadata: Mapping[str, Any], offered: Container[str]) -> bool:
 
 
 def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
-    """Return the controls that lock exposure, white balance and focus, restricted to the `offered` names.
+    """Return the controls that lock exposure, white balance and focus, as far as their names are in `offered`.
 
-    The values come from the `metadata` of a picture. Switching an automatic control off does not lock its value, so the
-    value is set as well (picamera2 issues 7 and 977). If no focus was found, the lens is set to
+    The values are those in the `metadata` of a picture. Switching an automatic control off does not lock its value, so
+    the value is set as well (picamera2 issues 7 and 977). If no focus was found, the lens is set to
     `DEFAULT_LENS_POSITION`.
     """
     wanted: Controls = {}
@@ -292,8 +294,8 @@ def fit_still_size(sensor: tuple[int, int], width: int = STILL_WIDTH_PX) -> tupl
 def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     """Convert a stream's array to `(H, W, 3) uint8 BGR`; `form` is libcamera's format, `size` is (width, height).
 
-    libcamera names formats by the order in a little-endian word, so `RGB888` is blue, green, red in memory. The rows of
-    `array` may be longer than the width; the rest is cut off. Raises `CameraError` for an unknown format.
+    libcamera names formats by the order in a little-endian word, so `RGB888` is blue, green, red in memory. Rows of
+    `array` may be longer than the picture is wide; the rest is cut off. Raises `CameraError` for an unknown format.
     """
     width, height = size
     if form in _YUV_CONVERSIONS:
@@ -310,8 +312,7 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
 def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
     """Convert a stream's array to brightness, `(H, W) uint8`; the arguments are those of `to_bgr`.
 
-    The planar formats begin with the plane of brightness, which is returned without a computation. Raises
-    `CameraError`.
+    The planar formats begin with the brightness, which is returned without a computation. Raises `CameraError`.
     """
     width, height = size
     if form in _PLANAR_FORMATS:

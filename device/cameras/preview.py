@@ -1,4 +1,4 @@
-"""Pictures of cameras that are not in use at the table, for the page on which a camera is chosen."""
+"""Take pictures with cameras that the table does not use, for the page on which a camera is chosen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from device.cameras import open_camera
 from device.cameras.base import CLOSED_MESSAGE, Camera, CameraError, Image
 
 IDLE_S = 5.0
-"""Seconds after the last picture at which the camera is closed, because the page that shows it was left."""
+"""Time without a request, in seconds, before the camera is closed: the page that shows its pictures was left."""
 
 OpenCamera = Callable[[str], Camera]
 
@@ -17,8 +17,8 @@ OpenCamera = Callable[[str], Camera]
 class CameraPreview:
     """A camera for previews: opens one camera at a time, and closes it when no pictures are requested for some seconds.
 
-    Safe for several threads. A picture takes seconds if the camera has to be opened first; if the preview is closed
-    meanwhile, or another camera is requested, the picture ends with a `CameraError`.
+    Safe for several threads. A picture takes seconds if the camera must be opened first. If the preview is closed
+    during that time, or another camera is requested, `CameraError` is raised.
     """
 
     def __init__(self, opener: OpenCamera = open_camera, idle_s: float = IDLE_S) -> None:
@@ -75,7 +75,7 @@ class _PreviewedCamera:
         self._before = before
         self._camera: Camera | None = None
         self._use = threading.Lock()
-        """Lock of the thread that uses the camera; `close` does not wait for it."""
+        """Lock that the thread holds while it uses the camera; `close` does not wait for it."""
 
     def take_picture(self) -> Image:
         """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if the camera is closed meanwhile."""
@@ -94,7 +94,7 @@ class _PreviewedCamera:
             return camera.still().image
 
     def close(self) -> None:
-        """Close the camera; a picture that is being taken ends with a `CameraError`."""
+        """Close the camera. A call of `take_picture` in progress raises `CameraError`."""
         self.is_closed = True
         if self._camera is not None:
             self._camera.close()

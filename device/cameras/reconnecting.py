@@ -1,4 +1,4 @@
-"""A camera that may be missing at start-up or be unplugged; it is opened when it is connected."""
+"""A camera that may be missing at start-up or be unplugged; it is opened when it is connected again."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 class ReconnectingCamera:
     """A live camera that is opened at once if possible, and otherwise at a later call of `still` or `preview`.
 
-    `opener` opens the camera, or raises `CameraError` if no camera is connected. The delay between attempts grows with
-    each failure. `clock` returns seconds.
+    `opener` opens the camera, or raises `CameraError` if none is connected. The delay between attempts grows with each
+    failure. `clock` returns seconds.
     """
 
     live = True

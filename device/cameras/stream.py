@@ -23,19 +23,19 @@ from device.cameras.base import (
 from device.system.backoff import Backoff
 
 FRAME_TIMEOUT_S = 2.0
-"""Time without a frame, in seconds, after which the camera counts as stalled."""
+"""Time without a frame, in seconds; if it is exceeded, the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class StreamCamera:
     """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
 
-    Only frames for waiting callers are decoded, and previews at half the size in grey: decoding every frame would take
-    more than half a core of a Raspberry Pi 4. `open_capture` opens the stream, also again after it has ended; it
-    returns None on failure. `where` names the camera in its `repr`. Raises `CameraError` with the text
-    `missing_message` if the camera cannot be opened.
+    A frame is decoded only if a caller waits for it, and for a preview at half the size in grey: decoding every frame
+    would take more than half a core of a Raspberry Pi 4.
 
-    A camera counts as lost when no new frames arrive, because `isOpened()` remains true after a camera was unplugged.
+    `open_capture` opens the stream, and opens it again after it has ended; it returns None on failure. `where` names
+    the camera in its `repr`. Raises `CameraError` with the text `missing_message` if the camera cannot be opened. A
+    camera counts as lost when no new frames arrive, because `isOpened()` remains true after it was unplugged.
     """
 
     live = True
@@ -70,7 +70,7 @@ class StreamCamera:
     def preview(self) -> Frame:
         """Return the first frame that arrives after the call, in grey and at half the size.
 
-        Raises `CameraError`, at once if the newest frame is too old.
+        Raises `CameraError`. If the newest frame is too old, it does so without waiting.
         """
         newest = self._newest_time
         if newest is not None and time.monotonic() - newest > FRAME_TIMEOUT_S:
@@ -104,7 +104,7 @@ class StreamCamera:
     def _wait_for_data(self, moment: float, until: float) -> Frame:
         """Return the first frame that arrives after the time `moment` (s), without decoding it.
 
-        Raises `CameraError` if there is none until the time `until` (s).
+        Raises `CameraError` if none has arrived by the time `until` (s).
         """
 
         def has_arrived() -> bool:
@@ -158,7 +158,7 @@ class StreamCamera:
 
 
 def silence_opencv() -> None:
-    """Switch OpenCV's own warnings off, because a camera that cannot be opened is reported by a `CameraError`."""
+    """Switch OpenCV's own warnings off: a `CameraError` reports that a camera cannot be opened."""
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
 

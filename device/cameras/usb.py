@@ -1,4 +1,4 @@
-"""A USB camera through V4L2 (1080p, MJPG) that is opened again after it was unplugged."""
+"""A USB camera through V4L2 (1080p, MJPG). After it was unplugged, it is opened again."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ WIDTH, HEIGHT = 1920, 1080
 SETTLE_S = 2.0
 """Time in seconds for the automatic adjustment of exposure and focus."""
 LOCK_DELAY_S = 0.3
-"""Time in seconds after locking the exposure, after which new frames certainly have this exposure."""
+"""Time after locking the exposure, in seconds. All frames after that certainly have the locked exposure."""
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
 class UsbCamera(StreamCamera):
     """A USB camera (V4L2 device).
 
-    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`), because the numbers depend on the
-    order in which cameras are plugged in. `mains_hz` is the frequency of the mains in Hz, and `wait` sleeps for a
-    number of seconds. Raises `CameraError` if the camera cannot be opened.
+    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`): numbers depend on the order in which
+    cameras are plugged in. `mains_hz` is the frequency of the mains in Hz, and `wait` sleeps for a number of seconds.
+    Raises `CameraError` if the camera cannot be opened.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class UsbCamera(StreamCamera):
         self._controls.adjust_automatically(mains_hz)
 
     def still(self) -> Frame:
-        """Return the first frame that arrives after the call; adjust a locked exposure first if the light has changed.
+        """Return the first frame that arrives after the call. If the light has changed, adjust a locked exposure first.
 
         Raises `CameraError`.
         """

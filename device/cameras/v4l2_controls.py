@@ -1,7 +1,8 @@
 """Controls of a USB camera through V4L2: exposure, focus, and the frequency of the mains.
 
-OpenCV has no property for the frequency of the mains, and only one thread may use an OpenCV camera. The kernel accepts
-controls through a second open file of the same device. Numbers are those of `linux/v4l2-controls.h`.
+They are set through a second open file of the same device, which the kernel permits. OpenCV is not used, because it has
+no property for the frequency of the mains, and because only one thread may use an OpenCV camera. Numbers are those of
+`linux/v4l2-controls.h`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _CONTROL = struct.Struct("Ii")
 
 
 class Control(IntEnum):
-    """Numbers of the controls that are used here."""
+    """Numbers of the V4L2 controls that are used here."""
 
     POWER_LINE_FREQUENCY = _USER_CLASS + 24
     EXPOSURE_AUTO = _CAMERA_CLASS + 1
@@ -36,7 +37,7 @@ _MAINS = {50: 1, 60: 2}
 
 
 class V4l2Controls:
-    """Controls of one V4L2 device; a control that the camera does not have is skipped."""
+    """Controls of one V4L2 device. Controls that the camera does not have are skipped."""
 
     def __init__(self, path: str) -> None:
         """Use the device at `path` (`/dev/video0`)."""

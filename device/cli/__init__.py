@@ -49,7 +49,7 @@ _MODULES = {"import": "import_", "replay-report": "replay_report"}
 
 
 class UserError(TilekeeperError):
-    """An error that the user can fix; the message gives the reason and the remedy on one line."""
+    """Error that the user can fix; the message gives the reason and the remedy on one line."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -59,7 +59,7 @@ NO_CAMERA_MESSAGE = get_text("camera-left-out")
 LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
 RESTART_DELAY_S = 1.0
-"""Seconds until a restart that was requested on the page, so that the page gets the response."""
+"""Delay of a restart that was requested on the page, in seconds, so that the page still gets the response."""
 
 
 class Appliance:
@@ -79,7 +79,7 @@ class Appliance:
     ) -> None:
         """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
-        `starts` is the record of failed starts; parts that failed in several starts in a row are skipped.
+        `starts` is the record of failed starts; parts that failed in several consecutive starts are skipped.
         `settings_file` is the file that the page may change; if it is None, the page has no settings.
         """
         self._settings = settings
@@ -183,12 +183,11 @@ class Appliance:
         return session
 
     def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
-        """Resume the last game, or start a new game; return a sentence about the game. Raises `UserError`.
+        """Resume the last game, or start a new one; return a sentence about the game. Raises `UserError`.
 
-        If `new` is True, a new game is always started. `has_options` is True if the command line has options for a
-        game. A game that has ended or has no turn is not resumed: the new game has the options of the command line or,
-        without options, the settings of the last game. If a game is resumed, unused options are reported on the console
-        and on the page.
+        A new game is started if `new` is True, and if the last game has ended or has no turn. If `has_options` is True,
+        it has the command line's options for a game, otherwise the settings of the last game. If a game is resumed,
+        options without effect are reported on the console and on the page.
         """
         find_lexicon = make_lexicon_finder(self._settings.game)
         first_game = StartGame(self._first_game, self._lexicon)
@@ -253,7 +252,7 @@ class Appliance:
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
     def watch_hotspot(self, hotspot: Hotspot) -> PeriodicTask:
-        """Start the task that closes the unused hotspot now and then to search for a known network; return the task."""
+        """Start the task that sometimes closes an unused hotspot to search for a known network; return the task."""
         closing = threading.Event()
         watch = HotspotWatch(hotspot, NetworkManager(), closing, count_phones_in_hotspot)
         return PeriodicTask("hotspot", watch.check, closing)
@@ -278,7 +277,7 @@ class Appliance:
         return open_hall(session, store, hall, report_problem) if hall.host else nullcontext()
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
-        """Return the web application; it also shows the panel's messages about refused presses."""
+        """Return the web application, which also shows the panel's messages about refused presses."""
         page, pins = self._settings.page, self._settings.panel
         has_pins = pins.use and not any(key_of(problem) == "panel-no-pins" for problem in self._setup_problems)
         host = HostInfo(
@@ -383,7 +382,7 @@ def _make_game_end_listener(session: TableSession, notify_end: Callable[[], None
 
 
 def _make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
-    """Return a listener of the panel that shows the reason for a refused press on the page."""
+    """Return a listener for the panel: if a press is refused, it shows the reason on the page."""
     last = ""
 
     def show_refusal(view: PanelView) -> None:

@@ -19,9 +19,9 @@ _PACKAGE = "device.cli.benchmarks"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add a sub-command for each benchmark; if the benchmarks are not installed, accept any arguments.
+    """Add a sub-command for each benchmark. If the benchmarks are not installed, accept any arguments.
 
-    In the latter case, `run` explains how to install the benchmarks.
+    In that case, `run` explains how to install them.
     """
     if find_spec(_PACKAGE) is None:
         parser.add_argument("what", nargs=argparse.REMAINDER, metavar="WHAT", help=" | ".join(BENCHMARKS))

@@ -103,7 +103,7 @@ def _open_store(args: argparse.Namespace) -> GameStore:
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:
-    """Play games one after the other without end or, if `once` is True, a single game.
+    """Play games one after the other, without end; if `once` is True, a single game.
 
     After a single game, return 1 if a total was wrong, otherwise 0.
     """

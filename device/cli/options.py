@@ -161,8 +161,8 @@ def _find_first_player(game: GameSettings) -> int:
 def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
     """Return a function that finds the word list of a stored game by the list's name.
 
-    The function tries the word list in the settings and the list in the package. It returns None (words are not
-    checked) if the game was started without a list, or if the list is not available.
+    The function tries the word list in the settings, then the list in the package. It returns None (words are not
+    checked) if the game was started without a list, or if its list is not available.
     """
 
     def find_lexicon(started: GameStarted) -> Lexicon | None:
@@ -264,9 +264,9 @@ def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardRea
 
 
 def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, TableProfile]:
-    """Return a reader that adapts to the tiles of one table, and the table profile that the reader uses.
+    """Return a reader that adapts to the tiles of one table, and the table profile that it uses.
 
-    The profile is saved in `folder`; if `folder` is None, the profile is in memory only. Raises `UserError`.
+    The profile is saved in `folder`; if that is None, it is in memory only. Raises `UserError`.
     """
     from calibration.profile import ProfiledReader, TableProfile
     from vision.net import ModelError

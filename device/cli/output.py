@@ -1,4 +1,4 @@
-"""Lines of a program that runs for hours: they may be lost, but never end the program."""
+"""Output of a program that runs for hours: if a line cannot be printed, the program goes on."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def print_line(text: str) -> None:
 
 
 def discard_output() -> None:
-    """Discard everything that is printed from now on, also what could not be printed before."""
+    """Discard everything that is printed from now on, and what could not be printed before."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -41,8 +41,8 @@ def open_page(
 ) -> Iterator[tuple[PageServer, str]]:
     """Serve the page during the `with` block, and report its addresses and the pairing code. Raises `UserError`.
 
-    Without a certificate in the settings, the table uses a certificate of its own, which is stored in `folder` and is
-    also valid for the address of `hotspot`. Yield the server and a sentence with the URLs.
+    If the settings have no certificate, the table makes its own, which is stored in `folder` and is also valid for the
+    address of `hotspot`. Yields the server and a sentence with the URLs.
     """
     from web.security.certificate import FILE_NAME, OwnCertificate
     from web.security.hosts import make_secure_address
@@ -69,9 +69,9 @@ def open_page(
 def _make_tls_settings(
     page: PageSettings, own: OwnCertificate | None, report: Callable[[str], None]
 ) -> TlsSettings | None:
-    """Return the TLS settings with the certificate of the settings or the table's own one.
+    """Return the TLS settings, with the certificate in the settings or else the table's own.
 
-    Return None, without https, if the table's own certificate cannot be written.
+    Return None (no https) if the table's own certificate cannot be written.
     """
     from web.security.server import TlsSettings
 
@@ -87,7 +87,7 @@ def _make_tls_settings(
 
 
 def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report: Callable[[str], None]) -> PageServer:
-    """Return the server; without https if its port is in use and the certificate is the table's own.
+    """Return the server. If the https port is in use and the certificate is the table's own, there is no https.
 
     Raises `UserError`, `CertificateError`.
     """
@@ -106,7 +106,10 @@ def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report
 
 @contextmanager
 def _keep_renewing(own: OwnCertificate, server: PageServer) -> Iterator[None]:
-    """Renew the table's own certificate within a `with` block: before it expires, and for new names or addresses."""
+    """Keep the table's own certificate valid during a `with` block.
+
+    It is renewed before it expires, and when the table has new names or addresses.
+    """
 
     def renew() -> float:
         try:
@@ -133,7 +136,7 @@ def find_certificate_names(page: PageSettings, hotspot: Hotspot | None) -> list[
 
 
 def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> None:
-    """Report the link for this machine's browser and the pairing code for phones; on a terminal also a QR code.
+    """Report the link for this machine's browser and the pairing code for phones. On a terminal, also show a QR code.
 
     `addresses` are the URLs of the page; the last URL is the best for phones.
     """
@@ -150,7 +153,7 @@ def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callabl
 
 
 def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
-    """Report the name and password of the hotspot; on a terminal also a QR code, if the hotspot is active."""
+    """Report the name and password of the hotspot. On a terminal, also show a QR code if the hotspot is active."""
     from web.qr import render_qr_blocks
 
     if sys.stdout.isatty() and hotspot.is_active():
@@ -159,9 +162,9 @@ def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
 
 
 def find_page_addresses(host: str, port: int) -> list[str]:
-    """Return the URLs of the page; the last URL is the best for phones.
+    """Return the URLs of the page; the last one is the best for phones.
 
-    This is the URL with a numeric address, because some phones cannot resolve the host name.
+    It has a numeric address, because some phones cannot resolve the host name.
     """
     if host and host not in _ALL_ADDRESSES:
         return [f"http://{f'[{host}]' if ':' in host else host}:{port}"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HELP = "read the board in photographs"
 _MIN_CONFIDENCE = 0.9
-"""Confidence below which a square is marked as doubtful."""
+"""Minimum confidence of a square; if it is lower, the square is marked as doubtful."""
 _MAX_CORNER_PX = 100_000
 """Largest coordinate of a corner, in pixels; OpenCV cannot open pictures with more pixels a side."""
 
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read all photographs; at the end raise `UserError` if photographs could not be opened."""
+    """Read all photographs. If some could not be opened, raise `UserError` at the end."""
     from engine.errors import UnknownTileSetError
     from engine.tiles import load_tile_set
     from vision.photo import PhotoError, load_photo

@@ -74,9 +74,9 @@ def replay_photos(
 ) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
     """Replay the photographs; return the last snapshot, the photograph of each turn, and a list of problems.
 
-    If a later photograph corrects a tile, the correction is included in the turn in which the tile was placed. If the
-    first photograph shows more than two plays, the game starts from its position with 0 points. The table profile
-    `profile` learns from confirmed turns.
+    If a later photograph corrects a tile, the correction is part of the turn in which the tile was placed. If the first
+    photograph shows more than two plays, the game starts from that position with 0 points. The table profile `profile`
+    learns from confirmed turns.
     """
     from device.cameras.folder import FolderCamera
     from device.session.messages import PASS_OR_EXCHANGE, START_FROM_HERE, CommandRefusedError
@@ -107,7 +107,7 @@ def replay_photos(
 def replay_one_video(
     video: Path, reader: PhotoReader, started: GameStarted, lexicon: WordList | None, turn_list: Path | None
 ) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
-    """Replay a video; return the last snapshot, for each turn a text such as `game.mp4 1:05`, and the problems.
+    """Replay a video; return the last snapshot, a text for each turn such as `game.mp4 1:05`, and the problems.
 
     `turn_list` is a file with the passes and exchanges, which the video does not show.
     """

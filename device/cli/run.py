@@ -40,7 +40,7 @@ OVERRIDABLE_SETTINGS: Mapping[str, SettingPath] = {
     "host": ("page", "host"),
     "data": ("data", "folder"),
 }
-"""The settings that command-line options replace, by the name of the option."""
+"""The settings that command-line options replace, by name of the option."""
 
 HELP = "keep the score of a game at a real table"
 
@@ -90,7 +90,7 @@ def has_game_options(args: argparse.Namespace) -> bool:
 
 
 def make_settings_file(args: argparse.Namespace) -> SettingsFile:
-    """Return the settings file that the page may change, and which of its settings the command line replaces."""
+    """Return the settings file that the page may change, with the settings that the command line replaces."""
     given = {path: f"--{name}" for name, path in OVERRIDABLE_SETTINGS.items() if getattr(args, name, None) is not None}
     return SettingsFile(args.settings or find_settings_file() or user_settings_file(), given)
 

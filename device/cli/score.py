@@ -81,7 +81,7 @@ def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
 
 
 def format_report(result: dict[str, Any]) -> Iterator[str]:
-    """Yield the result as lines of text, with a mark on scores that differ from the recorded scores."""
+    """Yield the result as lines of text. Recorded scores that differ from the rules are marked."""
     yield f"{result['file']} (tiles {result['tiles']}, board {result['layout']})"
     width = max((len(name) for name in result["totals"]), default=0)
     for event in result["events"]:

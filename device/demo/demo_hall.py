@@ -27,16 +27,16 @@ TURN_S = (3.0, 12.0)
 """Shortest and longest time of a turn, in seconds."""
 GAME_PAUSE_S = 30.0
 START_WAIT_S = 120.0
-"""Time, in seconds, after which a new game begins even if the director has not started the clocks."""
+"""Time after which a new game begins even if the director has not started the clocks, in seconds."""
 WAITING_COUNT = 2
 MAX_SKIPPED_EVENTS = 25
-"""Limit for the number of events that a table skips in its first game, which begins in the middle."""
+"""Maximum number of events that a table skips in its first game, so that the game begins in the middle."""
 MAX_WAIT_S = 1.0
 START_TIMEOUT_S = 5.0
 
 
 class NoBrokerError(TilekeeperError):
-    """A failure to run Mosquitto: it is not installed, or does not start."""
+    """Error if Mosquitto is not installed or does not start."""
 
 
 @contextmanager
@@ -72,8 +72,9 @@ def _is_open(port: int) -> bool:
 class DemoHall:
     """Ten tables that play recorded games, one after the other, on one thread named `demo-hall`.
 
-    They accept the first hall that offers its key. The director's pairings become the players of the next game, which
-    waits up to `START_WAIT_S` seconds for the director to start the clocks. The last two tables begin with such a wait.
+    They accept the first hall that offers its key. The director's pairings become the players of the next game. It
+    waits up to `START_WAIT_S` seconds for the director to start the clocks. At the start of the demo, the last two
+    tables are waiting.
     """
 
     def __init__(self, broker: HallSettings, count: int = TABLE_COUNT, seed: int = 1) -> None:

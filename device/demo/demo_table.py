@@ -37,10 +37,10 @@ THINKING_TIME_S = 2.0
 SCORE_DISPLAY_TIME_S = 3.0
 """Seconds, at speed 1, between the score of a play and the next play, so that viewers can see the score."""
 PRESS_TIME_S = 4.0
-"""Seconds, at speed 1, in which a viewer may press *End turn* after a play; then the demo presses it."""
+"""Time, at speed 1, in which a viewer may press *End turn* after a play, in seconds; then the demo presses it."""
 GAME_PAUSE_S = 15.0
 EVENING_AGES_DAYS = (22, 15, 8)
-"""Ages of the finished games with which the history of the demo starts, in days."""
+"""Ages, in days, of the finished games that are in the history when the demo starts."""
 
 _GAMES = files("device") / "data" / "games"
 
@@ -54,7 +54,7 @@ def load_demo_games() -> dict[str, Record]:
 
 
 def add_finished_games(store: GameStore) -> None:
-    """Add games of earlier evenings to a store without games, so that its history has something to show."""
+    """Add games of earlier evenings to a store without games, so that its history is not empty."""
     if store.games():
         return
     now = time.time()
@@ -71,7 +71,7 @@ def started(record: Record, lexicon: str | None) -> GameStarted:
 
 @dataclass
 class _Pace:
-    """Timing of the demo: waiting times are divided by `speed`, and end at once when the event `stop` is set."""
+    """Timing of the demo: waiting times are divided by `speed`, and all waiting ends when the event `stop` is set."""
 
     speed: float
     stop: threading.Event
@@ -234,7 +234,7 @@ def _face_of(tile: Tile | None) -> str:
 
 
 def _choose_answer(question: Question, truth: Board) -> int:
-    """Return the index of the answer that agrees with the board `truth`, or of the second answer if none does."""
+    """Return the index of the answer that agrees with the board `truth`, or of the second one if none does."""
     true_faces = tuple(_face_of(truth[square]) for square in question.squares)
     answers = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
     return answers.index(true_faces) if true_faces in answers else min(1, len(question.answers) - 1)

@@ -58,7 +58,7 @@ class ScriptedTable:
         self._listeners.remove(listener)
 
     def submit(self, command: TableCommand) -> Future[TableSnapshot]:
-        """Run the command `EndPause`, with which a hall's director starts the clocks; refuse all other commands."""
+        """Run the command `EndPause`, with which a director starts the clocks; refuse all others."""
         future = Future[TableSnapshot]()
         with self._lock:
             if isinstance(command, EndPause) and self._is_paused:
@@ -72,8 +72,8 @@ class ScriptedTable:
     def begin_game(self, skipped: int = 0, players: Sequence[str] = (), *, is_paused: bool = False) -> None:
         """Begin a random recorded game; its first `skipped` events are played without waiting.
 
-        `players` are the players from the director of a hall; if empty, the table's own names are used. If `is_paused`
-        is True, the game begins with a pause, which the first event or `EndPause` ends.
+        `players` are those that the director of a hall has sent; if it is empty, the table's own names are used. If
+        `is_paused` is True, the game begins with a pause, which the first event or `EndPause` ends.
         """
         with self._lock:
             self._begin_game(skipped, tuple(players), is_paused=is_paused)

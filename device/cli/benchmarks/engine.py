@@ -69,7 +69,7 @@ def _measure_seconds(work: Callable[[], None], seconds: float) -> float:
 
 
 def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
-    """Return the number of plays in the games, and a function that checks and scores all of these plays once."""
+    """Return the number of plays in the games, and a function that checks and scores all of them once."""
     from device.storage.lexicons import open_lexicon
     from engine.board import Board
     from engine.scoring import check_placement, score_play
@@ -103,7 +103,7 @@ def _prepare_rebuild(game: Game) -> Callable[[], None]:
 
 
 def _prepare_explaining(game: Game) -> Callable[[], None]:
-    """Return a function that infers one play from a clear reading of the board; each call uses the next play."""
+    """Return a function that infers a play from a clear reading of the board. Each call does so for the next play."""
     from engine.inference.explain import infer_play
     from engine.reading import EMPTY, BoardReading, SquareReading
 

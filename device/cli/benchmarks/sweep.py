@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
-"""Share of turns with a question above which a level of disturbance is reported as one with many questions."""
+"""Share of turns with a question; if a level of disturbance has a larger one, it is reported."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
 def run_sweep(
     photos: Path | None, count: int, step: int, only: str, out: Path | None, compare: Path | None = None
 ) -> int:
-    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`; return 1 if a total was wrong.
+    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`. Return 1 if a total was wrong.
 
-    `photos` is a folder of photographs, of which every `step`-th is used, and `count` the number of rendered pictures.
-    `only` are names of disturbances, separated by commas. `compare` is the `sweeps.json` of an earlier measurement,
-    which is drawn and listed as well.
+    `photos` is a folder of photographs; every `step`-th is used. `count` is the number of rendered pictures. `only` are
+    names of disturbances, separated by commas. `compare` is the `sweeps.json` of an earlier measurement, which is drawn
+    and listed as well.
     """
     from calibration.evaluation.disturbances import DISTURBANCES
 
@@ -161,7 +161,7 @@ def _format_level(level: LevelResult) -> str:
 def _format_asking_levels(levels: list[LevelResult], plain: float) -> str:
     """Return a text with the levels of disturbance from which the table asks about many turns.
 
-    There are up to two levels, one on each side of the neutral level `plain`.
+    Levels are on both sides of the neutral level `plain`, so there may be two.
     """
     asks = [level.level for level in levels if level.turns and level.asked > MIN_ASKED_SHARE and level.level != plain]
     below, above = [v for v in asks if v < plain], [v for v in asks if v > plain]

@@ -99,7 +99,7 @@ class Case:
     """A situation in which the button is pressed.
 
     The board has been at rest for `rest_s` seconds; 0 means that the tiles appear at the press, while a hand leaves the
-    board. A still takes `still_s` seconds. `aim_ms` is the target for the 95th percentile of the latency.
+    board. Taking a still takes `still_s` seconds. `aim_ms` is the target for the 95th percentile of the latency.
     """
 
     name: str
@@ -116,14 +116,14 @@ CASES = (
 HAND_POINTS = ((7.0, 9.0), (8.0, 13.5))
 """Positions of the fingertips, in squares, in the two pictures of a hand that leaves the board."""
 HAND_FRAME_S = 0.15
-"""Seconds for which each picture with the hand is shown."""
+"""Seconds for which each picture with a hand is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpeed:
     """Times of each turn in milliseconds, from the press of the button to the event on the page.
 
-    `total_ms` is the whole time, and `work_ms` the processor time within it.
+    `total_ms` is the whole time, `work_ms` the processor time in this period.
     """
 
     total_ms: list[float]
@@ -200,7 +200,7 @@ class FakeTable:
 
 
 def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed:
-    """Play `turns` plays of a recorded game, which begins again at its end; measure the time of each turn."""
+    """Play `turns` plays of a recorded game, again and again, and measure the time of each turn."""
     game = _load_longest_game()
     plays = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands][:turns]
     hands = [] if case.rest_s else list(HAND_POINTS)
@@ -285,7 +285,7 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
 
 
 class _PageClient:
-    """Client of the page's event stream, like a phone; it records when the page first showed each number of events."""
+    """Client of the page's event stream, like a phone; it records when each number of events was first shown."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
@@ -295,13 +295,13 @@ class _PageClient:
         if self._response.status != 200:
             raise RuntimeError(f"the page's stream answers {self._response.status}")
         self._first_shown: dict[int, float] = {}
-        """Number of events of the game -> time at which the page first showed a game with this number."""
+        """Time at which the page first showed the game with a number of events, by that number."""
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="phone", daemon=True)
         self._thread.start()
 
     def wait_for_events(self, events: int) -> float:
-        """Wait until the page shows a game with `events` events; return when it first did (`time.monotonic()`)."""
+        """Wait until the page shows a game with `events` events. Return the time of that (`time.monotonic()`)."""
         with self._changed:
             if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
                 raise RuntimeError(f"{events} events did not come to the page")
@@ -377,7 +377,7 @@ def _load_longest_game() -> Game:
 
 
 def _render_jpegs(board: Board, hands: Sequence[tuple[float, float]]) -> list[bytes]:
-    """Return pictures of the board on a simulated table as JPEG data: one with each hand, the last without."""
+    """Return JPEG pictures of the board on a simulated table: one with each hand, then one without."""
     from engine.tiles import load_tile_set
     from vision.rendering.simulated_table import Hands, SimulatedTable
 

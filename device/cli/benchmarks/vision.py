@@ -44,9 +44,9 @@ sys.exit(status)
 class VisionCost:
     """Results: median times in milliseconds on one core, and sizes in megabytes.
 
-    `read_ms` is for finding and reading a board, `known_corners_ms` for reading a board with given corners, `follow_ms`
-    for checking that a board has not moved, `watch_ms` for motion detection in a preview, and `empty_search_ms` for
-    searching a picture without a board.
+    `read_ms` is for finding and reading a board, and `known_corners_ms` for reading a board with given corners.
+    `follow_ms` is for checking that a board has not moved, and `watch_ms` for motion detection in a preview.
+    `empty_search_ms` is for searching a picture without a board.
     """
 
     read_ms: float
@@ -127,7 +127,7 @@ def _measure_watch(samples: Sequence[Sample]) -> float:
 
 
 def _remove_board(image: Image) -> Image:
-    """Return the left eighth of a picture, stretched to the full size, as a picture without a board."""
+    """Return a picture without a board: the left eighth of `image`, stretched to the full size."""
     import cv2
 
     height, width = image.shape[:2]
