@@ -24,7 +24,7 @@ _PHONES = {
     "phone": "paired phones take the pictures",
     "phone-stream": "a paired phone on a stand sends the pictures",
 }
-"""Findings if the camera is a phone, by the kind of camera in the settings."""
+"""Findings for a phone as the camera, by value of the camera setting."""
 _NO_MODULE_ADVICE = (
     "switch the power off, then reseat the ribbon cable at both ends: its contacts must face the contacts of the "
     "socket (a Pi 5 and a Zero need the narrow cable)"
@@ -54,7 +54,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that turns can end without a button, which requires a camera that sees the board all the time."""
+    """Check that turns can end without a button, which requires a camera that always sees the board."""
     source, auto = settings.camera.source, settings.table.auto
     if auto != "off" and source.startswith(("phone", "folder:")):
         yield Subject("camera").warning(
@@ -64,7 +64,7 @@ def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
-    """Take one picture and check light, focus and board; skip this while the running service uses the camera."""
+    """Take one picture and check light, focus and board. Skipped while the running service uses the camera."""
     from device.cameras import CameraError
 
     subject = Subject("camera")

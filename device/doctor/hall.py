@@ -11,7 +11,7 @@ from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 
 def check_hall(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the broker accepts the table; faults are only warnings, because the table works without the hall."""
+    """Check that the broker accepts the table. Faults are only warnings, because the table works without the hall."""
     subject, hall = Subject("hall"), settings.hall
     if not hall.host:
         yield subject.good("not in use")

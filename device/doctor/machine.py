@@ -12,12 +12,14 @@ from device.doctor.system import System
 from device.settings import Settings
 
 WARM_CELSIUS, HOT_CELSIUS = 75.0, 80.0
-"""Temperatures in degrees Celsius from which a note or a warning is given; at 80 a Raspberry Pi throttles itself."""
+"""Temperatures in degrees Celsius for a note (`WARM_CELSIUS`) and a warning (`HOT_CELSIUS`). At 80, a Raspberry Pi
+throttles itself."""
 
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""Bit offset of the flags that report whether the same condition has occurred since the machine started."""
+"""Number of bits by which the flags for conditions in the past (since the start) are shifted from those for the
+present."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 
@@ -113,7 +115,7 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the machine's clock is synchronised; a wrong clock affects only the dates of games."""
+    """Check that the machine's clock is synchronised. If it is wrong, only the dates of games are wrong."""
     subject = Subject("date")
     answer = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if answer is None or answer.status:

@@ -92,7 +92,7 @@ def _find_cloud_name(system: System) -> str:
 
 
 def check_port(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the address and port of the page are free or already used by the running table."""
+    """Check that the address and port of the page are free, or in use by the running table itself."""
     subject = Subject("page")
     page = settings.page
     if page.port < FIRST_UNPRIVILEGED_PORT and is_service_installed(system):
@@ -123,7 +123,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the port of https is free; otherwise give a warning, because the table also works without https."""
+    """Check that the port of https is free. If not, give only a warning: the table also works without https."""
     page = settings.page
     try:
         free = system.is_port_free(page.host, page.secure_port)
@@ -137,7 +137,7 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _is_served(system: System, port: int) -> bool:
-    """Return True if the service runs, or a table that was started by a user listens on the port."""
+    """Return True if the service is running, or if a table that a user has started listens on the port."""
     return read_service_state(system) == "active" or _find_port_user(system, port) == "tilekeeper"
 
 
@@ -147,7 +147,7 @@ def _name_port_user(system: System, port: int) -> str:
 
 
 def _find_port_user(system: System, number: int) -> str:
-    """Return the name of the program that listens on a port; empty if unknown."""
+    """Return the name of the program that listens on a port; empty if it is not known."""
     answer = system.run("ss", "-Hltnp", f"sport = :{number}")
     match = re.search(r'users:\(\("([^"]+)"', answer.out) if answer else None
     return match[1] if match else ""

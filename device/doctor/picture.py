@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
 """Limits of the mean brightness (0 to 255) of a good picture."""
 OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
-"""Grey level from which a pixel is overexposed, and the largest share of such pixels on a board without glare."""
+"""A pixel is overexposed from grey level `OVEREXPOSED_LEVEL` on. If more than the share `MAX_OVEREXPOSED_SHARE` of the
+board is overexposed, there is glare."""
 MIN_SQUARE_PX = 24.0
-"""Pixels per square below which letters are often confused."""
+"""Minimum size of squares in pixels; letters on smaller ones are often confused."""
 SOFT_EDGE_WIDTH = 0.10
-"""Width of edges, as a fraction of a square, above which a picture is soft."""
+"""Maximum width of edges in a sharp picture, as a fraction of a square; with wider ones, the picture is soft."""
 MIN_CONFIDENCE = 0.9
-"""Confidence below which the reading of a square counts as doubtful."""
+"""Minimum confidence of a reading; if it is lower, the square counts as doubtful."""
 
 
 def check_image(image: Image, settings: Settings) -> Iterator[Finding]:

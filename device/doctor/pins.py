@@ -12,12 +12,13 @@ from device.panel.gpio import GpioUnavailableError, find_header_chip
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
-"""Consumer names (shown by `gpioinfo`) of GPIO lines that the running table itself has opened."""
+"""Names, as in `gpioinfo`, under which the running table itself uses GPIO lines."""
 _BUSES = {
     "oled": ("/dev/i2c-1", "i2c", "sudo raspi-config nonint do_i2c 0 && sudo reboot"),
     "digits": ("/dev/spidev0.*", "spi", "sudo raspi-config nonint do_spi 0 && sudo reboot"),
 }
-"""Kind of display -> (device file of the bus, group with access to the bus, command that enables the bus)."""
+"""For each kind of display: the device file of its bus, the group with access to it, and the command that enables it.
+"""
 
 
 def check_pins(system: System, settings: Settings) -> Iterator[Finding]:

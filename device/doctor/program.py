@@ -35,9 +35,10 @@ REQUIRED_MODULES = {
     "uvicorn": "uvicorn",
     "marisa_trie": "marisa-trie",
 }
-"""Modules that the program requires -> the distributions (PyPI names) that contain the modules."""
+"""Modules that the program requires, each with the distribution (PyPI name) that contains it."""
 MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000
-"""Free bytes below which a fault or a warning is given; a game with its pictures takes about ten million bytes."""
+"""Free space in bytes: below `MIN_FREE_BYTES` a fault is given, below `LOW_FREE_BYTES` a warning. A game with its
+pictures takes about ten million bytes."""
 SERVICE_USER = "tilekeeper"
 SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", "/usr/lib/systemd/system/tilekeeper.service")
 """Paths of the systemd unit as installed by `install.sh` and by the Debian package."""
@@ -65,7 +66,7 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
 
 
 def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that all required libraries can be imported, because an installed library may fail to load."""
+    """Check that all required libraries can be imported: an installed library may fail to load."""
     subject = Subject("libraries")
     broken = False
     for module, distribution in REQUIRED_MODULES.items():
@@ -135,7 +136,7 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_update(system: System, settings: Settings) -> Iterator[Finding]:
-    """Report a newer Debian package that apt knows and, if the settings allow the request to PyPI, a newer release."""
+    """Report a newer version: a Debian package that apt knows, and a release on PyPI if the settings allow to ask."""
     answer = system.run("apt-cache", "policy", "tilekeeper")
     versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\S+)", answer.out if answer else ""))
     installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")
@@ -153,8 +154,8 @@ def is_service_installed(system: System) -> bool:
 def find_read_problem(system: System, path: Path) -> str:
     """Return why the service cannot read a file or folder, as the end of a sentence; empty if there is no problem.
 
-    A missing file is no problem here. The permissions of the service's user are checked because the doctor runs as
-    root, which can read everything.
+    A missing file counts as no problem. The permissions of the service's user are checked, because the doctor itself
+    runs as root, which can read everything.
     """
     account = system.find_account(SERVICE_USER)
     if account is None or not is_service_installed(system):
@@ -228,7 +229,7 @@ def find_data_folder(system: System, settings: Settings) -> Path:
 
 
 def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
-    """Check the database file; only its header is read if a running table may have the file open.
+    """Check the database file. If a running table may have it open, only its header is read.
 
     `path` is the file to read, and `shown` its path on the examined machine, for messages.
     """
@@ -261,7 +262,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
 
 
 def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> Iterator[Finding]:
-    """Run SQLite's `quick_check` on the database, which requires that the table is stopped.
+    """Run SQLite's `quick_check` on the database. The table must be stopped.
 
     The database is opened as `immutable`, so that SQLite creates no files beside it. `shown` is its path in messages,
     and `aside` the remedy if the file is damaged.

@@ -1,1 +1,1 @@
-"""Connection of tables to a hall over MQTT: what a table publishes, and what the hall receives, stores and orders."""
+"""Connection of tables to a hall over MQTT: what a table publishes, and what the hall receives and stores."""

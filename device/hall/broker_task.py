@@ -22,8 +22,8 @@ RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 class BrokerTask(ABC):
     """Base class of a thread named `hall` that uses the broker, and connects again when the connection is lost.
 
-    Subclasses call `_start` when they are initialised. `report` is called once with each reason for which the broker
-    refuses this client. If the broker cannot be reached, this is only logged, because messages are sent later.
+    Subclasses call `_start` at the end of their initialisation. If the broker refuses this client, `report` is called,
+    once for each reason. If the broker cannot be reached, this is only logged: the messages are sent later.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -35,7 +35,7 @@ class BrokerTask(ABC):
         self._bell.setblocking(False)
         self._task: PeriodicTask | None = None
         self._has_delivered = False
-        """True if the broker has acknowledged messages on the current connection."""
+        """True if the broker has acknowledged a message on the current connection."""
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +52,7 @@ class BrokerTask(ABC):
         """Return the message for `report` about a refusal by the broker."""
 
     def _note_store_error(self, error: StoreError) -> None:
-        """Log an error of the store, such as a full disk; messages wait at the broker or in the store."""
+        """Log an error of the store, such as a full disk. No message is lost: it waits for later."""
         _log.warning("the messages of the hall wait: %s", error)
 
     def _start(self) -> None:

@@ -1,6 +1,6 @@
-"""One connection to an MQTT 5 broker; the thread that calls `wait` does all its work.
+"""One connection to an MQTT 5 broker. All its work is done in the thread that calls `wait`.
 
-MQTT 5 is needed because with version 3.1.1 a broker also acknowledges messages that it discards by its rules.
+MQTT 5 is needed, because a broker with version 3.1.1 also acknowledges messages that it discards by its rules.
 """
 
 from __future__ import annotations
@@ -35,20 +35,21 @@ QOS = 1
 
 
 class BrokerLostError(TilekeeperError):
-    """A broker that cannot be reached, or a connection that has ended."""
+    """Error if the broker cannot be reached, or if the connection has ended."""
 
 
 class BrokerRefusedError(TilekeeperError):
-    """A refusal by the broker, or a certificate that is not accepted; trying again will hardly help."""
+    """Error if the broker refuses the client, or if a certificate is not accepted; trying again will hardly help."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Topics that a client receives; `receive` is called with topic, payload, and True for a message that was retained.
+    """Topics that a client receives, and the function that is called with each message.
 
-    A message is acknowledged after `receive` has returned. The broker keeps messages for an absent client for
-    `session_s` seconds, and does not send messages larger than `max_bytes`. If the broker does not allow the
-    subscription, this is only logged unless `is_required` is True.
+    `receive` gets the topic, the payload, and True for a message that the broker had retained. A message is
+    acknowledged after `receive` has returned. The broker keeps messages for an absent client for `session_s` seconds,
+    and does not send messages larger than `max_bytes`. If the broker does not allow the subscription, this is an error
+    if `is_required` is True, and only logged otherwise.
     """
 
     topics: tuple[str, ...]
@@ -59,7 +60,7 @@ class Subscription:
 
 
 class BrokerConnection:
-    """A connection of one client to the broker, which sends the message `will` if the connection ends unexpectedly.
+    """Connection of one client to the broker. If it ends unexpectedly, the broker sends the message `will`.
 
     Each attempt to connect makes a new object, so that unsent messages wait only in the store.
     """

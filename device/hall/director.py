@@ -19,13 +19,13 @@ from engine.errors import TilekeeperError
 
 KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
 MAX_ORDER_BYTES = 4000
-"""Size of the largest message that a table reads, in bytes; the longest names need 1000."""
+"""Size of the largest message that a table reads, in bytes; a message with the longest names needs 1000."""
 MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
-"""Size of the largest packet that the broker sends to a table. It is above `MAX_ORDER_BYTES`, so that a message that is
-somewhat too long arrives and can be reported."""
+"""Size of the largest packet that the broker sends to a table. It is above `MAX_ORDER_BYTES`, so that messages that are
+a little too long still arrive and can be reported."""
 KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
-"""Keys of those reasons for refusing an order whose texts have no placeholders."""
+"""Keys of the reasons for refusing an order; only those whose texts have no placeholders."""
 _MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
@@ -77,7 +77,7 @@ class HallKey(msgspec.Struct, frozen=True):
 
 
 class BadOrderError(TilekeeperError):
-    """A message that a table refuses; the text gives the reason."""
+    """Error for a message that a table refuses; the text gives the reason."""
 
 
 def make_director_topic(table: str) -> str:
@@ -132,10 +132,10 @@ def read_order_number(payload: bytes) -> int | None:
 
 
 def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number: int) -> DirectorOrder:
-    """Return the order in the message `payload`, after the checks of signature, table, store, number and command.
+    """Verify an order in the message `payload`: signature, table, store, number and command. Return the order.
 
-    The order must be signed with `key`, the accepted public key (empty if there is none), and its number must be larger
-    than `last_number`. Raises `BadOrderError`.
+    It must be signed with `key`, the accepted public key (empty if there is none), and its number must be larger than
+    `last_number`. Raises `BadOrderError`.
     """
     if len(payload) > MAX_ORDER_BYTES:
         raise BadOrderError(get_text("order-large", len(payload)))

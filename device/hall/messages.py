@@ -1,6 +1,6 @@
 """The messages of a table (version 1), and functions that make them from a snapshot or from stored events.
 
-Nothing here depends on the network. No message contains the validity of a word. `docs/hall.md` describes the topics.
+Nothing here depends on the network. No message says whether a word is valid. `docs/hall.md` describes the topics.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class HallMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableStatus(HallMessage, frozen=True, kw_only=True):
-    """The status of a table's connection; the broker sends it with `online` false when the connection is lost."""
+    """The status of a table's connection. When the connection is lost, the broker sends it with `online` false."""
 
     online: bool
 
 
 class TableEvent(HallMessage, frozen=True, kw_only=True):
-    """An event of a game's log. A receiver has to apply each triple of `store`, `game` and `number` once, in order.
+    """An event of a game's log. A receiver must apply each combination of `store`, `game` and `number` once, in order.
 
     `store` identifies the store of the table, `number` counts the events of the game from 0, and `time` is in seconds
     since 1970. `event` has the format of `engine.events.to_json`; an undo is an event, too.
@@ -56,7 +56,7 @@ class LoggedEvent(msgspec.Struct, frozen=True):
 class TableLog(HallMessage, frozen=True, kw_only=True):
     """The whole log of the newest game: `events` in order, from number 0.
 
-    A receiver that is new or has missed events of the game gets all of them with this message.
+    It is for receivers that are new or have missed events of the game.
     """
 
     store: str
@@ -72,7 +72,7 @@ class PlayerTotal(msgspec.Struct, frozen=True):
 
 
 class TableClock(msgspec.Struct, frozen=True):
-    """The chess clocks: seconds used by each player when the message was made, and the player whose clock runs.
+    """The chess clocks: seconds used by each player at the time of the message, and the player whose clock runs.
 
     `limit` is the time of each player in seconds.
     """
@@ -87,9 +87,9 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     """The state of a table: `events` is the number of events in the log of the game.
 
     `phase` is a phase of the session, `turn_of` the index of the player whose turn it is, and `in_bag` the number of
-    tiles in the bag. `trouble` names the subjects of the present faults: `board`, `camera`, `store`.
-    `calls_director` is true while the players call the director. `name` is the name that the director has given to the
-    table, empty if there is none, and `store` the id of its store, as in `TableEvent`.
+    tiles in the bag. `trouble` names the parts with a fault: `board`, `camera`, `store`. `calls_director` is true while
+    the players call the director. `name` is the name that the director has given to the table, empty if there is none,
+    and `store` the id of its store, as in `TableEvent`.
     """
 
     game: int
@@ -121,7 +121,7 @@ class OrderAnswer(HallMessage, frozen=True, kw_only=True):
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """A message with its topic; with `retain`, the broker keeps it for new subscribers, in place of an older one."""
+    """A message with its topic. With `retain`, the broker keeps it for new subscribers and drops an older one."""
 
     topic: str
     message: msgspec.Struct | Mapping[str, Any]

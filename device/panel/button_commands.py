@@ -19,9 +19,10 @@ from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
-"""Time, in seconds, after a turn in which another press of its end-turn button counts as meant for the same turn."""
+"""Time after a turn, in seconds, in which another press of its end-turn button is taken to mean the same turn."""
 OTHER_SIDE_DELAY_S = 0.3
-"""Delay, in seconds, of a press by a player who is not to move; a press by the player to move meanwhile replaces it."""
+"""Delay of a press by a player who is not to move, in seconds. If the player to move presses in this time, that press
+counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class OpenPairing:
-    """Response to a tap of the power button: allow one device to pair without a code."""
+    """Response to a tap of the power button: one device may pair without a code."""
 
 
 ButtonResponse = TableCommand | Literal[Button.NEW_GAME, Button.POWER] | OpenPairing | Refusal | None
@@ -114,11 +115,14 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 
 
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
-    """Return the response to the challenge button.
+    """Return the response to the challenge button, which depends on the state.
 
-    The button challenges the last play. While a question is open, it chooses the next answer instead; for the question
-    \"pass or exchange?\", it confirms the exchange. If the last play is provisional or cannot be challenged, it shows
-    the oldest deferred question again. Questions can also be answered during a pause.
+    - While a question is open, it chooses the next answer. For the question "pass or exchange?", it confirms the
+      exchange.
+    - If the last play is provisional or cannot be challenged, it opens the oldest deferred question again.
+    - Otherwise it challenges the last play.
+
+    Questions can also be answered during a pause.
     """
     is_asked = state.question is not None or bool(state.open_questions)
     refusal = _find_refusal(state)
@@ -145,7 +149,7 @@ def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:
-    """Return why an *End turn* button is refused in a phase in which no player is to move, or None in another phase."""
+    """Return why an *End turn* button is refused if no player is to move; None if one is."""
     match state.phase:
         case Phase.LOOKING:
             return Refusal.from_key("busy")

@@ -1,8 +1,8 @@
 """The buttons of the panel, their pins, and the detection of presses, holds, double presses and stuck buttons.
 
-`GestureDetector` reads no clock: the caller passes all times. A press is detected at the first edge and takes effect at
-once; further edges within the debounce time are ignored as bounces. A release is detected once the contact has been
-open for the debounce time.
+`GestureDetector` reads no clock: the caller passes all times. A press takes effect at its first edge; further edges
+within the debounce time are ignored as bounces. A release is detected after the contact has been open for the debounce
+time.
 """
 
 from __future__ import annotations
@@ -129,20 +129,20 @@ class Pins:
 DEBOUNCE_S = 0.03
 """Debounce time in seconds: push-button contacts bounce for about 10 ms, and no user presses twice within 30 ms."""
 DOUBLE_PRESS_S = 0.7
-"""Seconds after a press within which a second press of the same button counts as accidental."""
+"""Time after a press in which a second press of the same button counts as accidental, in seconds."""
 STUCK_AFTER_S = 10.0
-"""Seconds after which a button that is still pressed counts as stuck."""
+"""Time after which a button that is still pressed counts as stuck, in seconds."""
 HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
-"""Seconds for which a button must be held to cause `GestureKind.HOLD`; buttons that are not listed have no hold."""
+"""Time in seconds for which each button must be held to cause `GestureKind.HOLD`. Others have no hold."""
 
 
 class GestureKind(StrEnum):
     """Kinds of gestures on a button.
 
-    PRESS is reported when a button goes down; for the second press of a double press, PRESSED_AGAIN is reported instead
-    of PRESS. A button in `HOLD_S` then reports one of TAP (released early), HOLD (held long enough) and TOGETHER
-    (another button was pressed meanwhile). STUCK is reported once for a stuck button, and FREED when that button is
-    released.
+    - `PRESS`: the button went down. `PRESSED_AGAIN`: the same, for the second press of a double press.
+    - For a button in `HOLD_S`, one of these follows: `TAP` (released early), `HOLD` (held long enough) or `TOGETHER`
+      (another button was pressed as well).
+    - `STUCK`: reported once for a stuck button. `FREED`: it was released.
     """
 
     PRESS = "press"
@@ -156,7 +156,7 @@ class GestureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gesture:
-    """A gesture on a button; `time` is when the gesture was recognised, in seconds of the caller's clock."""
+    """A gesture on a button. `time` is when it was recognised, in seconds of the caller's clock."""
 
     button: Button
     kind: GestureKind
@@ -165,7 +165,7 @@ class Gesture:
 
 @dataclass(slots=True)
 class _Contact:
-    """State of one button's contact: raw (`closed`, `changed_at`) and debounced (`down`, `down_since`).
+    """State of one button's contact: as measured (`closed`, `changed_at`) and debounced (`down`, `down_since`).
 
     `counted_at` is the time of the last reported PRESS. `is_hold_possible` is True while the press may become a hold.
     """
@@ -207,12 +207,12 @@ class GestureDetector:
         return (*before, self._count_press(button, now), *self._cancel_holds(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures of a tap on a button of the page; double taps are detected by the page itself."""
+        """Return the gestures of a tap on a button of the page, which detects double taps itself."""
         taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
         return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures for a button of the page that was held, or whose action was confirmed in a dialog."""
+        """Return the gestures of a hold on a button of the page; confirming its action in a dialog counts as a hold."""
         return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
 
     def advance_time(self, now: float) -> tuple[Gesture, ...]:
@@ -221,7 +221,7 @@ class GestureDetector:
 
     @property
     def deadline(self) -> float:
-        """Time at which the next gesture is complete without a further edge, such as a hold; infinity if none."""
+        """Time at which the next gesture, such as a hold, is complete without a further edge, or infinity."""
         return min(self._button_deadline(button) for button in self._contacts)
 
     @property
@@ -244,7 +244,7 @@ class GestureDetector:
     def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
         """If two or more buttons are down, cancel their holds and return the TOGETHER gestures.
 
-        Stuck buttons are not counted, because one stuck button would prevent all holds.
+        Stuck buttons do not count, because a single one would prevent all holds.
         """
         down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
         cancelled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []

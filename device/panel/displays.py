@@ -30,16 +30,16 @@ CLOCK_REFRESH_S = 1.0
 PAGE_DURATION_S = 4.0
 """Seconds for which each page of the pairing details is shown."""
 IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
-"""Phases in which pairing details are shown; pairing details are also shown before the first turn of a game."""
+"""Phases in which pairing details are shown. They are also shown before the first turn of a game."""
 
 PairingDetailsSource = Callable[[], PairingDetails]
 """A function that returns the current pairing details."""
 SecondsLeft = Callable[[int], float | None]
-"""A function that returns the seconds left on a player's clock, negative in overtime; None without a running clock."""
+"""A function that returns the seconds left on a player's clock (negative in overtime), or None if no clock runs."""
 
 
 class DisplayError(TilekeeperError):
-    """A display that cannot be used; the message gives the reason and the remedy on one line."""
+    """Error for a display that cannot be used; the message gives the reason and the remedy on one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ BLANK_SCORE_PAGE = ScorePage()
 class PairingPage:
     """A page of the pairing details (address, code, Wi-Fi) for a display.
 
-    `number` increases without limit; a display shows page `number` modulo the number of its pages.
+    `number` increases without limit; a display with n pages shows page `number` modulo n.
     """
 
     pairing: PairingDetails
@@ -234,8 +234,8 @@ def choose_score_pages(
 ) -> tuple[ScorePage, ...]:
     """Return the score pages for `count` displays.
 
-    If there are enough displays, each player has one. Otherwise the first display shows the player whose turn it is,
-    and the second display shows the player who played last. `seconds_left` returns the time on a player's clock.
+    If there are enough displays, each player has one. Otherwise the first one shows the player whose turn it is, and
+    the second one the player who played last. `seconds_left` returns the time on a player's clock.
     """
     if len(state.players) <= count:
         shown: list[int | None] = list(range(len(state.players)))
@@ -265,7 +265,7 @@ def draw_score_page(face: ScorePage, size: tuple[int, int]) -> Image.Image:
 def format_digits(face: ScorePage) -> str:
     """Return a score page as text for eight 7-segment digits: the total at the left, the clock at the right.
 
-    A decimal point shares the digit before it.
+    A decimal point takes no digit of its own.
     """
     if not face.name:
         return " " * DIGIT_COUNT

@@ -1,7 +1,7 @@
 """The panel on GPIO pins, as a thin layer over gpiozero.
 
-The GPIO chip of the 40-pin header is found by its label, because its number differs between kernels (0, 4, 10 and more
-on a Raspberry Pi 5), and gpiozero itself only tries 4 and 0.
+The GPIO chip of the 40-pin header is found by its label. Its number differs between kernels (0, 4, 10 and more on a
+Raspberry Pi 5), and gpiozero itself only tries 4 and 0.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
 """Labels of the GPIO chip of the 40-pin header: on a Raspberry Pi 5, on a Raspberry Pi 4, on all earlier models."""
 GLITCH_FILTER_S = 0.002
-"""Pulses shorter than this, in seconds, are interference, which the kernel drops; `buttons` debounces longer ones."""
+"""Shortest pulse that is passed on, in seconds. The kernel drops shorter ones as interference; `buttons` debounces the
+rest."""
 
 
 class GpioUnavailableError(TilekeeperError):
-    """Missing or inaccessible GPIO pins; the message gives the reason and the remedy on one line."""
+    """Error for GPIO pins that are missing or inaccessible; the message gives the reason and the remedy on one line."""
 
 
 class GpioHardware:
@@ -105,7 +106,7 @@ class GpioHardware:
 def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:
     """Return a function that opens the pins of this machine for `Panel`. Raises `GpioUnavailableError`.
 
-    The argument of the returned function is the handler of the edges.
+    The returned function takes the function to call for each edge.
     """
     return partial(GpioHardware, pins, _make_pin_factory())
 
@@ -140,7 +141,7 @@ def _describe_open_error(what: object, error: Exception) -> str:
 
 
 def read_chip_labels(lgpio: Any) -> dict[int, str]:
-    """Return the labels of all GPIO chips of the machine by chip number; `lgpio` is the module of this name.
+    """Return the labels of all GPIO chips of the machine by chip number, using the module `lgpio`.
 
     Raises `GpioUnavailableError`.
     """

@@ -1,8 +1,8 @@
-"""Computation of the lights and the buzzer from snapshots of the table.
+"""Compute the lights and the buzzer from snapshots of the table.
 
-`lights_of` returns the `Lights` (colours and rhythms) for a snapshot; `levels_at` returns the `OutputLevels` of the
-pins for these lights at a moment. All functions are pure. Red and green lights also differ in rhythm, for players who
-cannot distinguish the two colours.
+`lights_of` returns the `Lights` (colours and rhythms) for a snapshot; `levels_at` returns the levels of the pins
+(`OutputLevels`) for these lights at a moment. All functions are pure. Red and green lights also differ in rhythm, for
+players who cannot distinguish the two colours.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Light:
         return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
-        """Return when a blinking light changes next, in seconds since it was switched on; infinity otherwise."""
+        """Return when a blinking light changes next, in seconds since it was switched on, or infinity."""
         _, change = self._find_blink_phase(elapsed)
         return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
 
@@ -130,7 +130,7 @@ class Signal:
     player: int | None = None
 
     def overlay_on(self, lights: Lights) -> Lights:
-        """Return the lights during the signal; `lights` are the usual lights."""
+        """Return the lights to show during the signal, in place of the usual `lights`."""
         players = list(lights.players)
         if self.player is not None:
             players[self.player] = Light(Colour.WHITE, Rhythm.FAST)
@@ -158,7 +158,7 @@ HOLDING_SIGNAL = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
 HELD_SIGNAL = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
 """Signal that a button was held long enough and may be released."""
 REFUSED_SIGNAL = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
-"""Signal that a press was refused and has no effect."""
+"""Signal that a press was refused."""
 STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
     PanelStatus.SCORED: (0.1,),
     PanelStatus.INVALID: (0.3, 0.1, 0.1),
@@ -169,7 +169,7 @@ STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
 
 
 def signal_for(status: PanelStatus) -> Signal | None:
-    """Return the signal (light and beeps) for the status after a reading of the board; None if it has no signal."""
+    """Return the signal (light and beeps) to give after a reading of the board with this status, or None."""
     beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 
@@ -201,7 +201,7 @@ def status_of(state: TableSnapshot) -> PanelStatus:
 
 
 def lights_of(state: TableSnapshot) -> Lights:
-    """Return the lights for a snapshot; the light of the player to move blinks if the turn may be over."""
+    """Return the lights for a snapshot. If the turn may be over, the light of the player to move blinks."""
     return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS)))
 
 

@@ -1,4 +1,4 @@
-"""Set-up of the panel and displays of a table; without GPIO pins the panel is only on the page."""
+"""Set-up of the panel and displays of a table. Without GPIO pins, the panel is only on the page."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def open_panel(
 ) -> Iterator[Panel]:
     """Open the panel and the displays; close both when the `with` block ends.
 
-    If the pins or a display are not available, `report` is called with a message of one line. `seconds_left` returns
-    the time on a player's clock, and `pairing_details` the details for pairing, both for the displays.
+    If the pins or a display are not available, `report` is called with a message of one line. Two functions are for the
+    displays: `seconds_left` returns the time on a player's clock, and `pairing_details` the details for pairing.
     """
     with ExitStack() as opened:
         panel = opened.enter_context(_make_panel(session, actions, settings, report))

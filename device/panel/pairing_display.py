@@ -16,9 +16,9 @@ from device.system.hotspot import Hotspot
 
 DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
-"""Width of the white border of a QR code, left and right together, in modules (QR squares).
+"""Width of the white border of a QR code in modules (QR squares): the sum of left and right.
 
-A display of 64 pixels has no room for the wider border of the standard, and phones can read codes with this one.
+A display of 64 pixels has no room for the wider border of the standard. Phones can read codes with this one.
 """
 _MIN_MODULE_PX = 2
 """Smallest size of a module (QR square) in pixels; phones cannot read a smaller code from a display."""
@@ -40,9 +40,10 @@ class PairingDetails:
 
 
 def make_pairing_details(code: str, secret: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
-    """Return the pairing details for the last of `addresses`, which is the best address for phones.
+    """Return the pairing details for the last of `addresses`, which is the best one for phones.
 
-    The link contains the `secret` instead of the code. While the hotspot is active, its address is used as the host.
+    The link contains the `secret` instead of the code. While the hotspot is active, its address is the host in the
+    link.
 
     >>> make_pairing_details("123456", "Hq3", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
     '192.168.1.7:8080'

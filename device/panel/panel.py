@@ -1,7 +1,7 @@
 """The panel: runs commands of the session when buttons are pressed, and sets the lights for each snapshot.
 
-One thread, named `panel`, handles all events. It never waits for the session, so the lights confirm a press even while
-the board is being read. Edges of buttons and presses on the page may come from any thread.
+One thread, named `panel`, handles all events. It never waits for the session, so that the lights confirm a press even
+while the board is being read. Edges of buttons and presses on the page may come from any thread.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from device.session.threads import Listeners
 _log = logging.getLogger(__name__)
 
 MESSAGE_DURATION_S = 6.0
-"""Seconds for which the page shows a refusal."""
+"""Time for which the page shows why a press was refused, in seconds."""
 REHEARSAL_TIMEOUT_S = 600.0
-"""Seconds after which a rehearsal (a test of the buttons without effect on the game) ends automatically."""
+"""Time after which a rehearsal (a test of the buttons without effect on the game) ends automatically, in seconds."""
 
 
 class Hardware(Protocol):
@@ -67,12 +67,12 @@ class Hardware(Protocol):
 
 
 EdgeHandler = Callable[[Button, bool], None]
-"""A function that is called when a button goes down (True) or up (False); it must accept calls from any thread."""
+"""A function that is called when a button goes down (True) or up (False). It may be called on any thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelActions:
-    """Actions of the new-game button and the power button; for an action that is None, the panel shows a refusal.
+    """Actions of the new-game button and the power button. If an action is None, the panel shows a refusal instead.
 
     Holding the new-game button submits the command `new_game`. Holding the power button calls `power_off`, which starts
     the shutdown of the machine and must return at once. A tap of the power button calls `open_pairing`, which allows
@@ -114,9 +114,9 @@ class Panel:
     ) -> None:
         """Start the thread of the panel.
 
-        `hardware` is a function that opens the pins; its argument is the handler of the edges. If `hardware` is None,
-        only the page has buttons. `clock` returns seconds, and `events` is the queue of the thread; tests replace both,
-        so that they need not wait.
+        `hardware` is a function that opens the pins; it takes the function to call for each edge. If `hardware` is
+        None, only the page has buttons. `clock` returns seconds, and `events` is the queue of the thread; tests replace
+        both, so that they do not have to wait.
         """
         self._session = session
         self._actions = actions
@@ -199,7 +199,7 @@ class Panel:
         self._events.put(lambda: self._set_rehearsal(on))
 
     def give(self, signal: Signal) -> None:
-        """Show a signal, to test the lights and the buzzer."""
+        """Show a signal of the lights and the buzzer, to test them."""
         self._events.put(lambda: self._start_signal(signal))
 
     # The panel's thread
@@ -269,7 +269,7 @@ class Panel:
         self._handle_gesture(last, seen, done)
 
     def _handle_gesture(self, gesture: Gesture, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        """Signal a gesture on the lights and run its command; the future `done` gets the result.
+        """Show the signal for a gesture and run its command; the future `done` gets the result.
 
         `seen` is the version of the game that the page showed; None for a button on the pins.
         """
@@ -305,7 +305,7 @@ class Panel:
         return None
 
     def _refuse_delayed_press(self) -> None:
-        """Refuse the delayed press of a player who is not to move, because the player to move has pressed as well."""
+        """Refuse the delayed press of a player who is not to move, because the player to move has pressed, too."""
         press, self._delayed_press = self._delayed_press, None
         state = self._session.state
         if press and state.turn_of is not None:

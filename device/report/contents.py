@@ -69,8 +69,9 @@ class ReportHeader(msgspec.Struct, frozen=True):
 class Report:
     """A problem report, made at the time `made` (Unix time); `write` writes exactly what the user has seen.
 
-    `texts` are the members with text by name, without secrets and, unless chosen, without names. `pictures` are the
-    event number, kind and size (bytes) of each picture. `pseudonyms` maps replaced names to pseudonyms.
+    `texts` are the text members by name. They contain no secrets and, unless the user chose them, no names. `pictures`
+    are event number, kind and size (bytes) of each picture. `pseudonyms` maps names to the pseudonyms that replaced
+    them.
     """
 
     choice: ReportChoice

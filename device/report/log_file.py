@@ -15,20 +15,21 @@ from device.storage.files import read_small_file
 
 LOG_FILE_NAME = "tilekeeper.log"
 _MAX_READ_BYTES = 16_000_000
-"""Largest size, in bytes, of a log file that is read; the last message may be long."""
+"""Largest size of a log file that is read, in bytes. It is above `MAX_LOG_BYTES`, because the last message may be long.
+"""
 MAX_LOG_BYTES = 200_000
-"""Size, in bytes, at which the log file is renamed to `tilekeeper.log.1`, in place of the previous file."""
+"""Size in bytes at which the log file is renamed to `tilekeeper.log.1`, which replaces the previous one."""
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class _LogFileHandler(RotatingFileHandler):
-    """Handler that writes to the log file, and does nothing if this fails because the disk is full or read-only.
+    """Handler that writes to the log file. If the disk is full or read-only, it does nothing.
 
-    An error report for each message would hide the messages, which are on the console as well.
+    A message about the failed write for each log message would hide these on the console.
     """
 
     def _open(self) -> TextIOWrapper:
-        """Open the log file. Raises `OSError`, also for a FIFO, because opening it would wait for a reader."""
+        """Open the log file. Raises `OSError`, also for a FIFO, where opening would wait for a reader."""
         path = Path(self.baseFilename)
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "no file", str(path))

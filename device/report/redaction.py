@@ -1,4 +1,4 @@
-"""Removal of secrets and of players' names from the texts and events of a problem report."""
+"""Remove secrets and players' names from the texts and events of a problem report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.events import GameStarted, PlayerRenamed, RecordImported
 
 REMOVED = "[removed]"
 MIN_SECRET_LENGTH = 4
-"""Smallest length of a secret that is removed; removing shorter texts everywhere would make a report unreadable."""
+"""Smallest length of a secret that is removed. A report would be unreadable without all texts that are shorter."""
 
 _SECRET_PATTERNS = (
     re.compile(r"(?<=/pair/)[\w-]+"),
@@ -40,8 +40,8 @@ def remove_secrets(text: str, secrets: Iterable[str]) -> str:
 class Pseudonyms:
     """Pseudonyms for players' names: `Player 1` for the first player of the game, and so on.
 
-    `bodies` are the events of the game. `others` are further names, for example of earlier games; they get the next
-    numbers.
+    The names are those in `bodies`, the events of the game, and `others`, for example of earlier games; these get the
+    next numbers.
     """
 
     def __init__(self, bodies: Sequence[EventBody], others: Iterable[str] = ()) -> None:
@@ -66,7 +66,7 @@ class Pseudonyms:
         return self._pattern.sub(lambda match: self._by_lower_name.get(match[0].lower(), REMOVED), text)
 
     def replace_in_event(self, body: EventBody) -> dict[str, Any]:
-        """Replace the names in an event; lines of an imported GCG file are removed, as they may contain notes."""
+        """Replace the names in an event. Lines of an imported GCG file are removed, because they may contain notes."""
         changed = dict(body)
         if body.get("kind") == GameStarted.kind:
             changed["players"] = [_make_pseudonym(seat) for seat in range(len(body["players"]))]

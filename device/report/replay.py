@@ -1,4 +1,4 @@
-"""Replay of a problem report: its pictures are read again, and compared with the recorded turns and readings."""
+"""Replay a problem report: read its pictures again, and compare the results with the recorded turns and readings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TEXT_MEMBERS = (GAME_MEMBER, REPORT_MEMBER, DOCTOR_MEMBER, LOG_MEMBER)
 
 @dataclass(frozen=True, slots=True)
 class SquareDifference:
-    """A square with a different reading: its name, the symbol before, and the symbol now with its probability."""
+    """A square that is read differently: its name, the symbol before, and the symbol now with its probability."""
 
     square: str
     before: str
@@ -51,9 +51,9 @@ class TurnReplay:
     """Result for one picture: the recorded turn, and the turn that is inferred from its picture now.
 
     `event` is the number of the picture's event. `recorded` and `inferred` are sentences. `is_same_turn` is True if the
-    same plays are inferred. `from_record` are the differences between the recorded board and the new reading, and
-    `from_reading` those between the stored and the new reading (None if no reading is stored). `problems` are the
-    reasons if no board was found.
+    same plays are inferred. `from_record` are the differences between the recorded board and the new reading.
+    `from_reading` are those between the stored reading and the new one (None if no reading is stored). If no board was
+    found, `problems` are the reasons.
     """
 
     event: int
@@ -66,7 +66,7 @@ class TurnReplay:
 
     @property
     def is_same(self) -> bool:
-        """True if the picture gives the recorded turn and, if it is known, the same reading."""
+        """True if the picture gives the recorded turn and, if a reading is stored, the same reading."""
         return self.is_same_turn and not self.from_reading
 
 
@@ -126,9 +126,9 @@ def _replay_picture(
 
 
 def _replay_press(events: Sequence[StoredEvent], number: int) -> tuple[Game, Game]:
-    """Return the game before and after the press (one command of a player) to which the event `number` belongs.
+    """Return the game before and after a press (one command of a player): the one that recorded the event `number`.
 
-    Later events of the press are not applied.
+    Later events of the same press are not applied.
     """
     press = events[number].body.get("press", number)
     history = EventHistory(from_json(events[0].body))

@@ -1,6 +1,6 @@
 """A table that a hall may direct: the accepted key of the hall, and the orders from its director.
 
-The number of an order is saved before the order is carried out, so that no order is carried out twice, even after a
+The number of an order is saved before the order is carried out, so that none is carried out twice, even after a
 restart.
 """
 
@@ -39,9 +39,9 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall-director"
 REPORT_INTERVAL_S = 60.0
-"""Shortest interval, in seconds, between two notices about refused messages; all messages are counted."""
+"""Shortest interval between two notices about refused messages, in seconds; messages in between are only counted."""
 MAX_ANSWERS = 50
-"""Largest number of answers that wait for the broker; the oldest ones are discarded."""
+"""Largest number of answers that wait for the broker. If there are more, the oldest are discarded."""
 
 Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
 
@@ -49,8 +49,8 @@ Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
 class Direction(msgspec.Struct, frozen=True):
     """The stored data of a directed table: the accepted key of a hall, and what its director has sent.
 
-    `key` is empty if no hall is accepted. `numbers` has the number of the last order for each key (hexadecimal) that
-    was ever accepted. `name` is the name of the table, and `pairing` are the players of the next game.
+    `key` is empty if no hall is accepted. `numbers` has, for each key that was ever accepted (hexadecimal), the number
+    of its last order. `name` is the name of the table, and `pairing` are the players of the next game.
     """
 
     key: bytes = b""
@@ -74,7 +74,7 @@ class DirectedTable:
         report: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Load the accepted key and the last numbers from the store. Raises `StoreError`.
+        """Load from the store the accepted key, and the number of the last order of each hall. Raises `StoreError`.
 
         `submit` runs a command of the session, `report` shows a message to the players, and `clock` returns seconds.
         """
@@ -108,7 +108,7 @@ class DirectedTable:
         return self._direction.pairing
 
     def receive(self, topic: str, payload: bytes, is_retained: bool, store_id: str) -> None:
-        """Carry out an order, or store the key that a hall offers; `store_id` is the id of this table's store.
+        """Carry out an order, or store the key that a hall offers. `store_id` is the id of this table's store.
 
         An invalid message is counted and reported, and has no other effect. Raises `StoreError`.
         """
@@ -129,7 +129,7 @@ class DirectedTable:
         return [self._answers.popleft() for _ in range(len(self._answers))]
 
     def accept(self, key: bytes) -> bool:
-        """Allow the hall with this key to direct the table; return False if this is not the key that is offered now.
+        """Allow the hall with this key to direct the table. Return False if another key is offered now.
 
         Raises `StoreError`.
         """
@@ -140,7 +140,10 @@ class DirectedTable:
             return True
 
     def withdraw(self) -> None:
-        """Allow no hall to direct the table; numbers are kept, so old orders stay refused. Raises `StoreError`."""
+        """Stop any hall from directing the table. Numbers of orders are kept, so that old ones stay refused.
+
+        Raises `StoreError`.
+        """
         with self._lock:
             self._save(Direction(numbers=self._direction.numbers))
 
@@ -158,7 +161,7 @@ class DirectedTable:
             self._queue_answer(order.number, None)
 
     def _queue_answer(self, number: int, error: BaseException | None) -> None:
-        """Queue the answer to the order `number`: accepted, or refused with the message of `error`."""
+        """Queue the answer to the order `number`: accepted if `error` is None, otherwise refused with its message."""
         reason = str(error or "")
         if error:
             _log.info("the order %d of the director is refused: %s", number, reason)

@@ -1,7 +1,8 @@
-"""The store as the queue of events for the hall: only the position after the last acknowledged event is kept.
+"""The queue of the events that a table still has to send to the hall.
 
-The position is a note in the store, written after the broker's acknowledgement. After a power cut, events may be sent
-twice, but none is lost, and they are sent in the order of the log.
+The events themselves are in the store. The queue only keeps a position: that of the first event which the broker has
+not acknowledged. It is a note in the store, written after each acknowledgement. So after a power cut, events may be
+sent twice, but none is lost, and they are sent in the order of the log.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "hall"
 MAX_BATCH = 20
-"""Largest number of events that are sent before an acknowledgement, so that an outage does not fill the memory."""
+"""Largest number of events that are sent without waiting for an acknowledgement, so that an outage does not fill the
+memory."""
 
 
 class Position(msgspec.Struct, frozen=True):
-    """The next event to send: `game`, `number` of the event, id of the `store`, and `target` (broker and table).
+    """Position of the next event to send: `game`, `number` of the event, id of the `store`, and `target`.
 
-    `time` is the time of the event before, 0 if there is none.
+    `target` identifies broker and table. `time` is the time of the previous event, 0 if there is none.
     """
 
     store: str
@@ -38,7 +40,7 @@ class EventQueue:
     """Queue of the events in the store that the broker has not acknowledged yet."""
 
     def __init__(self, store: GameStore, table: str, target: str) -> None:
-        """Load the position; for a new target, or a store with other games, start with the newest game.
+        """Load the position. It is that of the newest game if the target is new or the store has other games.
 
         `table` is the name of the table, and `target` identifies broker and table. Raises `StoreError`.
         """
@@ -46,7 +48,8 @@ class EventQueue:
         self._table = table
         self._position = self._read_position(target)
         self._next_game = 0
-        """Number of the store's next game at the time when the games after the position were last listed."""
+        """Number of the store's next game when the list of games was last read; if it is larger now, there are new
+        games."""
         self._save_position()  # the id of the store must not change if the power fails before the first acknowledgement
 
     @property
@@ -65,7 +68,7 @@ class EventQueue:
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
 
     def _has_event(self, position: Position) -> bool:
-        """Return True if the event before the position is in the store."""
+        """Return True if the store has the event before the position; otherwise it has other games."""
         return any(
             event.number == position.number - 1 and event.time == position.time
             for event in self._store.events(position.game)
@@ -88,7 +91,7 @@ class EventQueue:
         return []
 
     def read_log(self, game: int | None = None) -> list[Publication]:
-        """Return the message with the whole log of a game, by default the game at the position; empty if there is none.
+        """Return the message with the whole log of a game, by default that at the position; none if it is empty.
 
         Raises `StoreError`.
         """
@@ -97,7 +100,7 @@ class EventQueue:
         return [make_log_message(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
-        """Move the position behind an event, because the broker has acknowledged it and all events before it."""
+        """Move the position behind `event`: the broker has acknowledged it and all events before it."""
         self._position = msgspec.structs.replace(
             self._position, game=event.game, number=event.number + 1, time=event.time
         )

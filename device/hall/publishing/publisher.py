@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 5.0
-"""Interval, in seconds, at which the store is read even if there is no new snapshot."""
+"""Interval at which the store is read even if there is no new snapshot, in seconds."""
 
 
 def open_hall(
@@ -45,7 +45,7 @@ def open_hall(
 
 
 class HallPublisher(BrokerTask):
-    """Publisher of a table: its events and newest log from the store, its newest snapshot, and its status.
+    """Publisher of a table: it sends the events and newest log in the store, the newest snapshot, and its status.
 
     `calls_director` is True while the players call the director. `directed` receives the messages of the director.
     """
@@ -87,7 +87,10 @@ class HallPublisher(BrokerTask):
         return get_text("hall-refused", error)
 
     def _make_subscription(self, queue: EventQueue) -> Subscription | None:
-        """Return the subscription to the director's messages; the broker keeps none while the table is offline."""
+        """Return the subscription to the director's messages.
+
+        The broker keeps no such messages while the table is offline.
+        """
         from device.hall.connection import Subscription
 
         directed = self.directed
@@ -104,9 +107,10 @@ class HallPublisher(BrokerTask):
     def _receive(
         self, directed: DirectedTable, queue: EventQueue, topic: str, payload: bytes, is_retained: bool
     ) -> None:
-        """Pass a message on. A hall that connects sends its key; it then gets the state of this moment.
+        """Pass a message on; if a hall has just connected and sent its key, publish the table's state again.
 
-        The state that the broker has kept is of no use for a running clock if the table has a wrong time.
+        The state that the broker has kept has an old time: a running clock would be wrong if the clocks of hall and
+        table differ.
         """
         self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)
         directed.receive(topic, payload, is_retained, queue.store_id)

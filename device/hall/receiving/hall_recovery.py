@@ -1,6 +1,7 @@
 """Recovery of games and results from a damaged file of a hall, so that a hall can always start.
 
-A damaged file is never changed. The file is renamed, and everything with a correct checksum is copied to a new file.
+The contents of a damaged file are never changed: the file is renamed, and everything with a correct checksum is copied
+to a new file.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _rescue_games(path: Path) -> tuple[ReceivedGames, str]:
 
 
 def _copy_intact(db: sqlite3.Connection, target: ReceivedGames) -> HallTotal:
-    """Copy games, results and notes with correct checksums; return how many. Raises `StoreError`."""
+    """Copy games, results and notes with correct checksums. Return how many were copied. Raises `StoreError`."""
     games = set()
     for game, seal in _read_from_both_ends(db, "SELECT id, seal FROM game ORDER BY id"):
         if _copy_game(db, target, game, seal):
@@ -86,6 +87,6 @@ def _copy_game(db: sqlite3.Connection, target: ReceivedGames, game: int, seal: s
 
 
 def _read_from_both_ends(db: sqlite3.Connection, sql: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query in its order; it is run from both ends, because it stops at a damaged page."""
+    """Return the rows of a query in its order. It is run from both ends, because it stops at a damaged page."""
     rows = {row[0]: row for order in ("", " DESC") for row in read_rows(db, sql + order)}
     return [rows[key] for key in sorted(rows)]

@@ -1,8 +1,8 @@
 """The schema of the hall's file, with checksums that detect damage.
 
-Each game has a checksum (seal) over its row and its events, and each result and each note has a checksum. `total`
-counts changes, games and results, so that lost rows are detected. The count of changes is also stored in a separate
-file (`TailRecord`), because SQLite drops the end of a damaged write-ahead log without an error.
+Each game has a checksum (seal) over its row and its events; each result and each note has one, too. `total` has the
+numbers of changes, games and results, so that lost rows are detected. The number of changes is also stored in a
+separate file (`TailRecord`), because SQLite drops the end of a damaged write-ahead log without an error.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SELECT_GAME = "SELECT id, place, store, number, started FROM game WHERE id = ?"
 
 @dataclass(frozen=True, slots=True)
 class HallTotal:
-    """The number of changes that were made to the file of a hall, and the number of its games and results."""
+    """How many changes were made to the file of a hall, and how many games and results it has."""
 
     changes: int
     games: int
@@ -66,7 +66,7 @@ class HallTotal:
 
     @property
     def tail(self) -> Tail:
-        """The number of changes in the form of `TailRecord`."""
+        """The number of changes, in the form in which `TailRecord` stores it."""
         return Tail(0, self.changes, "")
 
 
@@ -82,7 +82,7 @@ def seal_game(db: sqlite3.Connection, game: int) -> None:
 
 
 def count_change(db: sqlite3.Connection) -> HallTotal:
-    """Count one more change, inside the caller's transaction; return what the file contains now."""
+    """Count one more change, inside the caller's transaction. Return the new numbers."""
     ((changes,),) = db.execute("SELECT coalesce(max(changes), 0) + 1 FROM total")
     ((games, results),) = db.execute("SELECT (SELECT count(*) FROM game), (SELECT count(*) FROM result)")
     db.execute("DELETE FROM total")
@@ -93,7 +93,7 @@ def count_change(db: sqlite3.Connection) -> HallTotal:
 
 
 def read_total(db: sqlite3.Connection) -> HallTotal | None:
-    """Return what the file should contain, or None if this is damaged. Raises `sqlite3.Error`."""
+    """Return the numbers that the file should have, or None if they are damaged. Raises `sqlite3.Error`."""
     rows = db.execute("SELECT changes, games, results, checksum FROM total").fetchall()
     if len(rows) != 1 or rows[0][3] != compute_checksum(*rows[0][:3]):
         return None
@@ -101,7 +101,7 @@ def read_total(db: sqlite3.Connection) -> HallTotal | None:
 
 
 def find_damages(db: sqlite3.Connection) -> Iterator[str]:
-    """Yield what is damaged in a file. Raises `sqlite3.Error`."""
+    """Yield a text for each damage in a file. Raises `sqlite3.Error`."""
     ((found,),) = db.execute("PRAGMA integrity_check(1)")
     if found != "ok":
         yield found

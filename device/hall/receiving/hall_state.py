@@ -1,7 +1,7 @@
 """The state of the hall as an immutable value, and the functions that apply messages to it.
 
-Nothing here depends on the network or on a file. Games are replayed by the engine from their events, so that totals are
-computed by the same code as at the table. No word list is used, so the hall cannot reveal whether a word is valid.
+Nothing here depends on the network or on a file. The engine replays the events of games, so totals are computed as at
+the table. No word list is used, so the hall cannot reveal whether a word is valid.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.game import Game
 from engine.messages import Message
 
 MAX_TABLES = 2000
-"""Largest number of tables, so that a client with many names cannot fill the memory."""
+"""Largest number of tables. It is limited so that a client with many names cannot fill the memory."""
 MAX_PROBLEMS = 50
 """Largest number of refused messages that are kept."""
 MAX_ORDERS = 1000
@@ -40,7 +40,7 @@ _PHASES = {str(phase): phase for phase in Phase}
 
 @dataclass(frozen=True, slots=True)
 class PlayedGame:
-    """The newest game of a table; `game` is None if this version of the program cannot read its events."""
+    """The newest game of a table. `game` is None if this version of the program cannot read its events."""
 
     received: ReceivedGame
     event_count: int
@@ -53,8 +53,8 @@ class HallTable:
     """One table in the state of the hall.
 
     `is_online` is None before the first message about it. `state` is the last state that the table published, and
-    `arrived` the time of its arrival (`time.monotonic()`). `revision` is that of the hall at the last change of the
-    table.
+    `arrived` the time of its arrival (`time.monotonic()`). `revision` is the hall's revision after the last change of
+    this table.
     """
 
     name: str
@@ -66,7 +66,7 @@ class HallTable:
 
     @property
     def title(self) -> str:
-        """The name that the director has given to the table, by default its own."""
+        """The name that the director has given to the table, or its own name if there is none."""
         return (self.state.name if self.state else "") or self.name
 
     @property
@@ -79,15 +79,14 @@ class HallTable:
 
     @property
     def snapshot(self) -> TableSnapshot:
-        """The game as a snapshot, as a session has it, without delay."""
+        """The game as a snapshot like that of a session, without delay."""
         return self.make_snapshot(0.0)
 
     def make_snapshot(self, delay_s: float) -> TableSnapshot:
-        """Return the game as a snapshot, as a session has it: from its events, with the phase and clocks of the table.
+        """Return the game as a snapshot like that of a session: from its events, with the table's phase and clocks.
 
-        `delay_s` is the delay in seconds with which viewers see the game; the clocks are shifted by it. If the events
-        cannot be used (missing, not stored, or of a newer version), the snapshot contains only what the table has
-        published as its state.
+        Viewers see the game `delay_s` seconds late, so the clocks are shifted by that. If the events cannot be used
+        (missing, not stored, or of a newer version), the snapshot contains only the state that the table has published.
         """
         state, played = self.state, self._shown_game
         if played is None:
@@ -101,7 +100,7 @@ class HallTable:
 
     @property
     def phase(self) -> Phase:
-        """The phase of `snapshot`, which takes much longer to make."""
+        """The phase that `snapshot` would have; making a snapshot takes much longer."""
         played = self._shown_game
         if self.state is not None and (played is None or _is_current(self.state, played)):
             return _read_phase(self.state)
@@ -114,13 +113,13 @@ class HallTable:
 
     @property
     def players(self) -> tuple[PlayerView, ...]:
-        """The players of `snapshot` with their totals."""
+        """The players and totals that `snapshot` would have."""
         played = self._shown_game
         return played.snapshot.players if played else self._make_short_snapshot(0.0).players
 
     @property
     def _shown_game(self) -> PlayedGame | None:
-        """The newest game, if its events can be read and the table shows it."""
+        """The newest game, if its events can be read and if the table still shows it."""
         state, played = self.state, self.played
         if played is None or played.game is None or (state is not None and not _shows(state, played.received)):
             return None
@@ -152,12 +151,12 @@ def _is_current(state: TableState, played: PlayedGame) -> bool:
 
 
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table's state belongs to this game; the states of earlier versions name no store."""
+    """Return True if a table's state is about this game. The states of earlier versions name no store."""
     return state.game == game.number and state.store in ("", game.store)
 
 
 def _shows(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table in this state shows the game: it is played now, or is the last one before the next."""
+    """Return True if a table in this state shows the game: it is played now, or was the last one before the next."""
     return is_state_of(state, game) or (state.game == 0 and state.store in ("", game.store))
 
 
@@ -178,7 +177,7 @@ class OrderStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentOrder:
-    """An order of the director to a table, its status, and the reason of a refusal; `number` is 0 if not sent."""
+    """An order of the director to a table, with its status and the reason for a refusal; `number` is 0 if not sent."""
 
     table: str
     command: DirectorCommand
@@ -191,10 +190,12 @@ class SentOrder:
 class HallState:
     """All tables by name, in the order of their names, and the results of their games, oldest first.
 
-    `pairings` are those of the event. `names_revision` is the revision of the last change of the tables' names, and
-    `results_revision` that of results or pairings. `problems` are texts about refused messages, and `orders` the orders
-    of the director, both newest last. `earlier` are the ids of the games that ended before this event began.
-    `is_connected` is True while the hall is connected to the broker.
+    - `pairings`: the pairings of the event.
+    - `names_revision`: revision of the hall at the last change of a table's name. `results_revision`: the same for
+      results and pairings.
+    - `problems`: texts about refused messages. `orders`: the orders of the director. The newest is the last.
+    - `earlier`: ids of the games that ended before this event began.
+    - `is_connected`: True while the hall is connected to the broker.
     """
 
     revision: int = 0
@@ -209,7 +210,7 @@ class HallState:
     is_connected: bool = False
 
     def find_title(self, name: str) -> str:
-        """Return the title of a table; for an unknown table, this is its name."""
+        """Return the title of a table; for an unknown table, return `name`."""
         table = self.tables.get(name)
         return table.title if table else name
 
@@ -227,7 +228,7 @@ class HallState:
 
 
 class TooManyTablesError(RulesError):
-    """More different names of tables than a hall may have."""
+    """Error if there are more tables than a hall may have."""
 
 
 @lru_cache(maxsize=2 * MAX_TABLES)
@@ -293,7 +294,7 @@ def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
 
 
 def apply_new_event(hall: HallState) -> HallState:
-    """Return the hall without pairings and results, for a new event; the games that had ended stay without a result."""
+    """Return the hall for a new event, without pairings and results. Games that ended before get no result."""
     earlier = hall.earlier.union(result.game for result in hall.results if result.game)
     return apply_results(apply_pairings(replace(hall, earlier=earlier), ()), ())
 
@@ -316,8 +317,8 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     """Return True if no other game of the table is newer.
 
-    The table's state names its newest game, which counts more than the start times: after the clock of a table was set
-    back, a new game has an earlier start time than others.
+    If the table's state names its newest game, that decides. Start times can be wrong: after the clock of a table was
+    set back, a new game starts earlier than others.
     """
     shown = table.played.received if table.played else None
     if shown is None:
@@ -328,7 +329,7 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
 
 
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
-    """Replay the events of a game, with the same checks as an import, because the events are not trusted."""
+    """Replay the events of a game. They are checked as in an import, because they are not trusted."""
     try:
         game = replay_checked([parse_event(event.body) for event in events])
         snapshot = replace(

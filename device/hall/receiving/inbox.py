@@ -1,4 +1,4 @@
-"""Decoding and checks of the messages that the hall receives from tables; the messages are not trusted."""
+"""Decode and check the messages that the hall receives from tables. They are not trusted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
 
 MAX_MESSAGE_BYTES = 1_000_000
-"""Size of the largest message that is read, in bytes; the log of a long game has 50 kB."""
+"""Size of the largest message that is read, in bytes. The log of a long game has 50 kB."""
 MAX_GAME_EVENTS = 3000
 """Largest number of events of a game, several times that of the longest known games."""
 _MAX_NUMBER = 2**53
@@ -38,7 +38,7 @@ _TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<kind>status|
 
 
 class BadMessageError(TilekeeperError):
-    """A message that no table can have sent; the text gives the reason."""
+    """Error for a message that no table can have sent; the text gives the reason."""
 
 
 def decode_message(topic: str, payload: bytes) -> HallMessage:

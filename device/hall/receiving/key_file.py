@@ -15,14 +15,13 @@ _MAX_FILE_BYTES = 10_000
 
 
 class KeyFileError(TilekeeperError):
-    """A file of the key that cannot be read or written."""
+    """Error for a key file that cannot be read or written."""
 
 
 def open_key(path: Path) -> Ed25519PrivateKey:
     """Return the key in the file; if there is no file, create a key and write it. Raises `KeyFileError`.
 
-    An unreadable file is not replaced, because with another key, the admin of each table would have to accept the hall
-    again.
+    An unreadable file is not replaced: with another key, the admin of each table would have to accept the hall again.
     """
     try:
         if not path.exists():

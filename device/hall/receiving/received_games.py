@@ -39,11 +39,11 @@ _log = logging.getLogger(__name__)
 MAX_TABLE_GAMES = 2000
 """Largest number of games that are kept of one table: enough for five games a week over almost eight years."""
 MAX_TABLE_BYTES = 50_000_000
-"""Largest size of the events of one table, in bytes; a game has 5 kB, or 50 kB if long and often corrected."""
+"""Largest size of the events of one table, in bytes. A game has 5 kB; a long one with many corrections, 50 kB."""
 MAX_GAME_BYTES = 1_000_000
-"""Largest size of the events of one game, in bytes; it equals that of a message, which may contain them all."""
+"""Largest size of the events of one game, in bytes. A message may contain them all, so it equals that of a message."""
 _EVENT_OVERHEAD_BYTES = 40
-"""Space that SQLite needs for a row in addition to its text; without it, many short events would not count."""
+"""Size that is counted for each event in addition to its text, in bytes, because many short events also need space."""
 
 _FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
 _FIND_START = """
@@ -59,11 +59,11 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 
 class MissingEventsError(TilekeeperError):
-    """Missing events before the received ones; the whole log of the table contains them."""
+    """Error if events before the received ones are missing. They are in the whole log of the table."""
 
 
 class TableFullError(TilekeeperError):
-    """A table that has sent more than the hall keeps of one table; what was stored before is kept."""
+    """Error if a table has sent more than the hall keeps of one table. Everything stored before is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class ReceivedGames:
     def __init__(self, path: Path | str) -> None:
         """Open or create the file. Raises `StoreDamagedError` if anything in the file is damaged.
 
-        `lost_tail` is a message about changes that were written and are lost, or empty.
+        If changes were written but are lost, `lost_tail` is a message about them, otherwise empty.
         """
         self.lost_tail = ""
         self._sizes: dict[str, dict[int, int]] = {}
-        """The sizes in bytes of the stored games of each table, by their ids."""
+        """The sizes in bytes of the stored games, by table and by id of the game."""
         self._tail_record = TailRecord(None if path == MEMORY else Path(f"{path}.tail"))
         self._database = Database(path, is_owner=True, schema=HALL_SCHEMA)
         try:
@@ -100,7 +100,7 @@ class ReceivedGames:
             raise
 
     def _check(self, db: sqlite3.Connection) -> None:
-        """Find damages and lost changes. Raises `StoreDamagedError`."""
+        """Check the file for damage and lost changes. Raises `StoreDamagedError`."""
         path = self._database.path
         try:
             damages = list(find_damages(db))
@@ -122,8 +122,8 @@ class ReceivedGames:
     def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
         """Add consecutive events of a game; return the game, or None if all events were stored already.
 
-        An event that differs from the stored event with the same number replaces it and all later ones. A different
-        event 0 begins another game. `store` and `number` are the table's store and the number of the game there. Raises
+        An event that differs from the stored one with the same number replaces it and all later ones. A different event
+        0 begins another game. `store` and `number` are the table's store and the number of the game there. Raises
         `MissingEventsError`, `TableFullError`.
         """
         with self._transaction() as db:
@@ -162,7 +162,7 @@ class ReceivedGames:
         return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
 
     def save_result(self, game: int, result: Result | None) -> None:
-        """Save the result of a game, or delete it if `result` is None; for game 0, add a result of the director."""
+        """Save the result of a game, or delete it if `result` is None; game 0 adds a result of the director."""
         with self._transaction() as db:
             db.execute("DELETE FROM result WHERE game = ?", (game,))
             if result:
@@ -178,7 +178,7 @@ class ReceivedGames:
             db.execute("DELETE FROM result WHERE game IS NULL AND body = ?", (body,))
 
     def add_game(self, row: GameRow, events: Sequence[EventRow]) -> None:
-        """Add a game of another file of a hall, with the same id."""
+        """Add a game from another file of a hall, and keep its id."""
         with self._transaction() as db:
             db.execute("INSERT INTO game (id, place, store, number, started) VALUES (?, ?, ?, ?, ?)", row)
             db.executemany(
@@ -191,7 +191,7 @@ class ReceivedGames:
         return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
 
     def save_note(self, name: str, text: str) -> None:
-        """Save a text of the hall itself under a name, in place of an earlier one."""
+        """Save a text of the hall itself under a name; it replaces an earlier one."""
         with self._transaction() as db:
             row = (name, text, compute_checksum(name, text))
             db.execute("INSERT OR REPLACE INTO note (name, text, checksum) VALUES (?, ?, ?)", row)
@@ -202,15 +202,15 @@ class ReceivedGames:
         return rows[0][0] if rows else None
 
     def _read_sizes(self, db: sqlite3.Connection, table: str) -> dict[int, int]:
-        """Return the sizes of the games of a table, by id; they are computed from the file only the first time."""
+        """Return the sizes of the games of a table, by id; only the first call computes them from the file."""
         if table not in self._sizes:
             self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
         return self._sizes[table]
 
     def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
-        """Return the id of the game to which the event `first` belongs, or None if its earlier events are missing.
+        """Return the id of the game to which the event `first` belongs; if that is a new event 0, add a game.
 
-        A new event 0 adds a game.
+        Return None if earlier events of the game are missing.
         """
         if first.number:
             row = db.execute(_FIND_GAME, (table, store, number)).fetchone()
@@ -223,7 +223,7 @@ class ReceivedGames:
         return int(db.execute(sql, (table, store, number, first.time)).fetchone()[0])
 
     def _write_new_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
-        """Write the events that are new or different; return False if there are none. Raises `MissingEventsError`."""
+        """Write the events that are new or different. Return False if there are none. Raises `MissingEventsError`."""
         known = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
         new = next((i for i, one in enumerate(events) if known.get(one.number) != _encode(one)), None)
         if new is None:
@@ -254,7 +254,7 @@ class ReceivedGames:
 
 
 def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:
-    """Raise `TableFullError` if a game has grown to `size` bytes and exceeds a limit of the hall.
+    """Raise `TableFullError` if a game has grown to `size` bytes and a limit of the hall is exceeded.
 
     `sizes` are the sizes of the table's games by id, before the change.
     """

@@ -59,10 +59,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 SESSION_S = 7 * 24 * 3600
-"""Seconds for which the broker keeps messages while the hall is offline."""
+"""Time for which the broker keeps messages while the hall is offline, in seconds."""
 CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
-"""Size of the largest packet that the broker sends to the hall; messages above `MAX_MESSAGE_BYTES` are reported."""
+"""Size of the largest packet that the broker sends to the hall. Messages above `MAX_MESSAGE_BYTES` are reported as
+problems."""
 _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
@@ -71,14 +72,14 @@ _EVENT_NOTE = "event"
 
 
 class _EventLimits(msgspec.Struct, frozen=True):
-    """What does not count in the event: the `earlier` games, by id, and results entered before it had `begun`."""
+    """Games and results that do not count in the event: the `earlier` games, and results entered before `begun`."""
 
     earlier: tuple[int, ...] = ()
     begun: float = 0.0
 
 
 class HallReceiver(BrokerTask):
-    """Receiver of the tables' messages; `state` is the newest state, `delay_s` the delay in seconds for viewers."""
+    """Receiver of the tables' messages. `state` is the newest state, `delay_s` the delay in seconds for viewers."""
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class HallReceiver(BrokerTask):
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self._devices: dict[str, tuple[str, ...]] = {}
-        """The stores that each table has named last, without repetition."""
+        """The last stores that each table has named; the same store twice in succession counts once."""
         self.state = self._load_state()
         if problem:
             self.state = apply_problem(self.state, problem)
@@ -137,7 +138,7 @@ class HallReceiver(BrokerTask):
             self.state = apply_pairings(self.state, pairings)
 
     def begin_event(self) -> None:
-        """Begin a new event without pairings, for which no game counts that has ended. Raises `StoreError`."""
+        """Begin a new event without pairings. Games that have ended do not count in it. Raises `StoreError`."""
         with self._lock:
             state = apply_new_event(self.state)
             limits = _EventLimits(tuple(sorted(state.earlier)), time.time())
@@ -168,10 +169,10 @@ class HallReceiver(BrokerTask):
         return format_fingerprint(self._key.public_key().public_bytes_raw())
 
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
-        """Send commands to tables that are online; return the number of commands that were sent. Raises `StoreError`.
+        """Send commands to tables that are online. Return the number of commands that were sent. Raises `StoreError`.
 
         `state.orders` contains all commands with their status. Commands for tables that are offline are not kept for
-        later, because a clock that starts late is worse than one that does not start.
+        later: it is better if a clock does not start than if it starts late.
         """
         with self._lock:
             orders = [self._send_order(name, command) for name, command in commands]
@@ -218,9 +219,10 @@ class HallReceiver(BrokerTask):
         return self.state
 
     def _note_device(self, table: str, store: str) -> None:
-        """Report two devices with the name of one table: the broker lets each in and ends the connection of the other.
+        """Report two devices that use the name of one table.
 
-        They take turns; a device that replaces another comes once, and perhaps goes back once.
+        The broker lets each one in and ends the connection of the other, so their stores take turns in the messages. If
+        a device was replaced instead, the store changes once, or once back.
         """
         seen = self._devices.get(table, ())
         if not store or store in seen[-1:]:
@@ -230,7 +232,7 @@ class HallReceiver(BrokerTask):
             self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
-        """Return the hall with the game that the state of a table names, if this game was received."""
+        """Return the hall with the game that the table's state names as its newest, if this game was received."""
         played = hall.tables[state.table].played
         if played is None or is_state_of(state, played.received):
             return hall
@@ -250,7 +252,7 @@ class HallReceiver(BrokerTask):
         return state
 
     def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
-        """Return the hall without the result of a damaged game that its table has sent again."""
+        """Return the hall without a result rescued from a damaged file, if the table has sent that game again."""
         rescued = msgspec.structs.replace(result, game=0)
         if rescued not in hall.results:
             return hall
@@ -282,7 +284,7 @@ class HallReceiver(BrokerTask):
                 self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
 
     def _show_error(self, text: str) -> None:
-        """Add a sentence to the problems; the same one is added only once."""
+        """Add a sentence to the problems, unless it was added before."""
         if text not in self._shown_errors:
             self._shown_errors.add(text)
             _log.warning("%s", text)

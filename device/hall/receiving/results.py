@@ -10,8 +10,8 @@ from engine.game import Game
 class Result(msgspec.Struct, frozen=True):
     """The result of a game: names, totals and winners (seats), and the time of its end in seconds since 1970.
 
-    `game` is the game's id in the hall; 0 for a result that the director entered, which has the number of its `round`
-    if there are pairings.
+    `game` is the game's id in the hall. It is 0 for a result that the director entered, which also has the number of
+    its `round` if there are pairings.
     """
 
     table: str
@@ -24,7 +24,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | None:
-    """Return the result of a game; None if the game has not ended, or unplayed letters are not entered yet.
+    """Return the result of a game; None if it has not ended, or if unplayed letters were not entered yet.
 
     `ended` is the time of its end in seconds since 1970.
     """

@@ -17,13 +17,13 @@ from engine.errors import TilekeeperError
 MAX_PAIRINGS = 5000
 _MOST_CELLS = 4
 _BYES = ("", "-", "bye")
-"""What a file has instead of the second player, in lower case."""
+"""Texts in a pairings file for a player without an opponent, in lower case, in place of the second player."""
 BYE_SPREAD = 50
-"""Difference in points that is counted for a player without an opponent, as in most tournaments."""
+"""Points that a player without an opponent is credited with as difference, as in most tournaments."""
 
 
 class PairingsError(TilekeeperError):
-    """A pairings file that cannot be read; the message gives the line."""
+    """Error for a pairings file that cannot be read; the message gives the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Standing:
 
 
 def parse_pairings(text: str) -> tuple[Pairing, ...]:
-    """Return the pairings in lines `round,table,player,player`; a heading is skipped. Raises `PairingsError`.
+    """Return the pairings in lines `round,table,player,player`; a heading line is skipped. Raises `PairingsError`.
 
     >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,")
     (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
@@ -92,9 +92,9 @@ def check_pairings(pairings: Iterable[Pairing]) -> None:
 
 
 def _normalize(name: str) -> str:
-    """Return a name in the form in which equal names are equal: without double spaces, letters with their accents.
+    """Return a name in a normal form: without double spaces, each accent combined with its letter, ready to compare.
 
-    >>> _normalize("Zoe\u0308  Mai") == "Zo\u00eb Mai"
+    >>> _normalize("Zoë  Mai") == "Zoë Mai"
     True
     """
     return " ".join(unicodedata.normalize("NFC", name).split())
@@ -127,8 +127,11 @@ def format_pairings(pairings: Sequence[Pairing]) -> str:
 def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
     """Return each pairing with its result, or None; pairings are sorted by round.
 
-    The result of a pairing is the newest one that the director has entered for its round, or else that of a game of
-    these two players at its table, or else the first one that belongs to no other pairing.
+    A pairing gets the first of these results that exists:
+
+    - the newest one that the director has entered for its round,
+    - that of a game of these two players at its table,
+    - that of a game of these two players elsewhere, if no other pairing has it.
     """
     left: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
     for result in results:
@@ -146,8 +149,8 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
 def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
     """Return each pairing with the id of its game in the hall, 0 without one; pairings are sorted by round.
 
-    This is the game of its result. A result that the director entered has none: the game is then one of these two
-    players, at their table if possible, whose own result counts for no pairing.
+    It is the game of the pairing's result. If the director entered the result, it is a game of the two players whose
+    own result counts for no pairing, at their table if possible.
     """
     matched = match_results(pairings, results)
     counted = {result.game for _, result in matched if result}
@@ -169,7 +172,7 @@ def _take_entered(results: list[Result], number: int) -> Result | None:
 
 
 def _take(results: list[Result], table: str | None = None) -> Result | None:
-    """Remove and return the first result of no certain round, or None; if a table is given, the first of this table."""
+    """Remove and return the first result entered for no round (at `table`, if it is given), or None."""
     for result in results:
         if not result.round and (table is None or result.table.casefold() == table.casefold()):
             results.remove(result)
@@ -185,12 +188,12 @@ def find_uncounted(pairings: Sequence[Pairing], results: Iterable[Result]) -> li
 
 
 def make_pair_key(pairing: Pairing) -> frozenset[str]:
-    """Return the key of the players of a pairing."""
+    """Return a key that is the same for pairings of the same two players."""
     return make_players_key((pairing.first, pairing.second))
 
 
 def make_players_key(players: Iterable[str]) -> frozenset[str]:
-    """Return the same key for the same players, whatever their order and however their names are written."""
+    """Return a key that is the same for the same players, in any order and any spelling of their names."""
     return frozenset(map(_fold, players))
 
 
@@ -201,7 +204,7 @@ def _fold(name: str) -> str:
 def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
     """Return the standings of all players, the leader first.
 
-    The games of the pairings count; without pairings, all games of two players count.
+    Only games of the pairings count. Without pairings, all games of two players do.
     """
     standings: dict[str, Standing] = {}
 
