@@ -1,7 +1,7 @@
 """Export and import of games: as GCG for other programs, or as ZIP with all events and pictures.
 
-Imported files are not trusted. ZIP files are never unpacked to disk; only members with expected names are read, and
-only up to a limit of bytes. A game is imported only if all events have the right types and can be replayed.
+Imported files are not trusted. ZIP files are never unpacked to disk; only members with expected names are read, each up
+to a limit of bytes. A game is imported only if all events have the right types and can be replayed.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def export_gcg(store: GameStore, number: int) -> str:
 def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
     """Return an iterator over the data of a ZIP file with a whole game: events with their times, GCG, pictures.
 
-    No more than one picture is in memory at a time. Raises `ArchiveError`, `StoreError` at the call, not during the
-    iteration.
+    Not more than one picture is in memory at a time. `ArchiveError` and `StoreError` are raised by the call itself, not
+    during the iteration.
     """
     stored = _find_stored_game(store, number)
     try:
@@ -121,7 +121,10 @@ def list_gcg_problems(data: bytes) -> tuple[str, ...]:
 
 
 def _clean_player_names(event: Event) -> Event:
-    """Return a `GameStarted` event of another program with valid players' names; return other events unchanged."""
+    """Return a `GameStarted` event with valid players' names, because other programs permit others.
+
+    All other events are returned unchanged.
+    """
     if not isinstance(event, GameStarted):
         return event
     cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
@@ -129,7 +132,7 @@ def _clean_player_names(event: Event) -> Event:
 
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
-    """Return a file name of ASCII letters with the date, number and players of a game, and the end `suffix`."""
+    """Return a file name of ASCII letters with the date, number and players of a game, followed by `suffix`."""
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
     return f"{time.strftime('%Y-%m-%d', to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 

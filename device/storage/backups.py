@@ -50,7 +50,7 @@ def _read_number(backup: Path) -> int:
 def delete_from_backups(game: int, folder: Path) -> None:
     """Delete a game from all backups in a folder.
 
-    Raises `StoreError` if a backup cannot be changed; the game is deleted from all other backups even then.
+    Raises `StoreError` if a backup cannot be changed, after deleting the game from all others.
     """
     failure: StoreError | None = None
     for path in list_backups(folder):
@@ -87,7 +87,7 @@ class BackupTask:
         self._worker.shutdown()
 
     def request(self) -> None:
-        """Queue a backup, which the thread makes; if several backups fail in a row, the first failure is reported."""
+        """Queue a backup, which the thread makes; of several consecutive failures, only the first is reported."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
     def _request_deletion(self, game: int) -> None:

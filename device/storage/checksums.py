@@ -1,8 +1,8 @@
 """Checksums that detect damage of stored games.
 
-The checksum of an event includes the checksum of the previous event (a hash chain). A flipped bit changes the checksum
-of the event, and a lost or moved event breaks the chain. The seal of a game is a checksum over its number of events and
-its last checksum. The seal is stored in the list of games, so missing events at the end of a game are detected, too.
+The checksum of an event includes that of the previous event (a hash chain). So a flipped bit changes the checksum of
+the event, and a lost or moved event breaks the chain. The seal of a game is a checksum over its number of events and
+its last checksum. It is stored in the list of games, so missing events at the end of a game are detected, too.
 `TailRecord` stores the newest seal in a separate file, because SQLite drops the end of a damaged write-ahead log
 without an error.
 """
@@ -55,7 +55,7 @@ def chain_events(previous: str, events: Iterable[tuple[int, float, str]]) -> lis
 
 
 def find_intact_events(rows: Iterable[EventRow]) -> list[EventRow]:
-    """Return the rows before the first missing or damaged event, according to the checksums."""
+    """Return the rows before the first event that is missing or damaged, as their checksums show."""
     intact: list[EventRow] = []
     previous = ""
     for row in rows:
@@ -78,8 +78,8 @@ def compute_seal(started: float, imported: bool | int, length: int, last_checksu
 def seal_all_games(db: sqlite3.Connection) -> None:
     """Add checksums and seals to all games of a store of an older version, inside the caller's transaction.
 
-    In a game with an event that is not a JSON object, this event and the following events get no checksums. Such a game
-    counts as damaged from this event on.
+    If an event is not a JSON object, this event and the following ones get no checksums. The game then counts as
+    damaged from this event on.
     """
     for game, started, imported in db.execute("SELECT id, started, imported FROM game").fetchall():
         events = db.execute("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", (game,)).fetchall()
@@ -99,9 +99,9 @@ def seal_all_games(db: sqlite3.Connection) -> None:
 
 
 def find_valid_events(rows: Iterable[EventRow]) -> list[EventRow]:
-    """Return the rows before the first event that is missing or not a JSON object, with new checksums.
+    """Return the rows before the first event that is missing or not a JSON object, with checksums added.
 
-    Used for files of older versions, which have no checksums.
+    This is for files of older versions, which have no checksums.
     """
     valid: list[tuple[int, float, str]] = []
     for number, time, body, _ in rows:
@@ -130,7 +130,7 @@ def is_intact_note(row: Sequence[object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """End of the game that was changed last: its number in the store, its number of events, and its seal."""
+    """The end of the game that was changed last: its number in the store, its number of events, and its seal."""
 
     game: int
     length: int
@@ -138,10 +138,7 @@ class Tail:
 
 
 class TailRecord:
-    """File with the newest `Tail`.
-
-    The file is not synced to disk, so after a power cut it may be older than the store.
-    """
+    """File with the newest `Tail`. It is not synced to disk, so after a power cut it may be older than the store."""
 
     def __init__(self, path: Path | None) -> None:
         """Use the file at `path`; if `path` is None, nothing is written or read."""

@@ -1,8 +1,8 @@
 """The SQLite file of the store: opening and checks, transactions that are synced to disk, and copies.
 
 SQLite runs in write-ahead mode with `synchronous=FULL`, because NORMAL may lose the last commits in a power cut
-(https://www.sqlite.org/pragma.html#pragma_synchronous). The owner of a file is the program that plays games with it;
-the owner holds a lock on `FILE.lock`. Other programs, such as `tilekeeper backup`, may open the file at the same time.
+(https://www.sqlite.org/pragma.html#pragma_synchronous). The owner of a file is the program that plays games with it; it
+holds a lock on `FILE.lock`. Other programs, such as `tilekeeper backup`, may open the file at the same time.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _log = logging.getLogger(__name__)
 MEMORY = ":memory:"
 """Path that stands for a database in memory."""
 BUSY_TIMEOUT_S = 5.0
-"""Longest wait, in seconds, while another program writes to the file."""
+"""Longest time to wait while another program writes to the file, in seconds."""
 
 
 class Database:
-    """An SQLite file with the schema of the store, or with another; all threads may use one `Database`."""
+    """An SQLite file with the schema of the store, or with another one. All threads may use the same `Database`."""
 
     def __init__(self, path: Path | str, *, is_owner: bool, schema: Schema = STORE_SCHEMA) -> None:
         """Open or create the file, migrate its schema and check its structure. Raises `StoreError`.
@@ -111,7 +111,7 @@ class Database:
             raise to_store_error(error, self.path) from error
 
     def truncate_log(self) -> None:
-        """Empty the write-ahead log, because it still contains deleted data. Raises `StoreError`."""
+        """Empty the write-ahead log, because it may still contain deleted data. Raises `StoreError`."""
         self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:
@@ -181,7 +181,7 @@ class Database:
             raise self._make_damage_error(problems[0])
 
     def _check_file(self) -> None:
-        """Raise `StoreError` if the file was deleted or replaced, because everything written now would be lost."""
+        """Raise `StoreError` if the file was deleted or replaced: everything written to the open file would be lost."""
         if self._file_id and _identify_file(self.path) != self._file_id:
             raise StoreError(get_text("store-deleted", self.path))
 
@@ -238,13 +238,13 @@ def _identify_file(path: str) -> tuple[int, int] | None:
 
 
 def decode_text(data: bytes) -> str:
-    """Decode a text from the database; invalid bytes are replaced and are detected later by the checksum."""
+    """Decode a text from the database. Invalid bytes are replaced; the checksum shows the damage later."""
     return data.decode(errors="replace")
 
 
 @cache
 def _read_new_schema(schema: Schema) -> frozenset[tuple[str, str]]:
-    """Return the names and SQL statements of the tables and triggers of a new file."""
+    """Return the tables and triggers that a new file has, as pairs of a name and an SQL statement."""
     with closing(sqlite3.connect(MEMORY, isolation_level=None)) as db:
         schema.migrate(db)
         return read_schema(db)

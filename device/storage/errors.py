@@ -9,35 +9,35 @@ from engine.errors import TilekeeperError
 
 
 class StoreError(TilekeeperError):
-    """A failure to read or write the store; the message gives the reason and the remedy."""
+    """Error for a store that cannot be read or written; the message gives the reason and the remedy."""
 
 
 class StoreFullError(StoreError):
-    """A failure to write the store because the disk is full."""
+    """Error for a store that cannot be written because the disk is full."""
 
 
 class StoreLockedError(StoreError):
-    """A file of the store that another program uses."""
+    """Error for a file of the store that another program uses."""
 
 
 class StoreDamagedError(StoreError):
-    """A file that is damaged or is not a store."""
+    """Error for a file that is damaged or is not a store."""
 
 
 class StoreReadOnlyError(StoreError):
-    """A file of the store that is read-only, or whose folder is read-only or missing."""
+    """Error for a file of the store that is read-only, or whose folder is read-only or missing."""
 
 
 class StoreTooNewError(StoreError):
-    """A file of the store that was written by a newer version of this program."""
+    """Error for a file of the store that was written by a newer version of this program."""
 
 
 class GameDeletedError(StoreError):
-    """A deleted game, for which no further events can be saved."""
+    """Error for events of a deleted game, which cannot be saved."""
 
 
 class ArchiveError(TilekeeperError):
-    """A file that cannot be imported, or a missing game; the message gives the reason and the remedy on one line."""
+    """Error for a file that cannot be imported or a missing game; the message has reason and remedy on one line."""
 
 
 def describe_missing_game(number: int) -> str:
@@ -46,7 +46,7 @@ def describe_missing_game(number: int) -> str:
 
 
 def describe_damaged_game(number: int, intact: int) -> str:
-    """Return the message for a damaged game; only its first `intact` events can be read."""
+    """Return the message for a damaged game, of which only the first `intact` events can be read."""
     return get_text("game-damaged", number, intact)
 
 

@@ -1,6 +1,6 @@
 """Store in memory that replaces the table's store while its file cannot be written.
 
-The games of the file are copied to memory if they can be read, so that an unfinished game can be continued. New events
+If the games of the file can be read, they are copied to memory, so that an unfinished game can be continued. New events
 are saved in the file as soon as it can be written.
 """
 
@@ -21,14 +21,15 @@ from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent,
 _log = logging.getLogger(__name__)
 
 RETRY_INTERVAL_S = 60.0
-"""Shortest time between two attempts to write the file, because a failing disk can take seconds to answer."""
+"""Shortest time between two attempts to write the file, in seconds, because a failing disk can take seconds to answer.
+"""
 
 
 class FallbackStore(GameStore):
     """A store in memory for the games of a file that cannot be written.
 
-    After each turn, and when the store is closed, the events that are not in the file are saved there if possible.
-    `now` is a clock in seconds.
+    After each turn, and when the store is closed, it tries to save the new events in the file. `now` is a clock in
+    seconds.
     """
 
     def __init__(self, own_path: Path, now: Callable[[], float] = time.monotonic) -> None:
@@ -38,7 +39,8 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         self._own: GameStore | None = None
         self._saved: dict[int, tuple[int, int]] = {}
-        """For each game (by its number in memory): its number in the file, and the number of its events in the file."""
+        """Where each game is in the file, by its number in memory: its number in the file, and its number of events
+        there."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:
@@ -101,7 +103,7 @@ class FallbackStore(GameStore):
         return True
 
     def _save_game(self, own: GameStore, game: int) -> None:
-        """Save the new events and pictures of a game, and all notes, in `own`, the store of the file.
+        """Save the new events and pictures of a game, and all notes, in `own`, the store in the file.
 
         Raises `StoreError`.
         """
@@ -131,9 +133,10 @@ class FallbackStore(GameStore):
 def _open_read_only(path: Path) -> sqlite3.Connection:
     """Open a file that cannot be written. Raises `sqlite3.Error`.
 
-    In a folder that cannot be written, SQLite cannot create the index of the write-ahead log. A file with an empty log
-    is opened as a file that does not change (`immutable`). A log without an index is read without locks, with an index
-    in memory: a program that wrote to the file would have an index.
+    If its folder cannot be written either, SQLite cannot create the index of the write-ahead log. Then there are two
+    cases. With an empty log, the file is opened as one that does not change (`immutable`). Otherwise, a log without an
+    index is read without locks and with an index in memory: a program that was writing to the file would have created
+    the index.
     """
     log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
     is_complete = not log.exists() or log.stat().st_size == 0

@@ -10,7 +10,10 @@ from pathlib import Path
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file completely or not at all, even if the power fails; `mode` are its permissions. Raises `OSError`."""
+    """Write a file completely or not at all, even if the power fails. Raises `OSError`.
+
+    `mode` are the permissions of the file.
+    """
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         try:
             part.write(data)
@@ -37,7 +40,7 @@ def read_small_file(path: Path, max_bytes: int) -> bytes:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder to disk, so that the name of a new file survives a power cut."""
+    """Sync a folder to disk. Without this, a power cut may lose the name of a new file."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

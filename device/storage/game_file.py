@@ -29,7 +29,7 @@ MAX_EVENTS = 2_000
 MAX_REPLAY_STEPS = 40_000
 """Limit for the work that the corrections in an imported game cause, in steps.
 
-Each correction replays the game, where each turn and each tile is a step: hundreds of steps at the end of a long game.
+Each correction replays the game. Each turn and each tile in it is a step; a whole game has hundreds of steps.
 """
 MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500
@@ -61,7 +61,7 @@ class _GameFile(msgspec.Struct):
 
 
 class _PressMarks(msgspec.Struct):
-    """Fields that `GameLog` adds to an event: the number of the press, and `way` for an undo or a redo.
+    """Fields that `GameLog` adds to an event: the number of its press, and `way` if the press was an undo or a redo.
 
     A press is one command of a player; all its events are undone together.
     """
@@ -103,7 +103,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
 
 
 def parse_event(body: Mapping[str, Any]) -> Event:
-    """Return the event for a JSON object; check the types of its fields and the sizes of its values.
+    """Return the event for a JSON object, after a check of the types and sizes of its values.
 
     Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`.
     """
@@ -118,12 +118,12 @@ def parse_event(body: Mapping[str, Any]) -> Event:
 
 @cache
 def _list_types(kind: type) -> Mapping[str, Any]:
-    """Return the declared types of the fields of an event; cached, because the evaluation of annotations is slow."""
+    """Return the declared types of an event's fields. The result is cached, because evaluating annotations is slow."""
     return get_type_hints(kind)
 
 
 def _check_types(event: Event) -> None:
-    """Raise `ValueError` if a field of an event does not have its declared type; the engine does not check types."""
+    """Raise `ValueError` if a field of an event has another type than declared; the engine does not check types."""
     event_type: type = type(event)
     kinds = _list_types(event_type)
     for field in fields(event):
@@ -180,13 +180,13 @@ def _check_player_names(game: Game) -> None:
 
 
 def _count_replay_steps(ledger: Ledger) -> int:
-    """Return the number of steps (turns and tiles) for one replay of the game; each correction causes a replay."""
+    """Return the number of steps (turns and tiles) of one replay of the game. Each correction causes a replay."""
     plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
     return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
 
 
 def _find_named_players(event: object) -> Iterator[int]:
-    """Yield the player numbers in an event and in events nested in this event."""
+    """Yield the player numbers in an event and in the events that it contains."""
     for name in ("player", "by", "first"):
         if isinstance(player := getattr(event, name, None), int):
             yield player

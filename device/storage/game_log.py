@@ -1,8 +1,8 @@
 """A game and its log of events in the store, with undo and redo.
 
 A press is one command of a player, such as the press of a button; its events are undone together. Each event in the log
-contains the number of its press (`press`); if the press was an undo or a redo, the event also contains `way`. Undo and
-redo append the events `Undone` and `Redone`, so events are never removed from the log. `EventHistory` applies them.
+contains the number of its press (`press`). If the press was an undo or a redo, the event also contains `way`. Events
+are never removed from the log: undo and redo append the events `Undone` and `Redone`, which `EventHistory` applies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNREADABLE_GAME_ERRORS = (
     TypeError,
     ValueError,
 )
-"""Exceptions that a replay of invalid events may raise; the engine does not validate the types of events."""
+"""Exceptions that a replay of invalid events may raise. There are many, because the engine does not check types."""
 UNDO, REDO = "undo", "redo"
 
 
@@ -49,7 +49,7 @@ class EventHistory:
         self._undone: list[Event] = []
 
     def copy(self) -> EventHistory:
-        """Return a copy, on which further events can be applied without changing this history."""
+        """Return a copy. Events applied to it do not change this history."""
         other = copy.copy(self)
         other._games, other._undone = self._games.copy(), self._undone.copy()
         return other
@@ -113,7 +113,7 @@ class GameLog:
         self._press_number = 0
         self._last_way = ""
         self.seconds_used: tuple[float, ...] = ()
-        """Seconds used by each player at the last press that recorded, undid or redid clock times."""
+        """Seconds used by each player when clock times were last recorded, undone or redone."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(
             numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
@@ -133,7 +133,7 @@ class GameLog:
 
     @classmethod
     def begin_game(cls, store: GameStore, started: GameStarted, before: GameLog | None = None) -> tuple[GameLog, str]:
-        """Start a game; return its log, and an error message if the game could not be saved (empty if saved).
+        """Start a game. Return its log, and an error message if the game could not be saved (otherwise empty).
 
         Unsaved events of the previous game, `before`, are saved first. Raises `RulesError`, `NotationError` if the
         event `started` is invalid.
@@ -193,8 +193,8 @@ class GameLog:
     def append(self, events: Sequence[Event], pictures: Mapping[str, bytes] | None = None) -> str:
         """Apply and save the events of a press (one command of a player); `pictures` belong to the last event.
 
-        Return an error message if the events could not be saved, or an empty string on success. Raises `RulesError` for
-        invalid events without changing the game.
+        Return an error message if the events could not be saved, otherwise an empty string. If the events are invalid,
+        raise `RulesError` and do not change the game.
         """
         self._apply_press(events, "")
         self._press_number += 1
@@ -208,9 +208,9 @@ class GameLog:
     def replace_last_press(self, events: Sequence[Event]) -> str:
         """Replace the events of the last press, except its clock events, by the given events.
 
-        The new events belong to the same press. If the last step was an undo or a redo, the events are recorded as a
-        new press instead, and nothing can be redone any more. Return an error message if the events could not be saved,
-        or an empty string. Raises `RulesError` for invalid events without changing the game.
+        The new events belong to the same press. But if the last step was an undo or a redo, they are recorded as a new
+        press, and nothing can be redone any more. Return an error message if the events could not be saved, otherwise
+        an empty string. If the events are invalid, raise `RulesError` and do not change the game.
         """
         game = self._undo_stack[-1]
         clocks = [event for event in self.game.events[len(game.events) :] if isinstance(event, ClockRead)]
@@ -224,12 +224,12 @@ class GameLog:
         return self._save_events(steps, "", {})
 
     def extend_last_press(self, events: Sequence[Event]) -> str:
-        """Add events to the last press, so that they are undone together with it; errors are as in `append`."""
+        """Add events to the last press, so that they are undone with it. Errors are reported as in `append`."""
         self._apply_events(events)
         return self._save_events(events, "", {})
 
     def find_events_to(self, game: Game) -> tuple[Event, ...]:
-        """Return the events that change the current game into `game`: `Undone` for each removed event, then the new."""
+        """Return the events that change the current game into `game`: `Undone` for removed events, then new ones."""
         return tuple(_find_events_between(self.game, game))
 
     def undo(self) -> str:
@@ -309,7 +309,7 @@ class GameLog:
 
 
 def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
-    """Return the seconds used by each player at a press, given the game before and after the press.
+    """Return the seconds used by each player at a press, given the game before and after it.
 
     The press may also be an undo or a redo. Return None if the press did not record the clocks.
 
@@ -328,7 +328,7 @@ def _list_clock_events(game: Game) -> list[ClockRead]:
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:
-    """Return the events that change the game `now` into `then`: `Undone` for each removed event, then new ones."""
+    """Return the events that change the game `now` into `then`: `Undone` for removed events, then new ones."""
     shared = 0
     for one, other in zip(now.events, then.events, strict=False):
         if one != other:
@@ -338,9 +338,9 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
 
 
 def _read_direction(body: EventBody) -> str:
-    """Return `undo`, `redo` or an empty string, according to the press to which an event belongs.
+    """Return the kind of press that an event belongs to: `undo`, `redo`, or an empty string for any other.
 
-    Events in logs of version 1 have no field `press`; for them the kind of the event decides.
+    Events in logs of version 1 have no field `press`. There, the kind of the event decides.
     """
     if "press" in body:
         return str(body.get("way", ""))

@@ -34,13 +34,13 @@ from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
 from engine.tiles import TileSet, load_tile_set
 
 MAX_CACHED_LISTS = 8
-"""Largest number of compiled word lists in the cache; a further list replaces the oldest list."""
+"""Largest number of compiled word lists in the cache; one more replaces the oldest."""
 
 NO_LEXICON = "none"
 """Value of the setting `lexicon` for a game without a word list, in which words are not checked."""
 
 SYSTEM_LIST_DIR = Path("/usr/share/dict")
-"""Folder in which Debian's packages wngerman, wfrench, ... install word lists."""
+"""Folder of the word lists that Debian's packages wngerman, wfrench and others install."""
 
 _SYSTEM_LIST_NAMES = {
     "bg": "bulgarian", "ca": "catalan", "da": "danish", "de": "ngerman", "es": "spanish", "fr": "french",
@@ -60,9 +60,9 @@ def open_lexicon(
 ) -> Lexicon | None:
     """Return the word list for a game, or None if words are not checked.
 
-    `choice` is the path of a file, `none`, or None. None means the list of the language in this package (only English
-    has one) or, if there is none, the list of the operating system. `language` is the name of the tile set. A list of
-    the operating system is advisory: it does not decide challenges. Raises `LexiconError`.
+    `choice` is the path of a file, `none`, or None. With None, the list of the language in this package is used (only
+    English has one), or else the list of the operating system. The latter is advisory: it does not decide challenges.
+    `language` is the name of the tile set. Raises `LexiconError`.
     """
     if choice == NO_LEXICON:
         return None
@@ -93,7 +93,10 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
 
 
 def _parse_list(name: str, source: str, data: bytes, tiles: TileSet | None, cache_dir: Path | None) -> Lexicon:
-    """Return the word list `name` in a text, from the cache if possible; `source` names the text in error messages."""
+    """Return the word list `name` from the text `data`, or from the cache if possible.
+
+    `source` names the text in error messages.
+    """
     if _has_long_line(data):
         raise LexiconError(get_text("list-long-line", source, MAX_LEXICON_LINE_BYTES))
     cached = cache_dir / f"{_make_cache_key(data, tiles)}{_CACHE_SUFFIX}" if cache_dir else None
@@ -157,7 +160,7 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
     """Save an uploaded word list in `folder` and return its path. Raises `LexiconError`, `OSError`.
 
     `name` is the name of the file on the user's device. A list of the same name is replaced. Only text is accepted,
-    because an invalid compiled list makes marisa-trie crash.
+    because an invalid compiled list would crash marisa-trie.
     """
     if is_compiled(data):
         raise LexiconError(get_text("list-compiled"))
@@ -208,7 +211,8 @@ def _load_cached(name: str, path: Path) -> Lexicon | None:
 def _save_cached(lexicon: Lexicon, path: Path) -> None:
     """Write a compiled word list to the cache.
 
-    The file has a line with the SHA-256 of the remainder, a line with the counts of excluded words, and the trie.
+    The file has three parts: a line with the SHA-256 of the rest, a line with the counts of excluded words, and the
+    trie.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps(dict(lexicon.excluded_counts)).encode() + b"\n" + lexicon.to_bytes()

@@ -1,4 +1,4 @@
-"""Limits for the pictures in the store: their size and age, and the deletion of pictures beyond the limits."""
+"""Limits for the size and age of the stored pictures, and the deletion of pictures beyond them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def delete_pictures(database: Database) -> None:
 
 
 def delete_excess_pictures(database: Database, limits: PictureLimits, now: float) -> None:
-    """Delete the pictures that are too old at the time `now`, then those of the oldest games until all others fit.
+    """Delete pictures beyond the limits: those that are too old at the time `now`, then those of the oldest games.
 
     `now` is in seconds since 1970. Errors are only logged.
     """

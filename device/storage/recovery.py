@@ -1,7 +1,7 @@
 """Opening of the store so that a game can always be started, and recovery of games from a damaged store.
 
-A damaged file is never changed. The file is renamed, and its readable games are copied to a new store. If no new store
-can be created, games are kept in memory.
+The contents of a damaged file are never changed: the file is renamed, and its readable games are copied to a new store.
+If no new store can be created, games are kept in memory.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _log = logging.getLogger(__name__)
 _GAME_COLUMNS = ("id, started, imported, deleted, length, seal",)
 _COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
 _OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, imported, deleted, {_COUNT_EVENTS}")
-"""Columns of the list of games in files of versions 1 and 2, which have no checksums, as SQL."""
+"""The columns, as SQL, with which the list of games is read in files of versions 1 and 2, which have no checksums."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 
 
 def open_store(path: Path) -> tuple[GameStore, str]:
-    """Open the store at `path`; return the store and a message about its faults (empty if there are none).
+    """Open the store at `path`. Return it, and a message about its faults (empty if there are none).
 
-    Raises `StoreLockedError` if another program uses the store, because both programs would use the same camera.
+    Raises `StoreLockedError` if another program uses the store: the camera would also be in use.
     """
     was_empty = _is_empty_file(path)
     try:
@@ -75,7 +75,7 @@ def _is_empty_file(path: Path) -> bool:
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
-    """Rename a damaged store; return a new store with all games that can be read, and a message about it."""
+    """Rename a damaged store. Return a new store with all games that can be read, and a message about it."""
     tail_record = TailRecord(Path(f"{path}.tail"))
     tail = tail_record.read()
     try:
@@ -107,9 +107,9 @@ def copy_games(
 ) -> tuple[int, int]:
     """Copy the readable games, oldest first, and the data of the table itself (notes, colours of players).
 
-    `tail` gives the number of events of the newest game, in case the list of games cannot be read. Events that are
-    missing in `source` are taken from the store `backup`. Return the number of games that were copied, and the number
-    of games that are missing or incomplete.
+    If the list of games cannot be read, `tail` gives the number of events of the newest game. Events missing in
+    `source` are taken from the store `backup`. Return two numbers: of games that were copied, and of games that are
+    missing or incomplete.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -183,7 +183,7 @@ class _ReadGame:
     rows: tuple[EventRow, ...] = ()
 
     def is_whole(self) -> bool:
-        """Return True if all events of the game could be read, according to the number of events and the seal."""
+        """Return True if all events of the game could be read, as its number of events and its seal show."""
         if self.seal is None:
             return len(self.rows) == self.length
         last = self.rows[-1][3] if self.rows else ""
@@ -191,7 +191,7 @@ class _ReadGame:
         return self.length == len(self.rows) and self.seal == seal
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
-        """Return the game with the events of its backup `spare`, if these begin with the events of this game."""
+        """Return the game with the events of its backup `spare`, if those begin with the events of this game."""
         is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
         if self.deleted or not is_continued:
             return self
@@ -199,7 +199,7 @@ class _ReadGame:
 
 
 def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
-    """Return the games by number; a game that is missing in the list of games is taken from the table of events."""
+    """Return the games by number. A game that is missing in the list of games is taken from the table of events."""
     games: dict[int, _ReadGame] = {}
     for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
         rows = read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
@@ -223,7 +223,7 @@ def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
 
 
 def _has_checksums(db: sqlite3.Connection) -> bool:
-    """Return True if the file has checksums, that is, unless it is of version 1 or 2, without an application id."""
+    """Return True if the file has checksums. Files of versions 1 and 2 have none, nor an application id."""
     return [*read_rows(db, "PRAGMA application_id")] != [(0,)]
 
 
@@ -239,7 +239,7 @@ def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
     """Return the pictures of each game as (row, event number, kind).
 
-    The table is read from both ends and without its index, because a query stops at a damaged page.
+    The table is read from both ends, because a query stops at a damaged page, and without its index.
     """
     found: dict[int, list[tuple[int, int, str]]] = {}
     sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"
@@ -258,7 +258,7 @@ def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], eve
 
 
 def read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query until a row cannot be read."""
+    """Yield the rows of a query, up to the first one that cannot be read."""
     try:
         yield from db.execute(sql, values)
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""SQL schemas by version, that of the store, and the migration of older files.
+"""SQL schemas by version, the schema of the store, and the migration of older files.
 
 The statements of a released version are never changed; a new version adds further statements.
 """
@@ -90,10 +90,11 @@ def _add_checksums(db: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The schema of an SQLite file by version.
+    """The versions of the schema of an SQLite file.
 
-    `file_id` is SQLite's application id of version 0. `migrations` change the schema: from version 0 (an empty file)
-    to 1, from 1 to 2, and so on. The tables `checked_tables` are checked when a file is opened.
+    `migrations` are the changes from version 0 (an empty file) to 1, from 1 to 2, and so on. `file_id` is the base of
+    SQLite's application ids (see `make_file_id`). `checked_tables` are the tables that are checked when a file is
+    opened.
     """
 
     file_id: int
@@ -117,7 +118,7 @@ class Schema:
     def make_file_id(self, version: int) -> int:
         """Return SQLite's application id for a file of this version.
 
-        The id includes the version, so that a damaged version number in the file can be detected.
+        Because it includes the version, a damaged version number in the file is detected.
         """
         return self.file_id + version
 
@@ -135,7 +136,7 @@ def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
 
 
 def run_script(db: sqlite3.Connection, script: str) -> None:
-    """Run the statements of an SQL script in the caller's transaction; `executescript` would commit the transaction."""
+    """Run the statements of an SQL script inside the caller's transaction; `executescript` would commit it."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

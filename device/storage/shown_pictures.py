@@ -1,4 +1,4 @@
-"""Storage of the names and times of the pictures that a folder camera has returned."""
+"""Store the names and times of the pictures that a folder camera has already returned."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StoredPictureRecord:
         return {name: time for name, time in pairs if type(time) is int}
 
     def save(self, times: Mapping[str, int]) -> None:
-        """Save the modification times of the returned pictures; files that no longer exist are left out."""
+        """Save the modification times of the returned pictures, except those of files that no longer exist."""
         there = {name: time for name, time in times.items() if (self._folder / name).exists()}
         try:
             self._store.save_note(TABLE_NOTES, self._note_name, json.dumps(there))

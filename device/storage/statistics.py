@@ -1,7 +1,7 @@
 """Player statistics over many games: wins, head-to-head results, highest games and plays, averages.
 
-Only games that have ended are included. Each game is summarised once (`summarise_game`), and the statistics are
-computed from the summaries. All functions are pure.
+Only games that have ended are included. Each game is summarised once (`summarise_game`); the statistics are computed
+from the summaries. All functions are pure.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ class PlaySummary:
 class SeatSummary:
     """Results of one player (seat) in one game.
 
-    `turns` is the number of plays (including withdrawn plays), passes and exchanges. `points` is the sum of the scores
-    of the plays that were not withdrawn, and `best` the highest of these plays. `phonies` is the number of withdrawn
-    plays.
+    `turns` is the number of plays (withdrawn ones, too), passes and exchanges. `points` is the sum of the scores of the
+    plays that were not withdrawn, and `best` is the highest of them. `phonies` is the number of withdrawn plays.
     """
 
     name: str
@@ -47,8 +46,8 @@ class SeatSummary:
 class GameSummary:
     """Summary of a finished game: number in the store, start time (seconds since 1970), and players in seat order.
 
-    If `racks_counted` is False, the unplayed letters are not counted yet: the totals may still change, and there is no
-    winner.
+    If `racks_counted` is False, the unplayed letters are not counted yet. Then the totals may still change, and there
+    is no winner.
     """
 
     number: int
@@ -67,7 +66,7 @@ class GameSummary:
 class Best:
     """A highest score: the score, the number of the game in the store, the turn and the word.
 
-    For the highest total of a game, the turn is 0 and the word is empty.
+    If it is the total of a game instead of a turn, the turn is 0 and the word is empty.
     """
 
     score: int
@@ -80,10 +79,8 @@ class Best:
 class PlayerRecord:
     """Statistics of one player over all games; a shared first place counts as drawn.
 
-    `undecided` is the number of games whose unplayed letters are not counted yet.
-
-    `average` is the average total of a game. `average_turn` is the average score of a turn (including passes), without
-    the adjustments for unplayed tiles and overtime.
+    `undecided` is the number of games whose unplayed letters are not counted yet. `average` is the average total of a
+    game. `average_turn` is the average score of a turn (passes included), without unplayed tiles and overtime.
     """
 
     name: str
@@ -106,9 +103,9 @@ class PlayerRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeadToHead:
-    """Results of two players in their common games.
+    """Results of two players in the games that they played together.
 
-    `ahead` is the number of games in which each player had more points, and `points` the sum of the totals of each.
+    `ahead` is the number of games in which each of them had more points, and `points` the sum of the totals of each.
     """
 
     names: tuple[str, str]
@@ -146,7 +143,7 @@ def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, 
 
 
 def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...]:
-    """Return the results of each pair of players, most common games first. Undecided games are left out."""
+    """Return the results of each pair of players, those with most common games first. Undecided games are left out."""
     met: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for game in (game for game in games if game.racks_counted):
         for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):

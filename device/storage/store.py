@@ -51,13 +51,13 @@ __all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent",
 _log = logging.getLogger(__name__)
 
 MAX_PICTURE_BYTES = 4_000_000
-"""Size in bytes above which a picture is not stored."""
+"""Largest size of a picture that is stored, in bytes."""
 
 TABLE_NOTES = 0
-"""Game number that marks the notes of the table itself."""
+"""Value used as the game number for notes of the table itself."""
 
 MAX_TIME_S = 1e11
-"""Upper limit of a valid start time, in seconds since 1970."""
+"""Upper limit for the start time of a game, in seconds since 1970; a later one is invalid."""
 
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body, checksum) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
@@ -127,7 +127,7 @@ class GameStore:
 
     @property
     def next_game_number(self) -> int:
-        """The number that the next game will get; available even if the disk cannot be read."""
+        """The number that the next game will get. It is also known if the disk cannot be read."""
         return self._last_game_number + 1
 
     def begin_game(self, first: EventBody) -> int:
@@ -198,8 +198,7 @@ class GameStore:
     ) -> int:
         """Add a whole game, with the times of its events, in one transaction; return the game's number.
 
-        `started` is the start time in seconds since 1970. `damaged` marks a game of which events at the end are
-        missing.
+        `started` is the start time in seconds since 1970. `damaged` marks a game that lacks events at the end.
         """
         rows = chain_events("", ((event.number, event.time, _encode_body(event.body)) for event in events))
         sql = "INSERT INTO game (started, imported, length, seal) VALUES (?, ?, ?, ?) RETURNING id"
@@ -219,7 +218,7 @@ class GameStore:
         return int(game)
 
     def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
-        """Append events, which have times and the next numbers of the game's log already, with their pictures."""
+        """Append events with their pictures. They already have times, and numbers that continue the game's log."""
         with self._database.transaction() as db:
             tail = self._insert_events(db, game, events)
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
@@ -299,7 +298,7 @@ class GameStore:
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
     def rename_player(self, before: str, after: str) -> None:
-        """Rename a player in the list of players; if the new name is in the list already, the colour there is kept."""
+        """Rename a player in the list of players. If it already has the new name, the colour there is kept."""
         with self._database.transaction() as db:
             db.execute("UPDATE OR IGNORE player SET name = ? WHERE name = ?", (after, before))
             db.execute("DELETE FROM player WHERE name = ?", (before,))
@@ -340,7 +339,7 @@ class GameStore:
         """Update the number of events and the seal of a game after an event was appended.
 
         The seal is a checksum over the number of events and the last checksum. A damaged game gets no valid seal, so
-        that the game is still reported as damaged. Return the new `Tail` of the game.
+        that it is still reported as damaged. Return the new `Tail` of the game.
         """
         length = last[0] + 1
         (started, imported) = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
@@ -383,7 +382,7 @@ class GameStore:
     def _describe_lost_tail(self) -> str:
         """Return a message if events at the end of the newest game are missing, otherwise an empty string.
 
-        The number of events in `TailRecord` is corrected, so that the next start does not give the message again.
+        The number of events in `TailRecord` is corrected, so that the message is not given again at the next start.
         """
         tail = self._tail_record.read()
         if tail is None:

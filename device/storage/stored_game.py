@@ -23,8 +23,8 @@ class StoredEvent:
 class StoredGame:
     """A game in the list of the store: number, start time (seconds since 1970), first event and number of events.
 
-    `imported` is True for a game from a file. `damage` is a message about damage, or empty; of a damaged game, only the
-    events before the damage are available. Imported and damaged games are not resumed at this table.
+    `imported` is True for a game from a file. `damage` is a message about damage, or empty. A damaged game has only the
+    events before the damage. Imported and damaged games are not resumed at this table.
     """
 
     id: int

@@ -1,7 +1,7 @@
 """Cache of game summaries, so that the page need not replay finished games.
 
-A summary is stored as a note of the game (`GameStore.save_note`), and can be computed again from the log. A summary is
-valid only for the same number of events and the same `SUMMARY_VERSION`.
+A summary is stored as a note of the game (`GameStore.save_note`); it can be computed again from the log. It is valid
+only as long as the number of events and `SUMMARY_VERSION` are the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "sum"
 SUMMARY_VERSION = 2
-"""Version of the summaries; increase it with each change of rules, scoring or statistics that changes summaries.
+"""Version of the summaries. Increase it with each change of rules, scoring or statistics that changes summaries.
 
 `tests/device/storage/test_summary_cache.py` fails if the version was not increased.
 """
@@ -29,9 +29,9 @@ SUMMARY_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class GameStanding:
-    """Standing of a game: players and totals in seat order, indices of the winners, and the summary after the end.
+    """Standing of a game: players and totals in seat order, winners (seats), and the summary if the game is over.
 
-    `racks_wanted` are the players whose unplayed letters are not known; until they are, there are no winners.
+    `racks_wanted` are the players whose unplayed letters are not known. While there are any, there are no winners.
     """
 
     players: tuple[str, ...]
@@ -81,7 +81,7 @@ class SummaryCache:
         return standing.players if standing else stored.players
 
     def save(self) -> None:
-        """Save the standings that were computed since the last call in the store."""
+        """Save in the store the standings that were computed since the last call."""
         with self._lock:
             fresh = {
                 number: msgspec.json.encode(_Note(SUMMARY_VERSION, *self._standings[number])).decode()

@@ -1,7 +1,7 @@
-"""Writing and reading of ZIP files with a game: export archives and problem reports.
+"""Write and read ZIP files with a game: export archives and problem reports.
 
-Files are not trusted: a ZIP is never unpacked to disk. Only members with expected names are read, and only up to a
-limit of bytes (`engine.limits`).
+Files are not trusted: a ZIP is never unpacked to disk. Only members with expected names are read, each up to a limit of
+bytes (`engine.limits`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ZIP_ERRORS = (
 _ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
 _ZIP_END_BYTES = 22
 _MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
-"""Largest size, in bytes, of the record at the end of a ZIP, with its comment."""
+"""Largest size of the end record of a ZIP with its comment, in bytes."""
 _MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """Earliest date that ZIP files can contain."""
 
@@ -57,8 +57,8 @@ def name_picture(number: int, kind: str) -> str:
 def generate_zip(members: Iterable[tuple[str, bytes]], moment: float) -> Iterator[bytes]:
     """Return an iterator over the data of a ZIP file.
 
-    `members` are names and contents, and `moment` (seconds since 1970) is the date of all members. No more than one
-    member is in memory at a time. Pictures are not compressed again.
+    `members` are names and contents, and `moment` (seconds since 1970) is the date of all members. Only one member is
+    in memory at a time. Pictures are not compressed again.
     """
     outlet = _ZipBuffer()
     date = max(_MIN_ZIP_DATE, to_local_time(moment)[:6])
@@ -90,7 +90,7 @@ class _ZipBuffer(io.RawIOBase):
 
 
 def to_local_time(seconds: float) -> time.struct_time:
-    """Convert a Unix time to local time; a time that the system cannot convert becomes the start of 1970."""
+    """Convert a Unix time to local time. A time that the system cannot convert becomes the start of 1970."""
     try:
         return time.localtime(seconds)
     except (OverflowError, ValueError, OSError):
@@ -101,7 +101,7 @@ def to_local_time(seconds: float) -> time.struct_time:
 
 
 class ZipMembers:
-    """The members of an open ZIP file by name; they are read up to a limit of bytes."""
+    """The members of an open ZIP file by name. Each is read up to a limit of bytes."""
 
     def __init__(self, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> None:
         self._archive = archive
@@ -140,7 +140,7 @@ class ZipMembers:
 
 @contextmanager
 def open_zip(file: BinaryIO, is_member: Callable[[str], bool]) -> Iterator[ZipMembers]:
-    """Open a ZIP file with a game. `is_member` returns True for a name that may be in the file.
+    """Open a ZIP file with a game. The function `is_member` returns True for names that are allowed in the file.
 
     Raises `ArchiveError` if this is not such a file, or if a damaged member is read in the `with` block.
     """
@@ -172,8 +172,8 @@ def _check_directory(file: BinaryIO) -> None:
 def _check_members(archive: zipfile.ZipFile, is_member: Callable[[str], bool]) -> dict[str, zipfile.ZipInfo]:
     """Return the members of a ZIP by name.
 
-    Raises `ArchiveError` for an unexpected member, for a name that occurs twice, for encrypted data or an unknown
-    compression, for a total size above the limit, and if there is no `game.json`.
+    Raises `ArchiveError` in these cases: an unexpected member, a name that occurs twice, encrypted data, an unknown
+    compression, a total size above the limit, no `game.json`.
     """
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():

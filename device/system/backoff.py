@@ -1,4 +1,4 @@
-"""Back-off: growing delays between the attempts of an operation that fails."""
+"""Back-off: increasing delays between the attempts of an operation that fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class Backoff:
-    """Counter of failures in a row that determines the delay before the next attempt.
+    """Counter of consecutive failures, which determines the delay before the next attempt.
 
     Threads that share a `Backoff` need a lock.
 
@@ -19,7 +19,7 @@ class Backoff:
     """
 
     def __init__(self, delays_s: Sequence[float]) -> None:
-        """Set the delays in seconds, one for each failure in a row; the last delay is repeated for further failures."""
+        """Set the delays in seconds, one for each consecutive failure; the last one is repeated."""
         if not delays_s:
             raise ValueError("a back-off needs one delay or more")
         self._delays_s = tuple(delays_s)

@@ -21,7 +21,7 @@ _ROUTES_FILE = Path("/proc/net/fib_trie")
 
 
 class HotspotError(TilekeeperError):
-    """An unreadable or invalid `HOTSPOT_FILE`; the message gives the reason on one line."""
+    """Error for a `HOTSPOT_FILE` that is unreadable or invalid; the message gives the reason on one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Hotspot:
             return False
 
     def has_client(self, address: str) -> bool:
-        """Return True if the hotspot is active and `address`, the IP address of a client, is in its network (/24)."""
+        """Return True if the hotspot is active and the client with the IP address `address` is in its network (/24)."""
         try:
             client = ip_address(address)
         except ValueError:
@@ -62,7 +62,7 @@ class Hotspot:
 
 
 def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
-    """Return the hotspot, or None if no hotspot is set up or this user may not read the file.
+    """Return the hotspot, or None if none is set up or if this user may not read the file.
 
     Raises `HotspotError` if the file is invalid.
     """

@@ -1,4 +1,4 @@
-"""Heights at which a camera can be mounted over a board, and the pixels per square at each height.
+"""Compute the heights at which a camera can be mounted over a board, and the pixels per square at each height.
 
 This command prints the Markdown table for `docs/parts.md`:
 
@@ -17,9 +17,9 @@ from math import atan, degrees, hypot, radians, tan
 STILL_WIDTH_PX = 2304
 """Width in pixels of the stills that `device.cameras.pi` takes."""
 BOARD_MARGIN_RATIO = 1.1
-"""Shorter side of the picture divided by the side of the board; the margin is for camera arms that move a little."""
+"""Ratio of the picture's shorter side to the board's side. It is above 1, because camera arms move a little."""
 GOOD_SQUARE_PX = 32.0
-"""Pixels per square above which readings do not improve: letters are read at 28 pixels (docs/reading.md)."""
+"""Pixels per square that are enough: more do not improve readings. Letters are read at 28 pixels (docs/reading.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class CameraSpec:
     view: tuple[float, float]
 
     def min_height(self, side: float) -> float:
-        """Return the lowest camera height at which a board with sides of length `side` fits in the picture.
+        """Return the lowest height at which the camera sees a whole board with sides of length `side`.
 
         The height is in the unit of `side`.
         """
@@ -48,7 +48,7 @@ class CameraSpec:
 
     @property
     def _pixels_at_unit_distance(self) -> float:
-        """Width in pixels of an object whose width equals its distance from the camera."""
+        """Width, in pixels, of an object that is as wide as it is far from the camera."""
         taken = min(self.pixels[0], STILL_WIDTH_PX)
         return taken / (2 * tan(radians(self.view[0]) / 2))
 
@@ -63,9 +63,9 @@ class BoardSize:
 
 
 def view_from_diagonal(diagonal: float, width: int, height: int) -> tuple[float, float]:
-    """Return the horizontal and vertical angles of view for a diagonal angle of view; all are in degrees.
+    """Return the horizontal and vertical angles of view for a diagonal one, all in degrees.
 
-    Use this for cameras whose data sheet gives only the diagonal angle. `width` and `height` give the aspect ratio.
+    This is for cameras whose data sheet gives only the diagonal angle. `width` and `height` give the aspect ratio.
     """
     reach = tan(radians(diagonal) / 2) / hypot(width, height)
     return 2 * degrees(atan(reach * width)), 2 * degrees(atan(reach * height))

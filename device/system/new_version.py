@@ -1,4 +1,4 @@
-"""Check, once a day, whether a newer version of the program was released; only if the settings allow it."""
+"""Check once a day whether a newer version of the program was released, if the settings allow it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RELEASES_URL = "https://pypi.org/pypi/tilekeeper/json"
 """Address of the description of the newest release on PyPI (https://docs.pypi.org/api/json/)."""
 CHECK_INTERVAL_S = 24 * 3600.0
 TIMEOUT_S = 3.0
-"""Longest time for each step of the request, in seconds; the page of the settings waits for it."""
+"""Longest time for each step of the request, in seconds. It is short, because the page of the settings waits."""
 MAX_ANSWER_BYTES = 4_000_000
 CACHE_FILE_NAME = "new-version.json"
 MAX_CACHE_BYTES = 10_000
@@ -46,7 +46,7 @@ def find_newer_version(cache_folder: Path, installed: str | None = None, now: fl
     """Return the newest version if it is newer than `installed`, or an empty string.
 
     If `installed` is None, the version of this program is used; a checkout that is not installed makes no request. The
-    result, even of a failed request, is kept in `cache_folder` for a day. `now` is in seconds since 1970.
+    result is kept in `cache_folder` for a day, even if the request failed. `now` is in seconds since 1970.
     """
     installed = find_installed_version("tilekeeper") if installed is None else installed
     if not installed:
@@ -91,7 +91,7 @@ def _fetch_newest_version() -> str:
 
 
 def _make_key(version: str) -> tuple[int, ...]:
-    """Return a key by which versions can be compared; only the numbers count, so `1.2rc1` is equal to `1.2`.
+    """Return a key to compare versions. Only the numbers count, so `1.2rc1` equals `1.2`.
 
     >>> _make_key("0.10.1") > _make_key("0.9"), _make_key("")
     (True, ())

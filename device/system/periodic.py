@@ -12,8 +12,8 @@ _log = logging.getLogger(__name__)
 class PeriodicTask:
     """A thread named `name` that calls `work` repeatedly.
 
-    `work` returns the seconds to wait before the next call, or None to stop. The thread also stops, without waiting
-    further, when the event `closing` is set. Several tasks may share one event.
+    `work` returns the seconds to wait before the next call, or None to stop. Setting the event `closing` also ends the
+    thread, even while it waits. Several tasks may share one event.
     """
 
     def __init__(self, name: str, work: Callable[[], float | None], closing: threading.Event | None = None) -> None:

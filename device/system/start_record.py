@@ -1,8 +1,8 @@
 """Record of the parts of the program, such as the camera or the panel, that failed at start-up.
 
-A part that failed in several starts in a row is skipped in the next start, because one defective part would otherwise
-prevent every start of the service. A crash in the first minute of the service counts as a failed start, too: the crash
-report of `faulthandler` names the part, and if there is no report, all `HARDWARE_PARTS` are skipped.
+A part that failed in several consecutive starts is skipped in the next one. Otherwise one defective part would prevent
+every start of the service. A crash in the first minute of the service also counts as a failed start: the crash report
+of `faulthandler` names the part. If there is no report, all `HARDWARE_PARTS` are skipped.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _log = logging.getLogger(__name__)
 Built = TypeVar("Built")
 
 MAX_FAILURES = 3
-"""Number of failed starts in a row after which the program starts without the part."""
+"""Number of consecutive failed starts of a part after which the program starts without it."""
 STABLE_S = 60.0
-"""Running time, in seconds, after which a start of the service counts as successful."""
+"""Time in seconds that the service must run for its start to count as successful."""
 HARDWARE_PARTS = ("camera", "panel", "voice")
 _PART_BY_MODULE = {
     "device/cameras": "camera", "device/capture": "camera", "vision": "camera", "device/panel": "panel",
@@ -36,16 +36,17 @@ _PART_BY_MODULE = {
 }  # fmt: skip
 _MODULE = re.compile(r'File ".*?((?:calibration|device|engine|vision)/[\w/]+)\.py"')
 _SERVICE, _BOOT, _CRASH = "service", "boot", "crash at "
-"""Keys of the file: a service that runs but is not stable yet, the boot of the machine, and crashes of a part."""
+"""Keys in the file for a running service that is not stable yet, for the boot of the machine, and for crashes of a
+part."""
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
 
 class StartRecord:
-    """File with the number of failed starts in a row of each part of the program.
+    """File with the number of consecutive failed starts of each part of the program.
 
     The count of a part is increased before the part is built and reset afterwards, so a crash in between counts as a
-    failure. Crashes after the start, when all parts have been built, have counts of their own. The file is not synced
-    to disk, because only crashes of the program have to be recorded, not power cuts.
+    failure. Crashes after all parts have been built have counts of their own. The file is not synced to disk: it is for
+    crashes of the program, not for power cuts.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -71,7 +72,7 @@ class StartRecord:
     def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
         """Return `build()`, or `build_without()` if the part failed in each of the last `MAX_FAILURES` starts.
 
-        After a completed start, the next start tries the skipped parts again (see `complete`).
+        After a complete start, the skipped parts are tried again in the next one (see `complete`).
         """
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
@@ -84,7 +85,7 @@ class StartRecord:
         return built
 
     def complete(self) -> None:
-        """Record that the program has started, and that the next start may try the skipped parts again."""
+        """Record that the program has started completely, so that the next start may try the skipped parts again."""
         for part in self._left_out:
             self._save(part, MAX_FAILURES - 1 if self._failures.get(part) else 0)
         if self._path:
@@ -108,9 +109,9 @@ class StartRecord:
             self._crash_report.close()
 
     def _count_crash(self, report: Path) -> None:
-        """Count a crash of the last run of the service; a run that ended with a power cut is not counted.
+        """Count a crash of the last run of the service, unless the run ended with a power cut.
 
-        `report` is the crash report. It was a power cut if the machine was booted since.
+        `report` is the crash report. If the machine was booted since, there was a power cut.
         """
         text = ""
         with suppress(OSError):
@@ -134,9 +135,9 @@ class StartRecord:
 
 
 def find_crashed_part(report: str) -> str:
-    """Return the part of the program that crashed, according to a crash report of `faulthandler`, or an empty string.
+    """Return the part of the program that crashed, or an empty string if `report` does not show one.
 
-    This is the part of the innermost module, in the thread that crashed, that belongs to a part.
+    `report` is a crash report of `faulthandler`. In the thread that crashed, the innermost module of a part counts.
 
     >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
     'camera'

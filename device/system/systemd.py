@@ -1,8 +1,8 @@
 """Notifications to systemd about the state of the service, and pings of its watchdog (sd_notify(3)).
 
-The worker thread that runs the commands of the table sends the pings, after health checks of the other parts. A
-separate thread would send pings even if the worker thread hangs. If the program was not started by systemd, no
-notification is sent and no health check is run.
+The worker thread that runs the commands of the table sends the pings, after health checks of the other parts. So pings
+stop if it hangs; a separate thread would go on sending them. If systemd did not start the program, no notification is
+sent and no health check is run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from concurrent.futures import Future
 _log = logging.getLogger(__name__)
 
 HealthCheck = Callable[[float], object]
-"""A function that raises if a part of the program does not work or does not answer within the given seconds."""
+"""A function that raises an exception if a part of the program does not answer correctly within a number of seconds."""
 WATCHDOG_PINGS = 3
 """Number of pings in each watchdog interval, so that one ping may be missed without a restart."""
 
@@ -29,7 +29,7 @@ STACK_DEPTH = 5
 
 
 def is_service(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return True if systemd started the program as a service and will start it again after its end."""
+    """Return True if systemd started the program as a service, and will start it again when it ends."""
     return bool(environment.get("NOTIFY_SOCKET"))
 
 
@@ -58,9 +58,9 @@ def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> flo
 def wait_with_watchdog(
     ended: threading.Event, checks: Mapping[str, HealthCheck], *, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Wait until `ended` is set; meanwhile, run the health checks `WATCHDOG_PINGS` times in each watchdog interval.
+    """Wait until `ended` is set. In the meantime, run health checks `WATCHDOG_PINGS` times per watchdog interval.
 
-    `checks` maps names to health checks, which are run in order. The last check sends the ping to the watchdog
+    `checks` are the health checks by name, run in this order. The last one sends the ping to the watchdog
     (`make_worker_feed`), so a failed check prevents the ping. If there is no watchdog, no check is run.
     """
     watched = read_watchdog_interval_s(environment)
@@ -84,9 +84,9 @@ def wait_with_watchdog(
 def make_worker_feed(
     run: Callable[[Callable[[], object]], Future[object]], environment: Mapping[str, str] = os.environ
 ) -> HealthCheck:
-    """Return a health check that makes a worker thread send the ping to the watchdog.
+    """Return a health check that sends a ping to the watchdog from a worker thread.
 
-    `run` submits a function to the worker thread. No further ping is submitted while one is waiting for the thread.
+    `run` submits a function to that thread. While a ping waits for the thread, no other one is submitted.
     """
     waiting: list[Future[object]] = []
 

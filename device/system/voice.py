@@ -20,7 +20,7 @@ from engine.errors import TilekeeperError
 _log = logging.getLogger(__name__)
 
 SPEECH_TIMEOUT_S = 30.0
-"""Seconds after which espeak-ng is stopped, even if the text is not finished."""
+"""Time after which espeak-ng is stopped, even if it is still speaking, in seconds."""
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
@@ -30,7 +30,7 @@ _SPOKEN_KINDS = ("play", "position", "pass", "exchange", "withdrawn", "challenge
 
 
 class VoiceError(TilekeeperError):
-    """A failure of the speech output; the message gives the reason and the remedy on one line."""
+    """Error for speech output that fails; the message gives the reason and the remedy on one line."""
 
 
 class VoiceSession(Protocol):
@@ -50,8 +50,8 @@ class VoiceSession(Protocol):
 class Voice:
     """Speech output that announces the changes in a session.
 
-    Use `Voice` in a `with` statement, or call `close`. If speaking fails, `report` is called once with a message of one
-    line, and nothing more is spoken.
+    Use it in a `with` statement, or call `close`. If speaking fails, `report` is called with a message of one line, and
+    nothing more is spoken.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ def format_turn_kind(kind: str, tiles: str) -> str:
 
 
 def language_of(tiles: str) -> str:
-    """Return the language of a tile set, which is the part of the tile set's name before `_`."""
+    """Return the language of a tile set: the part of its name before `_`."""
     return tiles.partition("_")[0]
 
 

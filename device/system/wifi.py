@@ -26,11 +26,11 @@ HOTSPOT_CONNECTION = "tilekeeper-hotspot"
 """Name (`connection.id`) of the connection that the installer creates for the table's own Wi-Fi."""
 CALL_TIMEOUT_S = 5.0
 JOIN_TIMEOUT_S = 45.0
-"""Time, in seconds, after which joining a network counts as failed; authentication and DHCP may take half a minute."""
+"""Time limit for joining a network, in seconds; authentication and DHCP may take half a minute."""
 SCAN_S = 12.0
-"""Time, in seconds, for a scan and for NetworkManager to join a known network that was found."""
+"""Time in seconds for a scan, and for NetworkManager to join a known network."""
 UNUSED_S = 300.0
-"""Time without a phone, in seconds, after which the table's own Wi-Fi is closed to search for a known network."""
+"""Time without a phone, in seconds, before the table's own Wi-Fi is closed to search for a known network."""
 CHECK_INTERVAL_S = 60.0
 
 _NAME = "org.freedesktop.NetworkManager"
@@ -43,7 +43,7 @@ _ACTIVATED, _DEACTIVATED = 2, 4
 
 
 class WifiError(TilekeeperError):
-    """A failed call: NetworkManager is missing, has no Wi-Fi device, or refuses it; the message is one line."""
+    """Error for a failed call: NetworkManager is missing, has no Wi-Fi device, or refuses it; one line."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,7 +68,7 @@ class NetworkManager:
         self._clock = clock
 
     def find_networks(self) -> tuple[WifiNetwork, ...]:
-        """Return the networks in range that NetworkManager has found, the strongest first, and each name once."""
+        """Return the networks in range, the strongest first. Each name occurs once."""
         with _open_bus() as bus:
             strongest: dict[str, WifiNetwork] = {}
             for point in bus.list_access_points(bus.find_wifi_device()):
@@ -78,7 +78,7 @@ class NetworkManager:
         return tuple(sorted(strongest.values(), key=lambda network: -network.strength))
 
     def scan(self) -> None:
-        """Start a search for networks, which takes some seconds; NetworkManager refuses it during another search."""
+        """Start a search for networks, which takes some seconds; during another search, this is refused."""
         with _open_bus() as bus:
             bus.call(bus.find_wifi_device(), f"{_NAME}.Device.Wireless", "RequestScan", "a{sv}", {})
 
@@ -120,8 +120,8 @@ class NetworkManager:
 class HotspotWatch:
     """Periodic search for a known network: closes the table's own Wi-Fi for some seconds while no phone uses it.
 
-    This is needed after a power failure, when a Raspberry Pi starts faster than the router. `count_phones` returns the
-    number of phones in the table's own Wi-Fi; None means that it is unknown, and the Wi-Fi then remains open.
+    This is needed after a power failure, because a Raspberry Pi starts faster than the router. `count_phones` returns
+    the number of phones in the table's own Wi-Fi, or None if it is unknown; then the Wi-Fi stays open.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class HotspotWatch:
         self._unused_since: float | None = None
 
     def check(self) -> float:
-        """Search for known networks if the hotspot is unused for long enough; return the seconds until the next check.
+        """Search for known networks if the hotspot was unused for long enough. Return the seconds until the next check.
 
         Raises `WifiError`.
         """
@@ -179,9 +179,9 @@ def count_phones_in_hotspot() -> int | None:
 
 
 def make_connection(name: str, password: str) -> dict[str, dict[str, tuple[str, object]]]:
-    """Return a new connection profile for a network, with pairs of D-Bus signature and value.
+    """Return a new connection profile for a network; each value is a pair of D-Bus signature and value.
 
-    NetworkManager adds the other values.
+    NetworkManager adds the missing values.
     """
     profile: dict[str, dict[str, tuple[str, object]]] = {
         "connection": {"id": ("s", name), "type": ("s", "802-11-wireless")},
@@ -215,7 +215,7 @@ class _Bus:
         return self._send(Properties(address).get(name))[0][1]
 
     def read_state(self, active: str) -> int:
-        """Return the state of an active connection; if the object is gone, the connection counts as deactivated."""
+        """Return the state of an active connection. An object that is gone counts as deactivated."""
         try:
             return int(self.read(active, f"{_NAME}.Connection.Active", "State"))
         except WifiError:
