@@ -59,7 +59,7 @@ def create_app(
 ) -> Flask:
     """Create the Flask application for a table. All clients may view the pages, paired devices may control the table.
 
-    `store` has the stored games; without it, the pages show no games. `own_lexicon` is the word list of the table's
+    `store` has the stored games; if it is None, the pages show no games. `own_lexicon` is the word list of the table's
     owner, and `host_info` describes the machine. `app.extensions["pairing"].code` is the pairing code that the table
     must show. Call `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
@@ -129,7 +129,7 @@ def _find_table_name(host_info: HostInfo) -> str:
 
 
 def handle_store_error(error: StoreError) -> ResponseReturnValue:
-    """Return the response to a request that failed because the store could not be written or read."""
+    """Return the response to a request that failed because of an error of the store."""
     _log.warning("a request fails: %s", error)
     return refuse(texts().translate(error), 503)
 

@@ -1,4 +1,4 @@
-"""Colours of the drawn board, those of an edition or of the table's own board, as a style sheet.
+"""Style sheet with the colours of the drawn board: those of each edition, and those of the table's own board.
 
 The element around drawn squares has the name of the colours in its attribute `data-edition`.
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from engine.rules import EDITION_COLOURS, PremiumColours
 
 OWN_BOARD = "own"
-"""Name of the colours that the camera has seen on the table's own board."""
+"""Name of the colours of the table's own board, as the camera has seen them."""
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
-"""Share of the page background in the premium colours: the colours of a printed board are too strong on a screen."""
+"""Share of the page's background that is mixed into premium colours: printed colours are too strong on a screen."""
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
 
@@ -57,7 +57,7 @@ def choose_ink(ground: str) -> str:
 
 
 def ensure_contrast(ground: str) -> str:
-    """Return a background close to `ground` with sufficient contrast for small text (WCAG 2.2, 1.4.3)."""
+    """Return a background close to `ground` with enough contrast to small text (WCAG 2.2, 1.4.3)."""
     while contrast_ratio(ink := choose_ink(ground), ground) < _MIN_CONTRAST:
         ground = mix_colours(ground, _INKS[0] if ink == _INKS[1] else _INKS[1], 0.03)
     return ground

@@ -1,4 +1,4 @@
-"""Decoding of commands in HTTP requests, from JSON bodies and from HTML forms.
+"""Decode commands in HTTP requests, from JSON bodies and from HTML forms.
 
 The result is an `Order`: the version of the game that the user saw, and the validated arguments of the command
 (`device.session.commands`).
@@ -34,7 +34,7 @@ MomentText = Annotated[
 
 
 class RequestError(TilekeeperError):
-    """An invalid body or form. The message gives the reason and the path of the field, in English."""
+    """Error for an invalid body or form. The message gives the reason and the path of the field, in English."""
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,8 +83,8 @@ def decode_json(data: bytes, kind: type[T]) -> T:
 def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
     """Decode the fields of a form and the additional fields `more` to the type `kind`. Raises `RequestError`.
 
-    An empty field with a default counts as missing. Fields that the type does not have are ignored. A field of `more`
-    replaces the field of the form.
+    An empty field counts as missing if it has a default. Fields that the type does not have are ignored. A field of
+    `more` replaces the field of the form.
     """
     values = dict(more)
     for field in msgspec.structs.fields(kind):
@@ -126,7 +126,7 @@ def _define_order_type(schema_name: str, arguments: type[msgspec.Struct]) -> typ
 
 
 def _copy_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
-    """Return a tuple with the default of a field, or an empty tuple for a required field."""
+    """Return a tuple with the default of a field; empty for a field without a default."""
     if field.required:
         return ()
     return (field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),)

@@ -1,4 +1,4 @@
-"""Compression of responses with gzip, because the transfer on a slow Wi-Fi takes longer than the compression."""
+"""Compress responses with gzip: on a slow Wi-Fi, the transfer takes longer than the compression."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from flask import Response, request
 
 MIN_COMPRESSED_BYTES = 700
-"""Size, in bytes, below which a response is not compressed, because it fits in one packet."""
+"""Smallest response that is compressed, in bytes. A smaller one fits in one packet anyway."""
 _GZIP_LEVEL = 6
 _COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
 

@@ -27,18 +27,19 @@ from web.game_summary import summaries
 from web.i18n import Texts
 
 _MAX_CACHED_SQUARES = 4096
-"""Largest number of cached squares; they suffice for hundreds of positions, because a turn changes only a few."""
+"""Largest number of cached squares. They suffice for hundreds of positions, because a turn changes only a few squares.
+"""
 
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
-"""Keys of the notices that a folder of pictures has no new picture, which is not a fault."""
+"""Keys of the notices that a folder has no new picture. This is no fault of the camera."""
 
 _CLASSIC_COLOURS = "crossword-game"
-"""The edition whose colours most boards at home have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
+"""The edition whose colours most boards have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
 
 _SHORT_ANSWER_KEYS = ("answer-blank", "answer-exchange")
 
 WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
-"""Width and height of the two versions of the score chart, in SVG units; the style sheet shows the one that fits."""
+"""Width and height of the two versions of the score chart, in SVG units. The style sheet shows the one that fits."""
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
@@ -139,7 +140,10 @@ def ranked(state: TableSnapshot) -> list[int]:
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:
-    """Return a player's colour: the stored one or, if missing or used before, that of the seat or an unused one."""
+    """Return a player's colour.
+
+    It is the stored colour or, if that is missing or another player has it, the colour of the seat or an unused one.
+    """
     taken: list[str] = []
     for seat, seen in enumerate(state.players):
         wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
@@ -148,11 +152,13 @@ def colour_of(state: TableSnapshot, player: int) -> str:
 
 
 def choose_board_colours(named: str, state: TableSnapshot) -> str:
-    """Return the name of the colours for the board of a state.
+    """Return the name of the colours for the board of a state: the first of these that is known.
 
-    The first of these that is known is used: the colours `named` in the settings, the colours of the edition whose
-    rules the players chose, the colours of the table's own board, and the classic colours. The edition of the standard
-    rules does not count, because these rules are used with all boards.
+    - The colours `named` in the settings.
+    - The colours of the edition whose rules the players chose, but not of the standard rules: these are used with all
+      boards.
+    - The colours of the table's own board.
+    - The classic colours.
     """
     if named:
         return named
@@ -162,7 +168,7 @@ def choose_board_colours(named: str, state: TableSnapshot) -> str:
 
 
 def make_colours_path(state: TableSnapshot) -> str:
-    """Return the path of the style sheet; its query has the colours of the own board, for caches of browsers."""
+    """Return the path of the style sheet. Its query contains the own board's colours, so that browsers can cache it."""
     return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
 
 
@@ -191,7 +197,7 @@ class SquareView:
     """A square of the board: name, drawn column and row (from 0), premium, text of the premium, tile, and label.
 
     If words are read from right to left, the drawn column is counted from the right. The label describes the square and
-    its tile for screen readers.
+    its tile to screen readers.
     """
 
     name: str
@@ -204,10 +210,10 @@ class SquareView:
 
 
 def short_answer(answer: str) -> str:
-    """Return the letter of a blank, or the number of exchanged tiles, if the answer contains nothing else.
+    """Return the answer in short form: the letter of a blank, or the number of exchanged tiles.
 
-    For other answers, return an empty text. A question may have many short answers, which fit a phone only as a grid of
-    short buttons.
+    Return an empty text if the answer contains anything else. A question may have many short answers, which fit on a
+    phone only as a grid of small buttons.
     """
     return values_of(answer)[-1] if key_of(answer) in _SHORT_ANSWER_KEYS else ""
 
@@ -218,7 +224,7 @@ def needs_picture(answer: str) -> bool:
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:
-    """Return True if the answer starts the game from the position on the board, with points that its form asks for."""
+    """Return True if the answer starts the game from the position on the board. Its form then asks for the points."""
     question = state.question
     return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
 
@@ -320,7 +326,7 @@ def build_score_chart(state: TableSnapshot, width: float, height: float) -> Scor
 
 
 def _space_labels(heights: list[float], chart_height: float) -> list[float]:
-    """Return the y positions of labels: `heights`, moved to be at least `MIN_LABEL_GAP` apart and inside the chart."""
+    """Return the y positions of labels: `heights`, moved apart to `MIN_LABEL_GAP`, but not outside the chart."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):

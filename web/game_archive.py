@@ -30,7 +30,7 @@ from engine.game import Game
 from engine.state import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
-"""Largest file to import, in bytes: four times the size of a game with a picture for each turn."""
+"""Largest file to import, in bytes: four times that of a game with a picture for each turn."""
 
 MAX_COMMENT_CHARS = 2000
 COMMENT_NOTE = "comment"
@@ -38,19 +38,19 @@ COMMENT_NOTE = "comment"
 
 
 class GameNotFoundError(TilekeeperError):
-    """A game that is missing or that this version cannot read; the message gives the reason on one line."""
+    """Error for a game that is missing or that this version cannot read; the message gives the reason on one line."""
 
 
 class ImportFileError(TilekeeperError):
-    """A file without a readable game. The message gives the reason in one line."""
+    """Error for a file without a readable game. The message gives the reason in one line."""
 
 
 class GameInProgressError(TilekeeperError):
-    """An attempt to delete the game in progress, which can be deleted only after another game has started."""
+    """Error for deleting the game in progress: it can be deleted only after another game has started."""
 
 
 class PlayersMetError(TilekeeperError):
-    """An attempt to merge two players who have played against each other."""
+    """Error for merging two players who have played against each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class GameLine:
     """A row in the list of stored games.
 
     `started` is Unix time, and `players` is in seat order. `totals` and `winners` (player indices) are empty if the
-    game cannot be read. `racks_wanted` are the players whose unplayed letters are not counted yet; until then there are
-    no winners. `ended` is True if the game was played to its end, and `running` if it is in progress at the table.
-    `damage` is a sentence for the user about a game with lost events, or empty.
+    game cannot be read. `racks_wanted` are the players whose unplayed letters are not counted; while there are any,
+    there are no winners. `ended` is True if the game was played to its end, and `running` if it is in progress at the
+    table. `damage` is a sentence for the user about a game with lost events, or empty.
     """
 
     number: int
@@ -82,7 +82,7 @@ class Replay:
     line: GameLine
     game: Game
     picture_events: tuple[int | None, ...]
-    """Number of the event with the picture, for each turn; None if there is no picture (it may have been deleted)."""
+    """For each turn, the number of the event with its picture, or None if there is no picture (any more)."""
     notices: tuple[str, ...] = ()
     """Notices from the import about turns that the rules do not allow."""
 
@@ -281,8 +281,8 @@ class GameArchive:
     def rename_player(self, before: str, after: str) -> None:
         """Rename a player in the list of players and in all stored games except the game at the table.
 
-        If there is a player with the name `after`, the two become one player. Games that cannot be read keep the name.
-        Raises `StoreError`, and `PlayersMetError` without renaming if both names are in one game.
+        If there is a player with the name `after`, the two become one player. In games that cannot be read, the name
+        stays. Raises `StoreError`. If both names are in one game, raises `PlayersMetError` and renames nothing.
         """
         games = self.find_games(before)
         if any(after in self._summary_cache.list_players(stored) for stored in games):
@@ -324,9 +324,9 @@ def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
 
 
 def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
-    """Replay an event log; return the game, and for each turn the number of the event that created the turn.
+    """Replay an event log. Return the game, and the number of the event to which each turn belongs.
 
-    A turn that was corrected, or undone and redone, keeps the number of the event that first created it.
+    A turn that was corrected, or undone and redone, belongs to the event that created it first.
     """
     history = EventHistory(from_json(bodies[0]))
     made: list[tuple[int, ...]] = [()]  # index: number of events in effect; value: creating event of each ledger entry
@@ -344,9 +344,9 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 
 
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
-    """Return, for each entry of the ledger `after`, the number of the event that created it.
+    """Return the number of the event that created each entry of the ledger `after`.
 
-    `known` are these numbers for the ledger `before`, which the event `number` has changed into `after`.
+    `known` are these numbers for the ledger `before`, which the event `number` has changed to `after`.
     """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)

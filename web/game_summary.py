@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from device.session.snapshot import TableSnapshot, TurnView
 
 _TURN_KINDS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
-"""Kinds of score sheet lines that count as turns in a player's average."""
+"""Kinds of score sheet lines that count as a turn in the average of a player."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,10 @@ class PanelControl(Protocol):
 
 
 class DirectorCall(Protocol):
-    """The connection to a hall with which players call the director; see `device.hall.publishing.publisher`."""
+    """Interface of the connection to a hall with which players call the director.
+
+    `device.hall.publishing.publisher.HallPublisher` implements it.
+    """
 
     calls_director: bool
 
@@ -48,25 +51,23 @@ class DirectorCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
-    """The machine that serves the web pages.
+    """What the web pages need to know about the machine that serves them.
 
-    `panel` is None at a table without a panel, for example in the demo. `setup_problems` are sentences about missing or
-    wrong configuration. `addresses` returns the page's URLs, with the best URL for phones last. `hotspot` is the Wi-Fi
-    that the table opens if no known Wi-Fi is in range, `wifi` the name and password of the Wi-Fi that phones join
-    otherwise. `names` are additional host names of the page (`web.security.hosts`). `find_secure_port` returns the port
-    of https, or None if the page is served over http alone.
-
-    `wifi_manager` lets the table join a Wi-Fi; it is None if the program does not manage the machine's network.
-
-    `settings` gives access to the settings file; it is None for a table without a settings file, such as the demo.
-
-    `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
-    for problem reports. `data_folder` is the folder of the games. `board_colours` is the edition in whose colours the
-    board is always drawn, or empty. `language` is the language of the page for devices on which no other was chosen, or
-    empty. `table_name` is the name of the table, or empty.
-
-    `hall` is the connection to a hall, and `directed` has the data from its director; both are None for a table that
-    belongs to no hall.
+    - `panel`: None at a table without a panel, for example in the demo.
+    - `setup_problems`: sentences about missing or wrong configuration.
+    - `addresses`: returns the page's URLs, the best one for phones last. `names`: additional host names of the page
+      (`web.security.hosts`). `find_secure_port`: returns the port of https, or None if there is only http.
+    - `hotspot`: the Wi-Fi that the table opens if no known Wi-Fi is in range. `wifi`: name and password of the Wi-Fi
+      that phones join otherwise. `wifi_manager`: lets the table join a Wi-Fi; None if the program does not manage the
+      network.
+    - `settings`: access to the settings file; None for a table without one, such as the demo.
+    - `examine`, `read_log`, `find_version`: return the output of `tilekeeper doctor`, the log and the program's version
+      for problem reports. `data_folder`: the folder of the games.
+    - `board_colours`: the edition in whose colours the board is always drawn, or empty.
+    - `language`: language of the page for devices on which none was chosen, or empty. `table_name`: name of the table,
+      or empty.
+    - `hall`: the connection to a hall. `directed`: data from its director. Both are None if the table belongs to no
+      hall.
     """
 
     panel: PanelControl | None = None

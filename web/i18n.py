@@ -1,4 +1,4 @@
-"""Choice of the page's language, by a link, a cookie, the settings or the `Accept-Language` header."""
+"""Choose the language of the page, by a link, a cookie, the settings or the `Accept-Language` header."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from engine.messages import Message
 
 LANGUAGE_COOKIE = "language"
 LANGUAGE_KEY = "TILEKEEPER_LANGUAGE"
-"""Key in the application's configuration of the language for devices on which none was chosen; empty: the browser's."""
+"""Configuration key of the application for the language of devices on which none was chosen. Empty: the browser's
+language."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
-"""Largest number of cached formatted texts; a page has some hundred, and a turn changes only a few of them."""
+"""Largest number of formatted texts in the cache. A page has some hundred, and a turn changes only a few of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def languages() -> Mapping[str, Texts]:
 def texts() -> Texts:
     """Return the texts for the current request.
 
-    The language is that of `?lang=`, else of the cookie, else of the settings, else of the `Accept-Language` header.
+    The language is the first of these that is set: `?lang=`, the cookie, the settings, the `Accept-Language` header.
     """
     known = languages()
     for wish in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE), current_app.config.get(LANGUAGE_KEY)):
@@ -72,7 +73,7 @@ def texts() -> Texts:
 
 
 def remember_language(response: Response) -> Response:
-    """Store the language from `?lang=`, if there is one, in a cookie of the response."""
+    """If the request has `?lang=`, store this language in a cookie of the response."""
     wish = request.args.get("lang")
     if wish in languages() and request.cookies.get(LANGUAGE_COOKIE) != wish:
         response.set_cookie(LANGUAGE_COOKIE, str(wish), max_age=_COOKIE_MAX_AGE_S, httponly=True, samesite="Lax")

@@ -1,8 +1,11 @@
 """Live updates of the web page: the changing parts are rendered once for each state and sent to all clients.
 
-There are three ways to get the same HTML. Server-Sent Events deliver each state with an id; after an interruption, a
-client sends the id of its last state and receives the changes since then. If all streams are in use, clients poll
-`/live/state`. Without JavaScript, users can reload the page, which contains all parts.
+Clients can get this HTML in three ways:
+
+- Server-Sent Events deliver each state with an id. After an interruption, a client sends the id of its last state and
+  receives the changes since then.
+- If all streams are in use, clients poll `/live/state`.
+- Without JavaScript, users can reload the page, which contains all parts.
 """
 
 from __future__ import annotations
@@ -27,12 +30,12 @@ from web.streams import NO_STREAM_TEXT, EventStreams, NoStreamError, open_stream
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page. Each name is a template name and the id of an HTML element."""
 BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set", "board_colours")
-"""The fields of a snapshot that the board's template uses; the board is rendered only if one of them has changed.
+"""The fields of a snapshot that the board's template uses. The board is rendered only if one of them has changed.
 
-Its 225 squares take longer than all other parts.
+Rendering its 225 squares takes longer than all other parts.
 """
 MAX_CACHE_ENTRIES = 16
-"""Largest number of cached states and of cached messages; earlier states are needed to send only the changed parts."""
+"""Largest number of states in the cache, and of messages. Earlier states are needed to send only the changed parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class RenderedState:
 
 
 def add_server_time(message: str) -> str:
-    """Add the server's time to a JSON message (`now`, in seconds), for the display of running clocks on phones."""
+    """Add the server's time (`now`, in seconds) to a JSON message, so that phones can show running clocks."""
     return f'{{"now":{time.monotonic():.2f},{message[1:]}'
 
 
@@ -105,7 +108,7 @@ class LiveUpdates:
             return self._rendered_states[key]
 
     def refresh_parts(self, drawing: RenderedState) -> dict[str, str]:
-        """Return the parts of a rendered state for a page load, with the current time of a running clock."""
+        """Return the parts of a rendered state for a page load. Running clocks show the current time."""
         clock = drawing.state.clock
         if clock is None or clock.running is None or clock.paused:
             return drawing.parts
@@ -159,7 +162,7 @@ class LiveUpdates:
         return f"{self._run_id}-{state.revision}"
 
     def _render_parts(self, state: TableSnapshot, t: Texts) -> dict[str, str]:
-        """Return the parts of a state as HTML; an unchanged board is taken from the last state in the same language."""
+        """Return the parts of a state as HTML; an unchanged board is not rendered again."""
         earlier = (drawn for drawn in reversed(self._rendered_states.values()) if drawn.t.language == t.language)
         last = next(earlier, None)
         is_same_board = last is not None and all(getattr(state, x) == getattr(last.state, x) for x in BOARD_FIELDS)
@@ -182,7 +185,7 @@ def create_blueprint(page: LiveUpdates) -> Blueprint:
 
 
 def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturnValue:
-    """Return a stream of the states after the one that the request names, or status 503 if all are in use."""
+    """Return a stream of the states after the one that the request names; status 503 if all are in use."""
     since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
     try:
         return open_stream(since, texts())
@@ -191,13 +194,13 @@ def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturn
 
 
 def send_newest_state(page: LiveUpdates) -> ResponseReturnValue:
-    """Return the response with the newest state of a game; it is empty (204) if the client already shows this state."""
+    """Return the response with the newest state of a game; empty (204) if the client already shows it."""
     drawing = page.render_newest(texts())
     return send_message(drawing.id, lambda since: page.build_message(drawing, since))
 
 
 def send_message(newest_id: str, build_message: Callable[[str], str]) -> ResponseReturnValue:
-    """Return the response with a message for a client that polls; it is empty (204) if the client shows `newest_id`.
+    """Return the response with a message for a client that polls; empty (204) if it already shows `newest_id`.
 
     `build_message` returns the message for a client that shows the state with the given id.
     """

@@ -1,4 +1,4 @@
-"""Problem reports that were prepared for clients: a report is first shown, then saved with the same contents."""
+"""Problem reports prepared for clients. A report is first shown, then saved with the same contents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from web.host_info import HostInfo
 from web.security.pairing import Pairing
 
 MAX_PREPARED = 4
-"""Largest number of prepared reports; only their texts and events are in memory, not their pictures."""
+"""Largest number of prepared reports. Only their texts and events are in memory, not their pictures."""
 
 
 class ProblemReports:
-    """Prepared problem reports about stored games; the newest ones are kept, each with a random id."""
+    """Prepared problem reports about stored games. The newest ones are kept, each with a random id."""
 
     def __init__(self, archive: GameArchive, pairing: Pairing, host: HostInfo) -> None:
         self._archive = archive
@@ -34,7 +34,7 @@ class ProblemReports:
         return number, report
 
     def find(self, number: str) -> Report | None:
-        """Return the prepared report with the id `number`, or None if it is not kept any more."""
+        """Return the prepared report with the id `number`, or None if it is no longer kept."""
         with self._lock:
             return self._prepared.get(number)
 

@@ -13,7 +13,8 @@ from web.security.pairing import Pairing, current_client
 
 A_DAY = "private, max-age=86400"
 FOR_EVER = "private, max-age=31536000, immutable"
-"""Cache-Control for pictures whose name is unique; `A_DAY` is for pictures of stored games, which may be deleted."""
+"""Values of Cache-Control: `FOR_EVER` for pictures whose name is unique, `A_DAY` for pictures of stored games, which
+may be deleted."""
 
 
 def render_page(template: str, **values: object) -> Response:
@@ -24,7 +25,7 @@ def render_page(template: str, **values: object) -> Response:
 
 
 def render_dialog(name: str, **values: object) -> Response:
-    """Return a form: for a script only the content of its `<dialog>`, otherwise a complete page."""
+    """Return a form. A script gets only the content of its `<dialog>`, a browser without script a complete page."""
     frame = "form.html" if request.headers.get("X-Dialog") is None else "dialog.html"
     return Response(
         render_template(f"dialogs/{name}.html", t=texts(), frame=frame, **values),
@@ -46,7 +47,7 @@ def require_admin(pairing: Pairing) -> Response | None:
 
 
 def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
-    """Return the response to a form that was carried out: a redirect to `location`, or nothing for a script."""
+    """Return the response to a form that was accepted: a redirect to `location`, or an empty one for a script."""
     return redirect(location, code=303) if is_document_request() else Response(status=status)
 
 

@@ -1,8 +1,8 @@
-"""Event streams (Server-Sent Events) that remain open without a thread for each.
+"""Event streams (Server-Sent Events) that do not need a thread each while they are open.
 
-A view registers a stream with `open_stream` and returns the first bytes of the response. After these bytes,
-`deliver_events` keeps the connection open and sends new events in the event loop of the server. Clients that need the
-same event share one message.
+A view registers a stream with `open_stream` and returns the first bytes of the response. After these, `deliver_events`
+keeps the connection open and sends new events in the event loop of the server. Clients that need the same event share
+one message.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from web.security.addresses import is_this_machine, make_client_key
 
 HEARTBEAT_INTERVAL_S = 5.0
-"""Seconds between heartbeats on a stream without events, so that both ends detect a broken connection."""
+"""Time between heartbeats on a stream without events, in seconds. With them, both ends detect a broken connection."""
 MAX_EVENTS_PER_STEP = 8
 """Number of events that are sent before the event loop handles other requests."""
 MAX_SHARED_EVENTS = 16
-"""Largest number of cached events, each for all clients that need the same event."""
+"""Largest number of cached events. Each one is for all clients that need the same event."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -42,16 +42,16 @@ POLL_INTERVAL_S = 2
 
 
 class NoStreamError(TilekeeperError):
-    """The limit of open streams is reached, in total or for one address."""
+    """Error if the limit of open streams is reached, in total or for one address."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """The stream of a client. `kind` is the kind of events, `since` the id of the last event that the client received.
+    """The stream of a client. `kind` is the kind of its events, `since` the id of the last event that it received.
 
-    `current_id` returns the id of the newest event of this kind. `make_event` gets the id of the event that the client
-    received last, and returns id and data of the newest event. It runs in a thread, once for all clients of the same
-    kind that received the same event last.
+    `current_id` returns the id of the newest event of this kind. `make_event` returns id and data of the newest event;
+    its argument is the id of the event that the client received last. It runs in a thread, once for all clients of the
+    same kind that received the same event last.
     """
 
     kind: str
@@ -119,7 +119,10 @@ class EventStreams:
     async def deliver(
         self, stream: EventStream, gone: asyncio.Future[Any], send: Callable[[str], Awaitable[None]]
     ) -> None:
-        """Send events to the client until it disconnects (`gone`) or the streams are closed; `send` sends a text."""
+        """Send events to the client until it disconnects (`gone`) or the streams are closed.
+
+        `send` sends a text to the client.
+        """
         known, spoke = stream.since, time.monotonic()
         wake_up = asyncio.Event()
         gone.add_done_callback(lambda _: wake_up.set())
@@ -141,7 +144,7 @@ class EventStreams:
             self._wake_ups.discard(wake_up)
 
     async def _limit_pace(self) -> None:
-        """Wait for the next step of the event loop if `MAX_EVENTS_PER_STEP` events were already sent in this one.
+        """Pause until the next step of the event loop if `MAX_EVENTS_PER_STEP` events were sent in this one.
 
         Without this, a turn on 128 streams would keep the loop busy for 70 ms, in which no request is answered.
         """
@@ -162,7 +165,7 @@ class EventStreams:
     async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
         """Return id and data of the newest event for a client that received the event `known` last.
 
-        The event is taken from the cache if it was made for another client of the same kind with the same last event.
+        The event is cached for other clients of the same kind that received the same event last.
         """
         key = stream.current_id(), stream.kind, known
         event = self._events.get(key)
@@ -176,7 +179,7 @@ class EventStreams:
 
 
 def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
-    """Return the ASGI application wrapped so that responses with an event stream remain open and receive events."""
+    """Wrap an ASGI application so that responses with an event stream remain open and receive events."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_open(message: Message) -> None:

@@ -57,7 +57,7 @@ def register_api(
     reports: ProblemReports,
     own_lexicon: Path | None,
 ) -> None:
-    """Add a route for each operation of the API to `app`."""
+    """Add a route to `app` for each operation of the API."""
     routes = Blueprint("api", __name__, url_prefix=PREFIX)
     routes.before_request(_refuse_cross_site_change)
     routes.register_error_handler(ApiError, _handle_api_error)

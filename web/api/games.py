@@ -68,7 +68,7 @@ class WholeGame(msgspec.Struct, frozen=True):
 
 
 class KnownPlayer(msgspec.Struct, frozen=True):
-    """A player of a stored game, and the player's chosen colour on the page (empty: none)."""
+    """A player of a stored game, with the colour chosen on the page (empty: none)."""
 
     name: str
     colour: str
@@ -145,7 +145,7 @@ class ArchiveOperations:
         self.archive.delete_game(number)
 
     def bring_game(self, body: Annotated[bytes, ZIP]) -> Brought:
-        """Import a game from a ZIP file that this or another table exported."""
+        """Import a game from a ZIP file that this or another table has exported."""
         return Brought(self.archive.import_game(body))
 
     def list_players(self) -> tuple[KnownPlayer, ...]:

@@ -29,7 +29,7 @@ from web.responses import FOR_EVER, send_picture
 from web.streams import NO_STREAM_TEXT, NoStreamError
 
 COMMAND_TIMEOUT_S = 5.0
-"""Longest wait for the result of a command, in seconds; then the response has the state without the result."""
+"""Longest wait for the result of a command, in seconds; after it, the response has the state without the result."""
 EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to resume from.")
 JPEG = Media("image/jpeg", "The rectified picture of the board.")
 
@@ -105,13 +105,13 @@ class LiveGameOperations:
             raise ApiError(409, str(refusal)) from None
 
     def choices(self) -> Choices:
-        """List the allowed values of each field of `choices` in the command that starts a new game."""
+        """List the values that are allowed in the fields of `choices` when a new game is started."""
         offered = dict(list_choices(self.own_lexicon))
         offered["tiles"] = [name for name, _ in offered["tiles"]]
         return Choices({field: tuple(values) for field, values in offered.items()})
 
     def carry_out(self, command: type[TableCommand], body: Order) -> State:
-        """Send a command to the table and return the state after the command."""
+        """Send a command to the table, and return the state after it."""
         try:
             request = make_command(command, body, self.own_lexicon)
             return State.of(self.session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))

@@ -134,7 +134,7 @@ def _describe_content(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dedent_descriptions(value: Any) -> Any:
-    """Return the document with the descriptions freed from the indentation of docstrings."""
+    """Return the document with the indentation of docstrings removed from its descriptions."""
     if isinstance(value, dict):
         return {
             key: inspect.cleandoc(inner)

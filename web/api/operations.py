@@ -26,7 +26,10 @@ JSON = "application/json"
 
 
 class ApiError(TilekeeperError):
-    """An error response: HTTP status, reason (one line for the user), current moment or question, and headers."""
+    """Error that becomes an error response: HTTP status, reason (one line for the user), and headers.
+
+    `moment` or `question` are the current ones, if they are the reason.
+    """
 
     def __init__(
         self,
@@ -43,9 +46,10 @@ class ApiError(TilekeeperError):
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reason of a failed request in one line. `moment` is the current moment if the game has changed meanwhile.
+    """The reason for which a request failed, in one line.
 
-    `question` is the question that is open now, if a command was refused because it was about another one.
+    `moment` is the current moment if the game has changed meanwhile. `question` is the question that is open now, if a
+    command was refused because it was about another one.
     """
 
     error: str
@@ -65,10 +69,12 @@ class Media:
 class Operation:
     """An operation of the API. `name` is the `operationId`, and `text` its summary and description.
 
-    `rule` is a Flask rule below the API's prefix. `view` is called with the variables of the rule, with `query` and
-    `body` if these have a type, and with the paired device as `client` if `needs_client` is True; it returns a value of
-    the type `response`, or a `Response`. If `needs_pairing` is True, the client must be paired. `error_statuses` are
-    error statuses in addition to those that follow from the other fields.
+    - `rule`: a Flask rule below the API's prefix.
+    - `view`: the function that handles requests. Its arguments are the variables of the rule, `query` and `body` if
+      these have a type, and the paired device as `client` if `needs_client` is True. It returns a value of the type
+      `response`, or a `Response`.
+    - `needs_pairing`: True if the client must be paired.
+    - `error_statuses`: error statuses in addition to those that follow from the other fields.
     """
 
     method: str
@@ -86,10 +92,10 @@ class Operation:
 
 
 def make_operation(method: str, rule: str, view: Callable[..., Any], **fields: Any) -> Operation:
-    """Return an operation with the name, the docstring and the annotated types of the view function.
+    """Return an operation with the name, docstring and annotated types of the view function.
 
-    `Annotated[bytes, Media(...)]` marks a request body that is not JSON, `Annotated[Response, Media(...)]` a response
-    body that is not JSON.
+    A request or response body that is not JSON is annotated as `Annotated[bytes, Media(...)]` or `Annotated[Response,
+    Media(...)]`.
     """
     types = {name: _unwrap_media(kind) for name, kind in get_type_hints(view, include_extras=True).items()}
     response = None if types["return"] is type(None) else types["return"]
@@ -106,7 +112,7 @@ def make_operation(method: str, rule: str, view: Callable[..., Any], **fields: A
 
 
 def _unwrap_media(kind: Any) -> Any:
-    """Return the `Media` in the metadata of an annotated type, or the type itself if there is no `Media`."""
+    """Return the `Media` in the metadata of an annotated type, otherwise the type itself."""
     return next((extra for extra in getattr(kind, "__metadata__", ()) if isinstance(extra, Media)), kind)
 
 

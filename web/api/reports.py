@@ -37,7 +37,7 @@ class ReportQuery(msgspec.Struct, frozen=True):
 
 
 class StoredData(msgspec.Struct, frozen=True):
-    """Numbers of stored games and players; number and size (bytes) of the pictures, and the limits for pictures.
+    """What is stored: the number of games and players, the number and size (bytes) of pictures, and their limits.
 
     `oldest` is the start of the oldest game with pictures (Unix time, 0: none). `max_age_days` is 0 if there is no
     limit.

@@ -56,15 +56,16 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question to the players with the possible answers. `chosen` is the index of the default answer.
+    """A question to the players with the possible answers.
 
-    The default answer is in effect until the players answer. `squares` are the squares in question (`row * 15 +
-    column`). `symbols` has, for each answer, the tile on each of these squares (lower case: a blank, `.`: no tile).
-    `symbols` is empty if the question is not about tiles. `picture` names a picture under `/pictures` that shows these
-    squares in the photograph (empty: none). For translations, `key` identifies the question, and `values` are the
-    values of the placeholders in the question. If `can_defer` is true, the players may answer later, and if
-    `can_look_again` is true, they may let the board be read again. An answer sends `id` as `question_id`, so that it is
-    refused if another question is open by then; it is 0 for a question that is answered later.
+    - `chosen`: index of the answer that is in effect until the players answer.
+    - `squares`: the squares in question (`row * 15 + column`). `symbols`: for each answer, the tile on each of these
+      squares (lower case: a blank, `.`: no tile); empty if the question is not about tiles.
+    - `picture`: name under `/pictures` of a part of the photograph with these squares (empty: none).
+    - `key` and `values`, for translations: the key of the question, and the values of its placeholders.
+    - `can_defer`: true if the players may answer later. `can_look_again`: true if they may have the board read again.
+    - `id`: an answer sends it as `question_id`, and is refused if another question is open by then. It is 0 for a
+      question that is answered later.
     """
 
     text: str
@@ -96,14 +97,17 @@ class DeferredQuestion(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the table at one moment.
 
-    A command sends this `moment` in the field `seen`. `open_questions` are the questions that the players answer later;
-    until then, their turns are `provisional`. `turn_of` is the number of the player to move. `end_due` is true
-    if the game should end now by the rules. `winners`, `racks_wanted` (players whose unplayed letters are missing) and
-    `drawing` (players who have to draw a tile for first play) are numbers of players. `in_bag` is the number of tiles
-    in the bag, `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles
-    that may be exchanged now. `rules` are the rules in force (null before the first game), `finish_lines` the points
-    that each player needs in the Finish Line game. `undo` and `redo` are true if there is a command to undo or to redo.
-    `sight` is what a live camera sees between presses. `look` names a picture under `/pictures`.
+    - `moment`: a command sends it in the field `seen`.
+    - `open_questions`: questions that the players answer later; until then, their turns are `provisional`.
+    - `turn_of`: number of the player to move. `winners`, `racks_wanted` (unplayed letters are missing) and `drawing`
+      (must draw a tile for first play) are numbers of players, too.
+    - `end_due`: true if the game should end now by the rules.
+    - `in_bag`: number of tiles in the bag. `unseen`: counts of the tiles in the bag and on the racks. `exchange_most`:
+      largest number of tiles that may be exchanged now.
+    - `rules`: the rules in force (null before the first game). `finish_lines`: points that each player needs in the
+      Finish Line game.
+    - `undo`, `redo`: true if there is a command to undo or redo.
+    - `sight`: what a live camera sees between presses of the button. `look`: names a picture under `/pictures`.
     """
 
     moment: str
@@ -191,13 +195,13 @@ class PairedDevice(msgspec.Struct, frozen=True):
 
 
 class WordAnswer(msgspec.Struct, frozen=True):
-    """Result of a look-up. `valid` is true for a word in the word list, and null if the table has no word list."""
+    """Result of a look-up. `valid` is true for a word in the word list, false for others, null without a word list."""
 
     word: str
     valid: bool | None
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """The allowed values of each field of `choices` in the command that starts a new game."""
+    """The values that are allowed in the fields of `choices` when a new game is started."""
 
     choices: dict[str, tuple[str, ...]]

@@ -11,7 +11,7 @@ from web.security.pairing_file import PairedClient
 
 
 class Tokens:
-    """Creation and verification of the tokens of paired programs, signed with the application's secret key."""
+    """Maker and verifier of the tokens of paired programs, which are signed with the application's secret key."""
 
     def __init__(self, pairing: Pairing, secret_key: str | bytes) -> None:
         self._pairing = pairing
@@ -22,7 +22,7 @@ class Tokens:
         return str(self._signer.dumps(client.id))
 
     def find_client(self) -> PairedClient:
-        """Return the paired client that made the current request. Raises `ApiError` (401) without a valid token."""
+        """Return the paired client that made the current request. Raises `ApiError` (401) if it has no valid token."""
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         try:
             client = self._pairing.find_client(str(self._signer.loads(token))) if kind.lower() == "bearer" else None

@@ -48,9 +48,9 @@ def create_hall_app(
     names: tuple[str, ...] = (),
     max_streams: int = MAX_STREAMS,
 ) -> Flask:
-    """Create the Flask application of a hall. `names` are additional host names.
+    """Create the Flask application of a hall. `names` are additional host names of the page.
 
-    All clients may view the pages with a delay of `hall.delay_s` seconds; paired devices see them without delay. Call
+    Paired devices see the pages without delay, all others with a delay of `hall.delay_s` seconds. Call
     `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
     app = Flask("web")

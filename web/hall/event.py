@@ -107,7 +107,7 @@ class EventPages:
 
     @property
     def state(self) -> HallState:
-        """The state of the hall for the client of the request, delayed unless the client is paired."""
+        """The state of the hall for the client of the request: delayed, unless the client is paired."""
         return self._choose_view().state
 
     def _choose_view(self) -> EventView:
@@ -127,7 +127,7 @@ class EventPages:
         return self._render()
 
     def _refuse(self, problem: str, pairings_text: str | None = None) -> Response:
-        """Return the page with the reason for which a form was refused, or one line of text for a script."""
+        """Return the page with the reason why a form was refused; for a script, one line of text."""
         if not is_document_request():
             return refuse(problem)
         page = self._render(problem, pairings_text)
@@ -161,9 +161,9 @@ class EventPages:
         return send_file(format_csv(self._find_round(number)), "text/csv; charset=utf-8", f"round-{number}.csv")
 
     def send_games(self, number: int) -> Response:
-        """Return a ZIP file with the finished games of a round, each as a GCG file, as they were played.
+        """Return a ZIP file with the finished games of a round, each as a GCG file.
 
-        A result that the director entered changes the standings, but not the game.
+        The games are as they were played, even if the director has entered another result.
         """
         state = self.state
         games = [game for pairing, game in match_games(state.pairings, state.results) if pairing.round == number]
@@ -235,13 +235,13 @@ class EventPages:
         return self._send([(table, command)])
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
-        """Send each pairing of a round to its table."""
+        """Send each pairing of a round to its table, as the players of the next game."""
         pairs = [one for one, _ in self._find_round(number) if one.table and one.second]
         find = self.state.find_name
         return self._send([(find(one.table), OfferPairing((one.first, one.second))) for one in pairs])
 
     def start_clocks(self) -> ResponseReturnValue:
-        """Send all tables the order to start the clock."""
+        """Order all tables to start the clock."""
         paused = [name for name, table in self.state.tables.items() if table.phase is Phase.PAUSED]
         if not paused:
             return self._refuse(texts()("hall.none_paused"))

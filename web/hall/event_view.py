@@ -1,4 +1,4 @@
-"""The live parts of the page of an event: standings, the games of each round, and the director's orders."""
+"""The parts of an event's page that change: standings, the games of each round, and the director's orders."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def match_rounds(state: HallState) -> dict[int, Round]:
 
 
 def find_running_games(state: HallState) -> dict[frozenset[str], tuple[PlayerView, ...]]:
-    """Return the players of each running game, with their totals; by `make_players_key`."""
+    """Return the players of each running game with their totals. The keys are those of `make_players_key`."""
     games = (table.players for table in state.tables.values() if is_playing(table))
     return {make_players_key(player.name for player in players): players for players in games}

@@ -11,11 +11,12 @@ from device.hall.receiving.hall_state import HallState
 from device.system.periodic import PeriodicTask
 
 TICK_S = 0.05
-"""Seconds between two checks for a new state; changes within this time are shown together."""
+"""Interval at which the state is checked, in seconds; changes within it are shown together."""
 NEW_TABLES_STEP_S = 1.0
-"""Least time between two lists of tables: a new table sends all cards again, and many come when the hall starts."""
+"""Shortest time between two lists of tables, in seconds. A new table causes all cards to be sent again, and when a hall
+starts, many tables are new."""
 DELAYED_STEP_S = 1.0
-"""Shortest interval, in seconds, between two states that are kept for the delayed view."""
+"""Shortest time between two states that are kept for the delayed view, in seconds."""
 MAX_DELAY_S = 1800.0
 
 Show = Callable[[HallState, float], None]
@@ -71,7 +72,7 @@ class HallFeed:
             self._show_delayed(due[1], now - due[0])
 
     def _choose_state(self, now: float) -> HallState:
-        """Return the newest state; while tables come one after the other, the state before for a while."""
+        """Return the newest state, or for a while the state before, so that several new tables are shown at once."""
         newest, seen = self._read_state(), self._seen
         if seen is None or newest.names_revision == seen.names_revision:
             return newest

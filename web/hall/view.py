@@ -1,6 +1,6 @@
 """One view of the hall: cards of all tables, rendered once for each change, and live updates for pages of one table.
 
-The card of a table is sent to all clients when it changes; all cards are sent when there is a new table.
+A card that changes is sent to all clients. When there is a new table, all cards are sent.
 """
 
 from __future__ import annotations
@@ -27,12 +27,16 @@ from web.streams import EventStreams, open_stream
 COLOURS_PATH = "/editions.css"
 """Path of the style sheet with the colours of the boards."""
 MAX_REVISION_DIGITS = 18
-"""Largest number of digits of the revision in an id; Python refuses to convert texts with thousands of digits."""
+"""Largest number of digits of the revision in an id. It is limited because Python refuses to convert very long texts.
+"""
 MAX_RESULTS = 12
-"""Number of the newest results on the page of the hall."""
+"""Number of results on the page of the hall; these are the newest."""
 
 RenderParts = Callable[[Texts, str], dict[str, str]]
-"""A function that returns the parts of a page that changed since the state with an id, by the ids of elements."""
+"""A function that returns the changed parts of a page as HTML, by id of the HTML element.
+
+Its arguments are the texts and the id of a state: parts that have changed since that state are returned.
+"""
 
 
 class TableFeed:
@@ -59,7 +63,7 @@ class TableFeed:
 class HallView:
     """The hall as one group of viewers sees it, rendered for the pages.
 
-    `name` identifies the view; if `is_director` is True, the view includes the refused messages.
+    `name` identifies the view. If `is_director` is True, it includes the refused messages.
     """
 
     def __init__(self, templates: Environment, streams: EventStreams, name: str, *, is_director: bool) -> None:
@@ -101,7 +105,7 @@ class HallView:
             return self._feeds[name][1]
 
     def _make_snapshot(self, table: HallTable) -> TableSnapshot:
-        """Return the snapshot for the page of a table, with a notice if nothing new can come from it."""
+        """Return the snapshot for the page of a table, with a notice if the table cannot send anything new."""
         is_away, is_lost = table.is_online is False, not self.state.is_connected
         notices: tuple[Notice, ...] = ()
         if is_lost:
@@ -112,7 +116,7 @@ class HallView:
         return replace(table.make_snapshot(self.delay_s), revision=revision, notices=notices)
 
     def render_parts(self, t: Texts, since: str = "") -> dict[str, str]:
-        """Return the parts of the page that changed after the state with the id `since`, by the ids of elements."""
+        """Return the parts of the page, by HTML element id, that changed after the state with the id `since`."""
         state = self.state
         run_id, _, number = since.partition("-")
         is_own = run_id == self._run_id and number.isdecimal() and len(number) <= MAX_REVISION_DIGITS
@@ -130,7 +134,7 @@ class HallView:
         return parts
 
     def build_message(self, t: Texts, since: str, render_parts: RenderParts | None = None) -> str:
-        """Return a JSON message for `page.js` with the changed parts of a page, by default of the page of the hall."""
+        """Return a JSON message for `page.js` with the changed parts of a page, by default that of the hall."""
         newest = self.newest_id
         message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": "", "colours": COLOURS_PATH}
         parts = (render_parts or self.render_parts)(t, since)

@@ -38,18 +38,18 @@ from web.responses import accept, refuse
 from web.security.pairing import Pairing
 
 REFUSAL_TIMEOUT_S = 0.25
-"""Seconds to wait for the result of a command. A later result appears in the live updates of the page."""
+"""Time to wait for the result of a command, in seconds. A later result appears in the live updates of the page."""
 
 Form = MultiDict[str, str]
 FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str, object]]]
-"""A function that returns the command for a form, and those arguments that are computed from several form fields."""
+"""A function that returns the command for a form, and the arguments that are computed from several fields."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
     """Return the routes `POST /actions/NAME`, one for each command, and `POST /actions/racks` for several racks.
 
     The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
-    are the arguments of the command, except for the commands in `_FORM_READERS`.
+    are the arguments of the command; those of the commands in `_FORM_READERS` are converted first.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
     actions = Actions(session, pairing, own_lexicon)
@@ -75,7 +75,7 @@ class Actions:
     own_lexicon: Path | None
 
     def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
-        """Send a command to the table, with the fields of the form and the variables of the route as arguments."""
+        """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
         t = texts()
         try:
             if command in _FORM_READERS:
@@ -99,8 +99,8 @@ class Actions:
     def reveal_racks(self) -> ResponseReturnValue:
         """Enter the unplayed letters of several players; the form has a field `player` and a field `letters` for each.
 
-        Empty fields are skipped if another field has letters, because the last rack follows from the others. After a
-        refused rack, the others are not entered; the page then shows which racks are still missing.
+        Empty fields are skipped if another one has letters, because the last rack follows from the others. If a rack is
+        refused, the remaining ones are not entered; the page then shows which are still missing.
         """
         racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
         if len(racks) > 1:
@@ -130,7 +130,7 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
 def _read_square(form: Form, state: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
     """Return the command and the arguments for the correction of a square.
 
-    With the form field `blank`, the letter is the letter of a blank.
+    If the form has the field `blank`, the letter is that of a blank.
     """
     square, letter = form.get("square", ""), form.get("letter", "")
     if letter and "blank" in form and state.tile_set:
@@ -151,11 +151,11 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
 def _read_turn(
     command: type[TableCommand], form: Form, state: TableSnapshot
 ) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return the command and its argument `word`: in capitals, with small letters for those in the field `blanks`.
+    """Return the command and its argument `word`: in capitals, but small letters for the field `blanks`.
 
-    The case of the letters in the form is ignored, because the keyboards of phones write small letters. Only the field
+    The case of the letters in the form is ignored, because keyboards of phones write small letters. Only the field
     `notation`, which the page's script fills in, contains a word in GCG notation. Raises `RequestError` if the word
-    does not contain a letter of `blanks`.
+    lacks a letter of `blanks`.
     """
     if "notation" in form:
         return command, {"word": form["notation"]}

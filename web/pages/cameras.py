@@ -1,4 +1,4 @@
-"""Page for the choice of the table's camera: lists the cameras of the machine, with a live picture of each."""
+"""Page on which the table's camera is chosen: lists the cameras of the machine, with a live picture of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CAMERAS_PATH = "/cameras"
 """Path of the page below `/settings`."""
 SOURCE: SettingPath = ("camera", "source")
 WITHOUT_PICTURE = ("phone", "phone-stream", "folder:DIR")
-"""Sources in the list of cameras that have no picture before they are used."""
+"""Kinds of cameras that have no picture before they are used."""
 MAX_SIDE_PX = 960
 """Longer side of the live picture, in pixels."""
 
@@ -36,7 +36,7 @@ class CameraChoice:
 
 
 def add_camera_routes(routes: Blueprint, choice: CameraChoice, editor: SettingsEditor, session: TableSession) -> None:
-    """Add the routes `/cameras` and `/cameras/picture` to those of the settings, which only the admin may use."""
+    """Add the routes `/cameras` and `/cameras/picture` to the routes of the settings, which only the admin may use."""
     pages = CameraPages(choice, editor, session)
     routes.get(CAMERAS_PATH)(pages.show_cameras)
     routes.post(CAMERAS_PATH)(pages.choose_camera)
@@ -52,7 +52,7 @@ class CameraPages:
     session: TableSession
 
     def show_cameras(self) -> Response:
-        """Return the page with the cameras, but without folders, because their path must be typed in the settings."""
+        """Return the page with the cameras. It has no folders, because their path must be typed in the settings."""
         form = self.editor.read()
         return render_page(
             "cameras.html",

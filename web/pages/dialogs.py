@@ -32,7 +32,7 @@ from web.security.pairing import Pairing
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
 MAX_PLAY_LETTERS = 60
-"""Longest word of a play in GCG notation; letters of several characters are in brackets."""
+"""Longest word of a play in GCG notation, in characters; tiles of several letters are in brackets."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
@@ -185,7 +185,10 @@ class Dialogs:
 
 
 def _find_next_first_player(state: TableSnapshot) -> int:
-    """Return the index of the player who begins the next game: after a game, the one after its first player, else 0."""
+    """Return the index of the player who begins the next game.
+
+    After a game, it is the player after the one who began it, otherwise 0.
+    """
     if state.phase is not Phase.ENDED or not state.turns:
         return 0
     return (state.turns[0].player + 1) % len(state.players)
@@ -204,7 +207,7 @@ def list_letters(state: TableSnapshot) -> tuple[str, ...]:
 
 
 def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
-    """Return the keys of the entry form: each letter, with its GCG notation for a tile and for a blank."""
+    """Return the keys of the entry form: for each letter, the letter and its GCG notation as a tile and as a blank."""
     if not state.tile_set:
         return []
     tiles = load_tile_set(state.tile_set)
@@ -219,7 +222,7 @@ def _list_cells(symbols: Iterable[str], tiles: TileSet) -> list[tuple[str, str]]
 
 
 def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:
-    """Return the letters for the blank on a square that form valid words.
+    """Return the letters that form valid words if the blank on a square stands for them.
 
     The result is empty if the square has no blank, or if all letters form valid words.
     """

@@ -1,4 +1,4 @@
-"""Route with which the players of a table that belongs to a hall call the director."""
+"""Route to call the director, for the players of a table that belongs to a hall."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from web.security.pairing import Pairing
 
 
 def create_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
-    """Return the route `POST /hall/call`; an empty form field `on` cancels the call."""
+    """Return the route `POST /hall/call`. If the form field `on` is empty, the call is cancelled."""
     routes = Blueprint("director_call", __name__, url_prefix="/hall")
     require_pairing(routes, pairing)
 

@@ -24,7 +24,7 @@ from web.security.pairing import (
 )
 
 ENTER_PATH = "/enter"
-"""Path of the link with a one-time token, which pairs the browser of the user who started the program."""
+"""Path of the link with which the user who started the program pairs the browser; it contains a one-time token."""
 MAX_DEVICE_NAME_LETTERS = 40
 MAX_CODE_CHARS = 40
 _DEVICE_NAMES = (
@@ -35,11 +35,11 @@ _DEVICE_NAMES = (
     ("CrOS", "Chromebook"),
     ("Linux", "Linux"),
 )
-"""Pairs of a part of the User-Agent header and the name of the device; the first match counts."""
+"""Pairs of a part of the User-Agent header and the name of the device. The first match counts."""
 _HIDDEN_MODELS = ("", "K", "Mobile", "Tablet")
 """Texts that browsers send in place of the model of an Android device: Chrome `K`, Firefox `Mobile` or `Tablet`."""
 RELOAD = 205
-"""HTTP status Reset Content, after which the script of the page reloads the page."""
+"""HTTP status Reset Content. The script of the page then reloads the page."""
 
 
 def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
@@ -66,7 +66,7 @@ class PairingPages:
     session: SnapshotSource
 
     def pair_form(self) -> Response:
-        """Return the form for the pairing code, with the code from the URL if the user scanned the QR code."""
+        """Return the form for the pairing code. It contains the code in the URL if the user scanned the QR code."""
         code = request.args.get("code", "")
         return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
 
@@ -135,9 +135,9 @@ def find_seat(pairing: Pairing, state: TableSnapshot) -> int | None:
 
 
 def make_rename_listener(pairing: Pairing, first: TableSnapshot) -> Callable[[TableSnapshot], None]:
-    """Return a listener of the session that assigns phones to the new name when their player is renamed.
+    """Return a listener for the session: when a player is renamed, it assigns the player's phones to the new name.
 
-    `first` is the snapshot with which the next one is compared.
+    The first snapshot that it gets is compared with the snapshot `first`.
     """
     last = first
 

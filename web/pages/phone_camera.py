@@ -19,14 +19,14 @@ from web.security.csrf import CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH
 from web.security.pairing import Pairing, current_client
 
 REPLACED_STATUS = 410
-"""HTTP status of the response to a phone's picture after another phone has become the camera."""
+"""HTTP status for a picture from a phone after another phone has become the camera."""
 
 
 def register_phone_camera(app: Flask, camera: PhoneStreamCamera | None, pairing: Pairing, host: HostInfo) -> None:
-    """Add the routes `/camera` and below, which require a paired phone; do nothing if `camera` is None.
+    """Add the routes `/camera` and below, which require a paired phone. Do nothing if `camera` is None.
 
-    `start` returns the id of a stream, which the following requests contain in their address: `preview` and `still`
-    have a JPEG picture as their body, and `stop` ends the stream.
+    `start` returns the id of a stream. The other requests contain it in their address: `preview` and `still` have a
+    JPEG picture as their body, and `stop` ends the stream.
     """
     app.jinja_env.globals["has_phone_stream"] = camera is not None
     if camera is None:
@@ -56,7 +56,7 @@ class PhoneCameraPages:
         return render_page("camera.html", link=find_secure_link(self.pairing, self.host, CAMERA_PATH))
 
     def start(self) -> ResponseReturnValue:
-        """Make this phone the camera; refuse this if another phone is the camera, unless the form has `takes_over`."""
+        """Make this phone the camera; refused if another phone is it, unless the form has `takes_over`."""
         client = current_client(self.pairing)
         assert client is not None  # only paired phones reach this route
         try:
@@ -85,7 +85,7 @@ def _read_stream() -> str:
 
 
 def _refuse_picture(error: StreamEndedError) -> Response:
-    """Return a refusal that names the phone that is the camera now or, if there is none, asks to start again."""
+    """Return a refusal that names the phone that is the camera now. If there is none, it asks to start again."""
     if error.device:
         return refuse(texts()("phone_camera.replaced", device=error.device), REPLACED_STATUS)
     return refuse(texts()("phone_camera.lost"))

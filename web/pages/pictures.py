@@ -28,17 +28,18 @@ from web.security.csrf import PICTURE_PATH
 from web.security.pairing import Pairing
 
 READ_TIMEOUT_S = 30.0
-"""Longest wait for the reading of a picture, in seconds; other phones may have sent pictures before."""
+"""Longest wait for the reading of a picture, in seconds. It is long, because pictures of other phones may be read
+first."""
 MAX_NAME_CHARS = 60
 UNUSABLE_PICTURE_STATUS = 422
-"""Status of the response to a picture that cannot be used; the notices of the snapshot give the reason."""
+"""HTTP status for a picture that cannot be used. The notices of the snapshot give the reason."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
     """Return the route `POST /actions/picture`, with the form fields `picture` (an image file) and `seen`.
 
-    If the form has the field `again`, the picture answers the open question (`question_id`) instead of ending the next
-    turn. The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
+    The picture ends the next turn. If the form has the field `again`, it answers the open question (`question_id`)
+    instead. The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
     """
     routes = Blueprint("pictures", __name__)
     routes.post(PICTURE_PATH)(Pictures(session, pairing).end_turn)
@@ -47,7 +48,7 @@ def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
 
 @dataclass(frozen=True)
 class Pictures:
-    """The view function that ends a turn with a picture; pictures of several phones are read one after the other."""
+    """The view function that ends a turn with a picture; pictures of several phones are read in turn."""
 
     session: TableSession
     pairing: Pairing

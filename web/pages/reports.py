@@ -18,7 +18,7 @@ from web.responses import refuse, render_page, require_admin, send_file, send_pi
 from web.security.pairing import Pairing
 
 CHOSEN_TURNS = 3
-"""Number of turns, the newest ones, that are preselected."""
+"""Number of turns that are selected at first; these are the newest ones."""
 MAX_OFFERED_GAMES = 20
 
 
@@ -79,7 +79,7 @@ class ReportPages:
         )
 
     def save(self, report: str) -> ResponseReturnValue:
-        """Return the ZIP file of a prepared report, or redirect to the form if the report is not kept any more."""
+        """Return the ZIP file of a prepared report. If the report is no longer kept, redirect to the form."""
         found = self.reports.find(report)
         return redirect("/report", code=303) if found is None else send_report(self.reports, found)
 

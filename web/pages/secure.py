@@ -1,4 +1,4 @@
-"""Page that explains how to open the table's page over https, and the link with which a paired device changes to it."""
+"""Page that explains how to open the table's page over https, and a link that takes a paired device there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from web.security.pairing import Pairing, current_client, is_opened_by_user, rem
 
 SECURE_PATH = "/secure"
 CAMERA_PATH = "/camera"
-"""Path of the page of a phone on a stand (`web.pages.phone_camera`), a possible target of the link."""
+"""Path of the page for a phone on a stand (`web.pages.phone_camera`), to which the link may lead."""
 
 
 def create_blueprint(pairing: Pairing, host: HostInfo) -> Blueprint:
@@ -41,8 +41,8 @@ class SecurePages:
     def enter(self, token: str) -> ResponseReturnValue:
         """Identify a device that comes from http, so that it remains paired. A prefetch of the link has no effect.
 
-        The page then opens the next page by script: with a redirect, the browser would not send the new cookie, which
-        is `SameSite=Strict`, because http and https are different sites.
+        A script then opens the next page. With a redirect, the browser would not send the new cookie: http and https
+        are different sites for it, and the cookie is `SameSite=Strict`.
         """
         client = self.pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
         if client is not None:
@@ -53,10 +53,10 @@ class SecurePages:
 
 
 def find_secure_link(pairing: Pairing, host: HostInfo, path: str = "/") -> str:
-    """Return the address over https of the page at `path`, `/` or `CAMERA_PATH`; empty if there is none.
+    """Return the https address of the page at `path` (`/` or `CAMERA_PATH`), or an empty string if there is none.
 
-    For a paired device the link contains a token, so that it remains paired. There is no such address without https,
-    and for a request that already came over https.
+    For a paired device the link contains a token, so that it remains paired. There is none if the table has no https,
+    or if the request already came over https.
     """
     port, client = host.find_secure_port(), current_client(pairing)
     if port is None or request.is_secure:

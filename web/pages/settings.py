@@ -33,7 +33,7 @@ from web.security.csrf import LEXICON_PATH
 from web.security.pairing import Pairing
 
 LEXICON: SettingPath = ("game", "lexicon")
-"""The setting for which the page offers the installed and uploaded word lists."""
+"""The setting of the word list, for which the page offers installed and uploaded lists."""
 TILES: SettingPath = ("game", "tiles")
 LANGUAGE: SettingPath = ("page", "language")
 
@@ -45,8 +45,8 @@ class SettingsAccess:
     """The settings that the page may change: the settings file, and the word lists in `lexicon_folder`.
 
     `restart` restarts the program after the response was sent; it is None if the program cannot restart itself.
-    `cameras` are the cameras that the admin can choose. `find_new_version` returns a version that is newer than the
-    program, or an empty string.
+    `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the program, or
+    an empty string.
     """
 
     editor: SettingsEditor

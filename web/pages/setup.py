@@ -27,9 +27,10 @@ from web.responses import refuse, render_page, require_pairing, send_picture
 from web.security.pairing import Pairing
 
 LOOK_TIMEOUT_S = 20.0
-"""Longest wait, in seconds, for detecting and reading the board in a full picture on a Raspberry Pi."""
+"""Longest time for detecting and reading the board in a full picture on a Raspberry Pi, in seconds."""
 MAX_KEPT_IMAGES = 4
-"""Largest number of stored pictures; a client requests a picture only after the response that names it."""
+"""Largest number of stored pictures. It is small, because a client requests a picture right after the response that
+names it."""
 
 
 class SetupImages:

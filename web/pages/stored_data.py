@@ -1,4 +1,4 @@
-"""Page that shows what the table stores about its players, and with which the stored pictures can be deleted."""
+"""Page that shows what the table stores about its players, and on which the stored pictures can be deleted."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ from web.responses import A_DAY, refuse, render_page, send_file, send_picture
 from web.security.pairing import Pairing, current_client
 
 GAMES_PER_PAGE = 30
-"""Games on one page of the list."""
+"""Number of games on one page of the list."""
 RENAME_TIMEOUT_S = 10.0
-"""Longest wait, in seconds, for the session to rename a player of the game at the table."""
+"""Longest wait until the session has renamed a player of the game at the table, in seconds."""
 
 
 def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSession) -> Blueprint:
@@ -156,9 +156,10 @@ class HistoryPages:
         return self._render("records", players=players, own=own, pairs=met, longest=MAX_PLAYER_NAME_LENGTH)
 
     def rename(self) -> ResponseReturnValue:
-        """Rename a player in all games and redirect to the player's records; `merge` allows the name of another player.
+        """Rename a player in all games and redirect to the player's records.
 
-        The session renames the player in the game at the table, as for any other correction.
+        The name of another player is allowed only if the form has `merge`. The session renames the player in the game
+        at the table, as for any other correction.
         """
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
         names = [name for name, _ in self.archive.list_players()]
@@ -196,7 +197,7 @@ def _local_date(line: GameLine) -> date:
 
 
 def _make_page_query(skip: int) -> Mapping[str, str]:
-    """Return the query of the current page with another number of games to skip."""
+    """Return the query of the current page, but with the number of games to skip."""
     return {**request.args.to_dict(), "skip": str(skip)}
 
 

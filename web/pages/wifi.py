@@ -35,7 +35,7 @@ class WifiManager(Protocol):
 
 
 def create_blueprint(manager: WifiManager, pairing: Pairing, notify: Callable[[str], None]) -> Blueprint:
-    """Return the route `/wifi`, which only the admin may use; `notify` shows a sentence on the page."""
+    """Return the route `/wifi`, which only the admin may use. `notify` shows a sentence on the page."""
     routes = Blueprint("wifi", __name__, url_prefix="/wifi")
     require_pairing(routes, pairing)
     routes.before_request(lambda: require_admin(pairing))

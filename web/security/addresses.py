@@ -1,4 +1,4 @@
-"""Grouping of client addresses by device, for limits that apply to each device."""
+"""Group the addresses of clients by device, for limits that apply to each device."""
 
 from __future__ import annotations
 

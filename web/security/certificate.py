@@ -1,7 +1,7 @@
 """The certificate that a table makes for itself, so that its page is served over https without any preparation.
 
-Browsers do not know the certificate and show a warning, once on each device. It is kept as long as possible, because
-users have to accept each new one.
+Browsers do not know the certificate and show a warning, once on each device. Users must accept each new certificate, so
+it is kept as long as possible.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from device.storage.files import read_small_file, write_file
 FILE_NAME = "https.pem"
 """Name of the file with the key and the certificate in the data folder; only the program's user may read it."""
 VALID_BEFORE, VALID_AFTER = timedelta(days=400), timedelta(days=400)
-"""Validity of a certificate before and after the time at which it is made.
+"""How long a certificate is valid before (`VALID_BEFORE`) and after (`VALID_AFTER`) the time at which it is made.
 
 A Raspberry Pi has no battery for its clock, which may be wrong by months. The sum is less than the 825 days that
 Apple's systems accept (https://support.apple.com/103769).
 """
 RENEWED_BEFORE = timedelta(days=30)
-"""Time before the end of its validity at which a certificate is replaced."""
+"""Time before its end at which a certificate is replaced."""
 MAX_FORMER_NAMES = 16
-"""Largest number of former names and addresses that a new certificate keeps, as for a table used in two networks."""
+"""Largest number of former names and addresses that a new certificate keeps. They are needed for a table used in two
+networks."""
 _MAX_FILE_BYTES = 64 * 1024
 
 _log = logging.getLogger(__name__)
@@ -62,8 +63,8 @@ class OwnCertificate:
     def renew(self) -> bool:
         """Make a certificate if there is none, if it ends soon, or if it lacks a name of the machine.
 
-        Return True if the file was written. A certificate whose validity begins in the future is kept: the clock is
-        wrong, and is set when the machine has a network. Raises `OSError`.
+        Return True if the file was written. A certificate whose validity begins in the future is kept: then the clock
+        is wrong, and will be set when the machine has a network. Raises `OSError`.
         """
         now = datetime.fromtimestamp(max(self._clock(), _find_program_time()), UTC)
         names = tuple(dict.fromkeys(filter(None, map(_normalise, self._find_names()))))
@@ -76,12 +77,12 @@ class OwnCertificate:
 
 
 def _find_program_time() -> float:
-    """Return the Unix time at which the program was installed; a clock with an earlier time is wrong."""
+    """Return the Unix time at which the program was installed. A clock that shows an earlier time is wrong."""
     return Path(__file__).stat().st_mtime
 
 
 def _normalise(name: str) -> str:
-    """Return a name or address in the form that certificates use, or an empty text if it is not possible in one.
+    """Return a name or address in the form for certificates, or an empty text if a certificate cannot contain it.
 
     >>> _normalise("Table.local."), _normalise("FE80::1%wlan0")
     ('table.local', 'fe80::1')
@@ -93,7 +94,7 @@ def _normalise(name: str) -> str:
 
 
 def _load(path: Path) -> _Certificate | None:
-    """Return the certificate in a file; None if the file is missing or damaged, or does not contain its key."""
+    """Return the certificate in a file, or None if the file is missing, damaged or has the wrong key."""
     try:
         data = read_small_file(path, _MAX_FILE_BYTES)
         certificate = x509.load_pem_x509_certificate(data)

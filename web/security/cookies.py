@@ -9,15 +9,15 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 _SALT = "tilekeeper session"
 MAX_AGE_S = 400 * 24 * 3600
-"""`Max-Age` of the cookie in seconds, the largest value that browsers allow (RFC 6265bis, 5.5)."""
+"""`Max-Age` of the cookie in seconds: the largest value that browsers allow (RFC 6265bis, 5.5)."""
 
 
 class DatelessCookieSessionInterface(SecureCookieSessionInterface):
     """Flask session in a signed cookie without a date, with different names for http and https.
 
-    The https cookie is never sent over http, and its `__Host-` prefix binds the cookie to this host (RFC 6265bis,
-    4.1.3.2). A cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock
-    of this machine.
+    The https cookie is never sent over http, and its `__Host-` prefix binds it to this host (RFC 6265bis, 4.1.3.2). A
+    cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock of this
+    machine.
     """
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:

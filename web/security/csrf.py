@@ -32,7 +32,7 @@ MAX_BODY_BYTES_BY_PATH = {
     CAMERA_PREVIEW_PATH: MAX_PREVIEW_BYTES,
     CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,
 }
-"""Largest request body in bytes, for the paths that accept files. `web.security.limits` enforces the limit."""
+"""Largest request body in bytes, by path, for the paths that accept files. `web.security.limits` enforces it."""
 
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {
@@ -50,9 +50,9 @@ _SECURITY_HEADERS = {
 
 
 def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
-    """Add security headers to all responses, and refuse requests that change data if they are not allowed to.
+    """Add security headers to all responses, and refuse requests that may not change data.
 
-    These are requests from pages of other sites, from unpaired phones, and without the CSRF token.
+    Refused are requests from pages of other sites, from unpaired phones, and without the CSRF token.
     """
 
     def check_change() -> Response | None:
@@ -74,7 +74,7 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
 
 
 def csrf_token() -> str:
-    """Return the client's CSRF token, which is stored in its signed session cookie; create it if necessary."""
+    """Return the CSRF token in the client's signed session cookie; create it if necessary."""
     if _TOKEN_KEY not in session:
         session[_TOKEN_KEY] = secrets.token_urlsafe(24)
     return str(session[_TOKEN_KEY])

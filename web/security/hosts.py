@@ -22,17 +22,15 @@ from web.i18n import texts
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
 REFRESH_INTERVAL_S = 30.0
-"""Shortest interval, in seconds, between look-ups of the machine's full name, which an unknown `Host` starts.
-
-The name may have changed because the machine is in another network.
-"""
+"""Shortest interval between look-ups of the machine's full name, in seconds. An unknown name in a `Host` header causes
+one, because the machine may be in another network and have a new name."""
 
 
 class HostNames:
     """The host names of this machine. `configured` are additional host names, for example of a proxy.
 
-    `find_names` is quick. `find_full_name` asks the network, and takes long if the network does not answer; only one
-    request at a time waits for it, and only a request with an unknown name.
+    `find_names` is quick. `find_full_name` asks the network, and takes long if the network does not answer. So it is
+    called only for a request with an unknown name, and only one request at a time waits for it.
     """
 
     def __init__(
@@ -67,7 +65,7 @@ class HostNames:
         return name in self._configured or name in self._find_names() or name == self._look_up_full_name(name)
 
     def _look_up_full_name(self, wanted: str) -> str:
-        """Return the full name of the machine; look it up again if it differs from `wanted` and is not recent."""
+        """Return the full name of the machine. If it differs from `wanted` and is not recent, look it up again."""
         with self._lock:
             is_recent = self._clock() - self._looked_up_at < REFRESH_INTERVAL_S
             if wanted == self._full_name or is_recent or self._is_looking_up:
@@ -83,7 +81,10 @@ class HostNames:
 
 
 def find_local_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
-    """Return the host name of this machine alone, with `.local` (mDNS), and with each domain in `resolver_file`."""
+    """Return the host name of this machine in several forms: alone, with `.local` (mDNS), and with each local domain.
+
+    The domains are those in `resolver_file`.
+    """
     own = _find_own_name()
     short = own.partition(".")[0]
     domains = {"local", *_read_domains(resolver_file)}
@@ -96,7 +97,10 @@ def find_machine_names() -> frozenset[str]:
 
 
 def find_full_name_of_machine() -> str:
-    """Return the name of this machine with its domain, as the network knows it; empty if that name is another."""
+    """Return the name of this machine with its domain, as the network knows it.
+
+    Return an empty string if the network knows another machine by this name.
+    """
     full = socket.getfqdn().lower().rstrip(".")
     return full if full.startswith(f"{_find_own_name().partition('.')[0]}.") else ""
 
@@ -123,7 +127,7 @@ def register_host_check(app: Flask, host_info: HostInfo) -> None:
 
 
 def _find_best_address(host_info: HostInfo) -> str | None:
-    """Return the best address for phones, over https if the request came over https."""
+    """Return the best address for phones. If the request came over https, it is an https address."""
     address, port = next(reversed(host_info.addresses()), None), host_info.find_secure_port()
     return make_secure_address(address, port) if address and port and request.is_secure else address
 

@@ -1,9 +1,9 @@
 """Limits on connections and requests of each device, checked before a worker thread handles a request.
 
-Connections are limited for each device, in total, and by their idle time (`ConnectionLimiter`). Requests are limited by
-the size of their body and by number (`RequestGate`). A small body is read completely before a worker thread starts, so
-that slow clients do not occupy workers. A large body (an imported game) is read only after the application has checked
-that the client is paired, and only a few large bodies are read at the same time.
+Connections are limited per device, in total, and by their idle time (`ConnectionLimiter`). Requests are limited by the
+size of their body and by number (`RequestGate`). A small body is read completely before a worker thread starts, so that
+slow clients do not occupy workers. A large body (an imported game) is read only after the application has checked that
+the client is paired; only a few are read at the same time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from web.streams import AsgiApp, Message, Receive, Scope, Send
 SWEEP_INTERVAL_S = 1.0
 """Interval of the search for idle connections, in seconds."""
 MAX_CLOSED_PER_SWEEP = 40
-"""Largest number of connections that one search closes, because hundreds of reconnecting clients would delay others."""
+"""Largest number of connections that one search closes. Hundreds of clients that connect again would delay others."""
 _REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
 _REFUSAL_RESPONSE = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -41,12 +41,12 @@ _REFUSAL_RESPONSE = (
 ).encode()
 
 ABORT_KEY = "abort"
-"""Key in the ASGI state of the function that closes the connection at once."""
+"""Key in the ASGI state for the function that closes the connection at once."""
 _DISCONNECT: Message = {"type": "http.disconnect"}
 
 
 class ConnectionLimiter:
-    """Counter of the open connections of a server, with limits; to be used only in the event loop of the server."""
+    """Counter of the open connections of a server, with limits. Use it only in the event loop of the server."""
 
     def __init__(self, max_connections: int = MAX_CONNECTIONS, idle_timeout_s: float = IDLE_TIMEOUT_S) -> None:
         self._max_connections = max_connections
@@ -60,7 +60,7 @@ class ConnectionLimiter:
     def add(self, connection: LimitedProtocol) -> bool:
         """Count a new connection. Return False if its device or the server has too many connections.
 
-        At the limit of the server, the connection with the longest idle time is closed first.
+        If the server has reached its limit, the connection with the longest idle time is closed first.
         """
         key = connection.client_key
         if self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and not is_this_machine(key):
@@ -180,7 +180,7 @@ class RequestGate:
             body.release()
 
     async def _handle_in_turn(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request when fewer than `MAX_REQUESTS_PER_ADDRESS` requests of its address are in progress."""
+        """Handle a request as soon as its address has fewer than `MAX_REQUESTS_PER_ADDRESS` requests in progress."""
         if is_this_machine(address):  # this address may be a proxy with many clients
             return await self._app(scope, receive, send)
         self._waiting[address] += 1

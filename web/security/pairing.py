@@ -1,13 +1,16 @@
 """Authorisation of devices by pairing.
 
-There are five ways to pair, and all of them require access to the table: the six-digit code, limited by
-`web.security.rate_limit`; the secret in the QR code, which is too long for guessing and needs no rate limit; a link
-with a one-time token for the user who started the program; a press on the panel, which allows one device to pair; and
-the table's own Wi-Fi, where the very first phone needs no code.
+There are five ways to pair, and all of them require access to the table:
+
+- the six-digit code, limited by `web.security.rate_limit`;
+- the secret in the QR code, which is too long to guess and needs no rate limit;
+- a link with a one-time token, for the user who started the program;
+- a press on the panel, which allows one device to pair;
+- the table's own Wi-Fi, on which the very first phone needs no code.
 
 A phone is identified by a random id in a signed cookie, a program by a random id in a signed token. The devices and the
 signing key are stored in a file (`web.security.pairing_file`). Code and secret change at each start, after many wrong
-codes, and after the unpairing of a device. The first paired device is the admin, which may unpair other devices.
+codes, and after a device was unpaired. The first paired device is the admin, which may unpair other devices.
 """
 
 from __future__ import annotations
@@ -36,18 +39,18 @@ from web.security.pairing_file import (
 from web.security.rate_limit import PairingRateLimiter
 
 FIRST_PAIRING_S = 600.0
-"""Seconds after the first start during which the first phone on the table's own Wi-Fi may pair without a code."""
+"""Time after the first start in which the first phone on the table's own Wi-Fi may pair without a code, in seconds."""
 PAIRING_WINDOW_S = 60.0
-"""Seconds after a press on the panel during which one device may pair without a code."""
+"""Time after a press on the panel in which one device may pair without a code, in seconds."""
 HANDOVER_S = 600.0
-"""Seconds during which a paired device may change from http to https; users need time to accept the certificate."""
+"""Time in which a paired device may change from http to https, in seconds. Users need it to accept the certificate."""
 _SECRET_BYTES = 12
-"""Length of the secret in bytes: 96 bits are the most that fit in the QR code on a small display."""
+"""Length of the secret in bytes. 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY = "phone"
 
 
 class PairingCodeError(TilekeeperError):
-    """A wrong pairing code. `tries_left` is the number of remaining tries."""
+    """Error for a wrong pairing code. `tries_left` is the number of remaining tries."""
 
     def __init__(self, left: int) -> None:
         super().__init__(left)
@@ -55,7 +58,7 @@ class PairingCodeError(TilekeeperError):
 
 
 class PairingLockedError(TilekeeperError):
-    """Too many wrong pairing codes. The device must wait for `minutes`."""
+    """Error for too many wrong pairing codes. The device must wait for `minutes`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -63,14 +66,14 @@ class PairingLockedError(TilekeeperError):
 
 
 class PairingFullError(TilekeeperError):
-    """The maximum number of devices is paired, and all paired devices were used since the program started."""
+    """Error if the maximum number of devices is paired and all of them were used since the program started."""
 
 
 class Pairing:
     """The pairing code and the paired devices.
 
-    `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; without a
-    file, pairings end with the program. `is_on_hotspot` returns True if an IP address is in the table's own Wi-Fi: in
+    `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; if it is
+    None, pairings end with the program. `is_on_hotspot` returns True if an IP address is in the table's own Wi-Fi. In
     the first minutes of the first start, the first phone there needs no code, because only the table shows the Wi-Fi's
     password.
     """
@@ -123,7 +126,7 @@ class Pairing:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All texts that pair a device or are part of a cookie or token; they must not be in any log or report."""
+        """All texts that pair a device or are part of a cookie or token. They must not be in any log or report."""
         with self._lock:
             tokens = [token for token, _ in self._handovers.values()]
         ids = (client.id for client in self.clients)
@@ -196,9 +199,10 @@ class Pairing:
             return self._add_client(device)
 
     def make_handover_token(self, phone: str) -> str:
-        """Return a token with which the device `phone` (an id) can identify itself once over https, for `HANDOVER_S`.
+        """Return a one-time token for the device with the id `phone`, with which it can identify itself over https.
 
-        The cookie of http is not sent over https, so the device would otherwise have to be paired again.
+        It is valid for `HANDOVER_S` seconds. Without it, the device would have to be paired again, because the cookie
+        of http is not sent over https.
         """
         with self._lock:
             token, until = self._handovers.get(phone, ("", 0.0))
@@ -217,7 +221,7 @@ class Pairing:
             return None
 
     def unpair(self, phone: str) -> bool:
-        """Unpair the device with the id `phone`, and change code and secret; return False if it was not paired.
+        """Unpair the device with the id `phone`, and change code and secret. Return False if it was not paired.
 
         If the device was the admin, the oldest remaining device becomes the admin.
         """
@@ -264,7 +268,7 @@ class Pairing:
             return client
 
     def _add_client(self, device: str) -> PairedClient:
-        """Add a device; at the limit, it replaces the oldest device that was not used since the program started.
+        """Add a device. At the limit, it replaces the oldest device that was not used since the program started.
 
         The admin is never replaced. Raises `PairingFullError`.
         """

@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 class PairedClient:
     """A paired device: id, description (`iPhone`), time of pairing (Unix time), admin flag, and the player's name.
 
-    `player` is empty if the device belongs to no player. A name is stored and not a seat, so that the device has the
-    right seat in later games, and none in games without this player.
+    `player` is empty if the device belongs to no player. It is a name and not a seat, so that the device has the right
+    seat in later games, and none in games without this player.
     """
 
     id: str
@@ -35,7 +35,7 @@ class PairedClient:
     player: str = ""
 
     def find_seat(self, players: Sequence[str]) -> int | None:
-        """Return the seat of the device's player, given the names of the players in seat order; None without a seat."""
+        """Return the seat of the device's player; None if the player is not among `players` (in seat order)."""
         return players.index(self.player) if self.player and self.player in players else None
 
 
@@ -52,9 +52,9 @@ def make_pairing_data() -> PairingData:
 
 
 def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
-    """Return the content of the file, and True unless the file is damaged.
+    """Return the content of the file, and False if the file is damaged.
 
-    If the file is damaged or missing, the content is a new signing key without devices.
+    If it is damaged or missing, the content is a new signing key without devices.
     """
     try:
         data = msgspec.json.decode(read_small_file(path, _MAX_FILE_BYTES), type=PairingData)

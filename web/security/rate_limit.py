@@ -1,8 +1,8 @@
 """Rate limit for wrong pairing codes.
 
 Each device must wait after a few wrong codes. A second limit applies to all devices together: when it is reached, no
-device can pair for one minute, and this time doubles each time. An attacker with many addresses therefore cannot try
-the million codes in an evening. The memory used is bounded.
+device can pair for one minute, and this time doubles each time. So even an attacker with many addresses cannot try the
+million codes in an evening. The memory for counters is limited.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from web.security.addresses import make_client_key
 
 MAX_TRIES_PER_CLIENT = 5
-"""Number of successive wrong codes after which a device must wait."""
+"""Number of consecutive wrong codes after which a device must wait."""
 LOCKOUT_S = 600.0
 MAX_TRIES_ALL_CLIENTS = 30
-"""Number of wrong codes of all devices together after which all devices must wait."""
+"""Number of wrong codes from all devices together after which all devices must wait."""
 FIRST_PAUSE_S = 60.0
 MAX_PAUSE_S = 3600.0
 MAX_TRACKED_CLIENTS = 256
-"""Largest number of devices with a counter of wrong codes; the counter with the oldest wrong code is removed first."""
+"""Largest number of devices whose wrong codes are counted. At the limit, the one with the oldest wrong code is
+forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failures:
-    """Number of successive wrong codes, and the time of the last wrong code."""
+    """Number of consecutive wrong codes, and the time of the last one."""
 
     count: int
     last_at: float

@@ -1,7 +1,7 @@
 """HTTP and HTTPS server of the Flask application.
 
 One thread with an event loop (uvicorn) accepts connections, reads requests, and sends responses and event streams, over
-http and https. Browsers require https to keep the screen on or to install an app. Worker threads handle only complete
+http and https. (Browsers require https to keep the screen on or to install an app.) Worker threads handle only complete
 requests, so that open pages, idle connections and slow clients do not block other clients.
 """
 
@@ -28,20 +28,21 @@ from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time,
 from web.streams import AsgiApp, deliver_events
 
 THREADS = 24
-"""Number of worker threads. A request needs a thread for milliseconds, a command until the board is read.
+"""Number of worker threads. A request needs one for milliseconds, a command until the board is read.
 
-The session has about a dozen threads, so the program has at most 40, however many pages are open.
+The session has about a dozen threads. So the program has at most 40, however many pages are open.
 """
 SEND_TIMEOUT_MS = 10_000
-"""Milliseconds without a TCP acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
+"""Time without a TCP acknowledgement after which a connection is closed, in milliseconds (RFC 5482, TCP_USER_TIMEOUT).
+"""
 CLOSE_TIMEOUT_S = 2.0
-"""Seconds to wait for requests in progress when the server is closed."""
+"""Time to wait for requests in progress when the server is closed, in seconds."""
 _SPARE_FILES = 256
 """Number of file descriptors reserved for other uses than connections: store, camera, pins, libraries."""
 
 
 class PortInUseError(TilekeeperError, OSError):
-    """The TCP port `port` is in use by another program."""
+    """Error if the TCP port `port` is in use by another program."""
 
     def __init__(self, error: OSError, port: int) -> None:
         super().__init__(*error.args)
@@ -49,12 +50,12 @@ class PortInUseError(TilekeeperError, OSError):
 
 
 class CertificateError(TilekeeperError):
-    """An unusable TLS certificate or key. The message has one line and names the files."""
+    """Error for an unusable TLS certificate or key. The message has one line and names the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """Certificate, key and port for https; both may be in one file."""
+    """Certificate, key and port for https. Certificate and key may be in one file."""
 
     certificate: Path
     key: Path
