@@ -282,6 +282,11 @@ class Board:
         return range(start, end + 1, 1 if across else BOARD_SIZE)
 
 
+def run_ends(run: range, across: bool) -> tuple[Square, ...]:
+    """Return the squares directly before and after a run of squares; a square outside the board is left out."""
+    return RAYS_BACK[across][run[0]][:1] + RAYS_FORWARD[across][run[-1]][:1]
+
+
 EMPTY_BOARD = Board()
 
 
@@ -289,10 +294,7 @@ def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:
     if symbol == EMPTY:
         return None
     if tiles is not None:
-        parsed = tiles.parse(symbol)
-        if len(parsed) != 1:
-            raise NotationError(f"{symbol!r} is not one tile of the set {tiles.name!r}")
-        return parsed[0]
+        return tiles.parse_tile(symbol)
     if symbol == BLANK:
         return Tile.unnamed()
     if symbol == symbol.lower() != symbol.upper():

@@ -26,7 +26,7 @@ from engine.events import (
     TurnInserted,
 )
 from engine.messages import make_message
-from engine.plays import Play
+from engine.plays import Placement, Play
 from engine.state import CLOSING_KINDS, Turn, TurnKind
 from engine.tiles import Tile
 
@@ -142,15 +142,19 @@ def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile
             return ledger[:at] + ledger[at + 1 :]
         return _replace_event(ledger, at, replace(ledger[at], event=replace(event, tile=tile)))
     if isinstance(event, PositionEntered):
-        board = [(s, change(t) if s == square else t) for s, t in event.board]
-        changed = replace(event, board=tuple((s, t) for s, t in board if t))
+        changed = replace(event, board=_change_placement(event.board, square, change))
         return _replace_event(ledger, at, replace(ledger[at], event=changed))
     assert isinstance(event, PlayMade)
-    tiles = [(s, change(t) if s == square else t) for s, t in event.play.tiles]
-    moved = [(s, change(t) if s == square else t) for s, t in event.play.rearranged]
-    play = Play(tuple((s, t) for s, t in tiles if t), tuple((s, t) for s, t in moved if t))
+    play = Play(*(_change_placement(part, square, change) for part in (event.play.tiles, event.play.rearranged)))
     made: StateEvent = PlayMade(event.player, play) if play.tiles else Passed(event.player)
     return _replace_event(ledger, at, CorrectedEvent(made, ledger[at].score if play.tiles else None))
+
+
+def _change_placement(
+    placements: tuple[Placement, ...], square: Square, change: Callable[[Tile], Tile | None]
+) -> tuple[Placement, ...]:
+    changed = ((s, change(tile) if s == square else tile) for s, tile in placements)
+    return tuple((s, tile) for s, tile in changed if tile)
 
 
 def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: str) -> Ledger:
@@ -191,5 +195,6 @@ def _correct_square(
     if not isinstance(event, PlayMade):
         text = "no tiles were played in turn {0}, so the tile on {1} cannot belong to it"
         raise RulesError(make_message("turn-laid-none", text, turn, square_name(square)))
-    play = Play.from_tiles({**dict(event.play.tiles), square: tile}, dict(event.play.rearranged))
-    return _replace_event(ledger, at, replace(ledger[at], event=PlayMade(event.player, play)))
+    return _replace_event(
+        ledger, at, replace(ledger[at], event=PlayMade(event.player, event.play.with_tile(square, tile)))
+    )

@@ -67,17 +67,20 @@ class Game:
         first = next(events, None)
         if not isinstance(first, GameStarted):
             raise RulesError(make_message("no-beginning", "the first event of a game must be GameStarted"))
-        game = cls((first,), create_state(first), ())
-        for event in events:
-            game = game.push(event)
-        return game
+        return cls((first,), create_state(first), ()).push(*events)
 
-    def push(self, event: Event) -> Game:
-        """Return the game after one more event. An illegal play is accepted: verify a play with `check_play` first.
+    def push(self, *events: Event) -> Game:
+        """Return the game after more events. An illegal play is accepted: verify a play with `check_play` first.
 
         Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile
         that is not in the tile set.
         """
+        game = self
+        for event in events:
+            game = game._push_event(event)
+        return game
+
+    def _push_event(self, event: Event) -> Game:
         if isinstance(event, GameStarted):
             raise RulesError(make_message("already-started", "the game has already started"))
         if isinstance(event, Undone | Redone):

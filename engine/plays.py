@@ -94,6 +94,10 @@ class Play:
         """The newly covered squares."""
         return tuple([square for square, _ in self.tiles])
 
+    def with_tile(self, square: Square, tile: Tile) -> Play:
+        """Return the play with `tile` on a newly covered square, in place of its tile there or as one more tile."""
+        return Play.from_tiles({**dict(self.tiles), square: tile}, dict(self.rearranged))
+
     def apply_to(self, board: Board) -> Board:
         """Return the board after the play."""
         return board.with_tiles(dict(self.tiles + self.rearranged))

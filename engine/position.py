@@ -29,7 +29,7 @@ def set_up_position(state: State, event: PositionEntered) -> State:
     if not 0 <= event.to_move < count:
         raise RulesError(make_message("nobody-begins", "there is no player number {0} who could begin", event.to_move))
     state = replace(state, board=EMPTY_BOARD.with_tiles(dict(event.board)))
-    if excess := [tile for tile, left in state.stock().items() if left < 0]:
+    if excess := state.tiles.find_excess(state.board.faces()):
         text = "the board has more of these tiles than the set: {0}"
         raise RulesError(make_message("position-excess", text, ", ".join(excess)))
     bag_count = max(0, state.unseen().total() - count * state.rules.rack_size)

@@ -13,10 +13,7 @@ from types import MappingProxyType
 
 from engine.board import EMPTY_BOARD, Board, Layout, load_layout
 from engine.errors import RulesError
-from engine.events import (
-    EndReason,
-    GameStarted,
-)
+from engine.events import EndReason, GameStarted
 from engine.messages import make_message
 from engine.plays import Placement, Play
 from engine.reading import BLANK
@@ -203,16 +200,9 @@ def check_play(state: State, play: Play, player: int | None = None) -> Status:
         found |= Status.TOO_MANY_TILES
     if state.end_reason:
         found |= Status.GAME_OVER
-    if find_excess_tiles(state, play):
+    if state.tiles.find_excess(play.apply_to(state.board).faces()):
         found |= Status.MORE_THAN_SET
     return found
-
-
-def find_excess_tiles(state: State, play: Play) -> tuple[str, ...]:
-    """Return the letters that occur on the board, after a play, more often than in the tile set."""
-    return tuple(
-        tile for tile, left in state.tiles.count_remaining(play.apply_to(state.board).faces()).items() if left < 0
-    )
 
 
 def find_challengeable_turn(state: State) -> Turn | None:

@@ -247,6 +247,10 @@ class TileSet:
         left.subtract(tiles)
         return left
 
+    def find_excess(self, tiles: Iterable[str]) -> tuple[str, ...]:
+        """Return each tile that occurs in `tiles` more often than in the set."""
+        return tuple(tile for tile, left in self.count_remaining(tiles).items() if left < 0)
+
 
 def _lower(letter: str) -> str:
     small = {"İ": "i", _APOSTROPHE: _BLANK_APOSTROPHE}.get(letter) or letter.lower()

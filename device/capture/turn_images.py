@@ -130,7 +130,7 @@ def find_extended_play(
     game: Game,
     inference: Inference,
     stable_readings: Iterable[tuple[BoardReading, float]],
-    history: ReadingHistory | None,
+    history: ReadingHistory,
     words: WordList | None,
 ) -> tuple[PlayMade, PlayMade] | None:
     """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
@@ -182,7 +182,7 @@ def _find_single_play(inference: Inference) -> PlayMade | None:
 
 
 def split_turns(
-    game: Game, last: BoardReading, key_frame_readings: Sequence[BoardReading], history: ReadingHistory | None
+    game: Game, last: BoardReading, key_frame_readings: Sequence[BoardReading], history: ReadingHistory
 ) -> Inference | None:
     """Infer two turns from the last reading and a key frame that shows only the first play.
 

@@ -28,7 +28,7 @@ from device.storage.store import GameStore
 from engine.board import Square
 from engine.events import Challenged, Event, GameStarted, PlayWithdrawn, PositionEntered
 from engine.game import Game
-from engine.inference.history import ReadingHistory
+from engine.inference.history import EMPTY_HISTORY
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.state import Turn
@@ -63,7 +63,7 @@ class GameController:
         """Notices for the next snapshot."""
         self.open_question: OpenQuestion | None = None
         """The question that the players have not answered yet, or None."""
-        self.reading_history: ReadingHistory | None = None
+        self.reading_history = EMPTY_HISTORY
         """Evidence from earlier readings of this game's board."""
         self.board_colours: tuple[tuple[str, str], ...] = ()
         """The colours of the board by premium, in the format of `TableSnapshot.board_colours`."""
@@ -134,7 +134,7 @@ class GameController:
     def open_log(self, log: GameLog) -> None:
         """Continue the game of a log, with the question that was open when the program stopped."""
         self.notices += self._question_note.restore(log, self.pictures)
-        self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
+        self._log, self.reading_history, self._look_view, self.squares_to_clear = log, EMPTY_HISTORY, None, ()
         self._memory.start_game(log.game)
         self._shown_warnings.clear()
         self._clock_keeper = ClockKeeper(self.store, log, self._now)
@@ -196,7 +196,7 @@ class GameController:
             words = find_deciding_words(self.words)
             game = answer_deferred_question(self.game, question, answer, stays_open=stays_open, words=words)
         self.change_history(game)
-        self.reading_history = None
+        self.reading_history = EMPTY_HISTORY
 
     def change_history(self, game: Game, *notices: Notice) -> None:
         """Replace the events of the current game with those of `game`, as one press, and show `notices`.
@@ -300,7 +300,7 @@ class GameController:
         if self.store.picture_problem:
             self.notices += (make_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE),)
         if any(isinstance(event, PositionEntered) for event in events):
-            self.reading_history = None  # its evidence is about a board without these tiles
+            self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
         is_void = self.game.rules.challenge is ChallengeRule.VOID
         count = sum(
             (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
@@ -322,13 +322,13 @@ class GameController:
             self._report_unsaved(step())
         if self._clock_keeper:
             self._clock_keeper.restore_press(before, self.game)
-        self.reading_history, self.squares_to_clear = None, ()
+        self.reading_history, self.squares_to_clear = EMPTY_HISTORY, ()
         self._memory.start_game(self.game)
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered; show the resulting notices and question."""
         proposal = Proposal(
-            self.game, tuple(events), Source.HAND, None, None, self.words, self._memory.history, self.seat
+            self.game, tuple(events), Source.HAND, None, EMPTY_HISTORY, self.words, self._memory.history, self.seat
         )
         with convert_engine_errors():
             verdict = validate_turn(proposal)

@@ -33,7 +33,6 @@ from engine.rules import ChallengeRule
 from engine.tiles import TileSet
 from engine.validation import Finding, Option, Reason
 from engine.validation.deferred_questions import find_open_questions
-from engine.validation.findings import push_events
 
 WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
 """Keys of the question who has challenged a valid play: that player loses the next turn (first key) or points (second).
@@ -300,4 +299,4 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
         return get_text("answer-start-here", game.players[option.events[-1].to_move])
     if isinstance(option.events[-1], BlankNamed):
         return get_text("answer-blank", option.events[-1].letter)
-    return format_sentence(explanation_text(game, push_events(game, option.events), option.events, ""))
+    return format_sentence(explanation_text(game, game.push(*option.events), option.events, ""))

@@ -11,10 +11,11 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from math import exp, prod
 
-from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
+from engine.board import SQUARES, Board, Square, run_ends, square_name
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrected, TileRecycled, TurnCorrected
 from engine.game import Game
 from engine.inference.history import (
+    EMPTY_HISTORY,
     MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
     NO_EVIDENCE,
@@ -23,14 +24,14 @@ from engine.inference.history import (
     align_reading,
     face_of,
     find_inconsistent_squares,
+    tile_confidence,
 )
 from engine.inference.hypotheses import Hypothesis, find_misread_tiles, generate_hypotheses
 from engine.inference.placements import build_play_as_seen
 from engine.messages import format_list, join_messages, make_message
-from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.scoring import Status, check_placement, describe_status
 from engine.state import Turn, TurnKind
-from engine.tiles import Tile
 
 MIN_CERTAINTY = 0.95
 """Certainty (0..1) below which the players are asked. At 0.9, worn print and glare still caused wrong letters."""
@@ -106,20 +107,19 @@ class Inference:
 def infer_play(
     game: Game,
     reading: BoardReading,
-    history: ReadingHistory | None = None,
+    history: ReadingHistory = EMPTY_HISTORY,
     correctable_squares: Container[Square] = SQUARES,
 ) -> Inference:
     """Infer the events since the last turn from a reading of the board.
 
-    `history` is `Inference.history` of the previous call, or None for the first reading. Recorded tiles are only
-    corrected on `correctable_squares`. The function has no side effects and takes milliseconds.
+    `history` is `Inference.history` of the previous call. Recorded tiles are only corrected on `correctable_squares`.
+    The function has no side effects and takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
     >>> infer_play(game, BoardReading.from_rows(rows)).best.text
     'Anna played HORN at 8F for 14'
     """
-    history = history or ReadingHistory()
     fit = align_reading(game, reading)
     in_sight = reading.shows_tiles
     history = replace(history, strange_count=history.strange_count + in_sight if fit is None else 0)
@@ -190,7 +190,7 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
         misread_squares=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
         moved_tiles=hypothesis.moved_tiles,
         unsure_squares=tuple(
-            s for s in sorted(fresh - settled) if _tile_confidence(squares[s], board[s]) < MIN_CLEAR_PROBABILITY
+            s for s in sorted(fresh - settled) if tile_confidence(squares[s], board[s]) < MIN_CLEAR_PROBABILITY
         ),
         covered_squares=_find_covered_squares(before, hypothesis, evidence),
         status=check_placement(hypothesis.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
@@ -206,17 +206,8 @@ def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Eviden
     laid = {s for s in board.differences(before.board) if board[s]}
     runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.tile_run(s, across)]]
     lines = [(run, across) for covered, run, across in runs if len(laid) == 1 or len(laid & covered) > 1]
-    ends = {s for run, across in lines for s in _find_end_squares(run, across)}
+    ends = {s for run, across in lines for s in run_ends(run, across)}
     return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _MIN_COVERED_PROBABILITY))
-
-
-def _find_end_squares(run: range, across: bool) -> list[Square]:
-    """Return the squares directly before and after a run of tiles in a row or column.
-
-    A square outside the board is left out.
-    """
-    step, line = (1, row_of) if across else (BOARD_SIZE, column_of)
-    return [s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])]
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
@@ -229,7 +220,7 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
     fresh = [s for s in before.board.differences(board) if board[s] and s not in evidence.hidden_squares]
     reads = [(evidence.reading.squares[s], board[s]) for s in fresh]
     letters = prod(
-        min(1.0, _tile_confidence(read, tile) / max(read.occupancy()[2], MIN_CANDIDATE_PROBABILITY))
+        min(1.0, tile_confidence(read, tile) / max(read.occupancy()[2], MIN_CANDIDATE_PROBABILITY))
         for read, tile in reads
     )
     return min(best.likelihood, letters)
@@ -246,11 +237,6 @@ def _is_confirmation_needed(best: Explanation) -> bool:
     return best.is_waiting or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
-def _tile_confidence(read: SquareReading, tile: Tile | None) -> float:
-    """Return the probability of `tile` in the reading of a square. A blank may be read as its letter."""
-    return max(read.probability(face_of(tile)), read.probability(tile.letter) if tile else 0.0)
-
-
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
     """Return the squares about which the players must be asked: surplus, missing and moved tiles."""
     squares = evidence.reading.squares
@@ -264,7 +250,7 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
     """Return the history for the next call. It starts again with this reading on squares whose tile changed."""
     after = best.game.board
     changed = set(before.board.differences(after))
-    fresh = ReadingHistory().with_reading(evidence.reading, Board(), changed).log_likelihoods
+    fresh = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed).log_likelihoods
     guessed = {square: {face_of(after[square]): NO_EVIDENCE} for square in fresh if after[square] and not fresh[square]}
     kept = {square: sums for square, sums in history.log_likelihoods.items() if square not in changed}
     return replace(history, log_likelihoods={**kept, **fresh, **guessed}).with_false_readings(evidence, after)

@@ -80,6 +80,11 @@ def face_of(tile: Tile | None) -> str:
     return EMPTY if tile is None else tile.face
 
 
+def tile_confidence(read: SquareReading, tile: Tile | None) -> float:
+    """Return the probability of `tile` in the reading of a square. A blank may be read as its letter."""
+    return max(read.probability(face_of(tile)), read.probability(tile.letter) if tile else 0.0)
+
+
 def is_consistent(symbol: str, tile: Tile | None) -> bool:
     """Return True if `symbol` is a correct reading of `tile`. The letter of a blank is also a correct reading."""
     return symbol == EMPTY if tile is None else symbol in (tile.face, tile.letter)
@@ -112,7 +117,7 @@ class Evidence:
     early_squares: frozenset[Square] = frozenset()
 
     @cached_property
-    def _empty_log_likelihoods(self) -> tuple[float, ...]:
+    def empty_log_likelihoods(self) -> tuple[float, ...]:
         """The log-likelihood (nats) that each square is empty. A repeated false reading of a tile supports it."""
         likelihoods = [
             empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
@@ -135,7 +140,7 @@ class Evidence:
     @cached_property
     def _old_board_log_likelihoods(self) -> tuple[float, ...]:
         """The log-likelihood (nats) of each square to be the same as on the old board."""
-        values = list(self._empty_log_likelihoods)
+        values = list(self.empty_log_likelihoods)
         for square in self.old_board.occupied_squares():
             tile, read = self.old_board.tile(square), self.reading.squares[square]
             symbols = {tile.face, tile.letter} if self.has_marked_blanks else {tile.face}
@@ -178,14 +183,10 @@ class Evidence:
     def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
         """Return the log-likelihood (nats) of `tile`, the recorded or a new one, on a square; None is no tile."""
         if tile is None:
-            return self._empty_log_likelihoods[square]
+            return self.empty_log_likelihoods[square]
         if tile == self.old_board[square]:
             return self._old_board_log_likelihoods[square]
         return self.new_tile_log_likelihood(square, tile)
-
-    def empty_log_likelihood(self, square: Square) -> float:
-        """Return the log-likelihood (nats) of no tile on a square."""
-        return self._empty_log_likelihoods[square]
 
     def new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
         """Return the log-likelihood (nats) of a new tile on a square."""
@@ -325,6 +326,10 @@ class ReadingHistory:
             ):
                 found[square] = best
         return found
+
+
+EMPTY_HISTORY = ReadingHistory()
+"""The history before the first reading."""
 
 
 def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Collection[Square] = ()) -> float | None:

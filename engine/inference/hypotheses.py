@@ -87,10 +87,8 @@ class Hypothesis:
 
     def push(self, *events: Event, log_prior: float = 0.0) -> Hypothesis:
         """Return the hypothesis with more events. `log_prior` (nats) is added to the prior of the hypothesis."""
-        game = self.game
-        for event in events:
-            game = game.push(event)
-        return replace(self, game=game, events=self.events + events, log_prior=self.log_prior + log_prior)
+        game, log_prior = self.game.push(*events), self.log_prior + log_prior
+        return replace(self, game=game, events=self.events + events, log_prior=log_prior)
 
     def find_unexplained_squares(self) -> frozenset[Square]:
         """Return the squares that are clearly read as a tile but are empty under this hypothesis."""
@@ -176,7 +174,7 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
     sets = nsmallest(
         _MAX_SQUARE_SETS,
         find_play_squares(game.state, evidence, allow_overlooked),
-        key=lambda squares: sum([evidence.empty_log_likelihood(square) for square in squares]),
+        key=lambda squares: sum([evidence.empty_log_likelihoods[square] for square in squares]),
     )
     stock = game.state.stock()
     for squares in sets:
@@ -226,7 +224,7 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
     """Return the log-likelihood (nats) of the tiles of `play`, relative to that of empty squares."""
     evidence = base.evidence
-    return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles])
+    return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihoods[s] for s, tile in play.tiles])
 
 
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.errors import NotationError, RulesError
 from engine.events import (
+    EndReason,
     Event,
     GameEnded,
     Passed,
@@ -28,12 +29,11 @@ from engine.inference.history import (
     MIN_AGREEMENT,
     MIN_CLEAR_PROBABILITY,
     MIN_TILES_IN_SIGHT,
-    ReadingHistory,
     align_reading,
     is_consistent,
     shift_reading,
 )
-from engine.inference.hypotheses import find_misread_tiles, replace_last_play
+from engine.inference.hypotheses import find_last_play, find_misread_tiles, replace_last_play
 from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind
@@ -125,8 +125,7 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
         return
     reading = align_reading(proposal.game, reading) or reading
     left = find_unexplained_squares(proposal.game_after, reading)
-    known = proposal.earlier.false_readings if proposal.earlier else {}
-    left = tuple(square for square in left if square not in known)
+    left = tuple(square for square in left if square not in proposal.earlier.false_readings)
     plays = sum(isinstance(event, PlayMade) for event in proposal.events)
     if len(left) > MAX_UNEXPLAINED_TILES or plays > MAX_PLAYS:
         options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
@@ -183,12 +182,11 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
     if reading is None or not any(isinstance(event, Passed) for event in proposal.events):
         return
     reading = align_reading(game, reading) or reading
-    known = proposal.earlier.false_readings if proposal.earlier else {}
     new = [
         square
         for square in SQUARES
         if game.board[square] is None
-        and square not in known
+        and square not in proposal.earlier.false_readings
         and reading.occupancy[square][2] >= MIN_NEW_TILE_PROBABILITY
         and (not game.board or any(game.board[near] for near in NEIGHBOURS[square]))
     ]
@@ -207,10 +205,8 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
 
 def find_last_play_squares(game: Game) -> set[Square]:
     """Return the squares of the last play on the board, or an empty set if the board has no play."""
-    for turn in reversed(game.turns):
-        if turn.kind is TurnKind.PLAY and turn.stands:
-            return {square for square, _ in turn.placements}
-    return set()
+    last = find_last_play(game)
+    return {square for square, _ in last.placements} if last else set()
 
 
 def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
@@ -231,9 +227,12 @@ def _is_hidden(reading: BoardReading, square: Square) -> bool:
 
 def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
     """Return the options to read again, to end the game, and to record the events (unless they are only a pass)."""
-    meant: tuple[Event, ...] = tuple(event for event in proposal.events if not isinstance(event, Passed))
-    first, end = LOOK_AGAIN, Option((GameEnded(proposal.game.end_due) if proposal.game.end_due else GameEnded(),))
-    return (first, end, Option(proposal.events)) if meant else (first, end)
+    meant = not all(isinstance(event, Passed) for event in proposal.events)
+    return (LOOK_AGAIN, _end_option(proposal.game), *([Option(proposal.events)] if meant else []))
+
+
+def _end_option(game: Game) -> Option:
+    return Option((GameEnded(game.end_due or EndReason.AGREED),))
 
 
 def _shows_new_tiles(proposal: Proposal, reading: BoardReading) -> bool:
@@ -261,7 +260,7 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     removed = (Option(proposal.events), *([Option(replaced)] if replaced else []))
     options: tuple[Option, ...] = (*removed, LOOK_AGAIN)
     if game.bag_count == 0:
-        options = (LOOK_AGAIN, Option((GameEnded(game.end_due) if game.end_due else GameEnded(),)), *removed)
+        options = (LOOK_AGAIN, _end_option(game), *removed)
     squares = tuple(sorted(find_last_play_squares(game)))
     yield Finding(Reason.TILES_REMOVED, (game.players[withdrawn[0].player],), options, squares, needs_picture=True)
 
@@ -279,8 +278,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
         is_consistent(reading.squares[square].symbol, game.board[square]) for square in game.board.occupied_squares()
     ):
         return
-    history = (proposal.earlier or ReadingHistory()).with_reading(reading, game.board)
-    misread = find_misread_tiles(game, reading, history)
+    misread = find_misread_tiles(game, reading, proposal.earlier.with_reading(reading, game.board))
     changes = tuple(event for event in misread if event.square not in questions.squares | questions.open_squares)
     if not changes:
         return

@@ -30,12 +30,19 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
-from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, align_reading, face_of
+from engine.inference.history import (
+    EMPTY_HISTORY,
+    MIN_CLEAR_PROBABILITY,
+    Evidence,
+    ReadingHistory,
+    align_reading,
+    face_of,
+)
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.reading import BoardReading
-from engine.validation.findings import MIN_LETTER_CONFIDENCE, push_events
+from engine.validation.findings import MIN_LETTER_CONFIDENCE
 from engine.validation.void_plays import withdraw_void_plays
 
 MAX_OPEN_QUESTIONS = 3
@@ -58,7 +65,7 @@ def find_provisional_turns(game: Game) -> frozenset[int]:
     numbers: set[int] = set()
     for question in find_open_questions(game):
         before = _find_game_before(game, question)
-        after = push_events(before, game.events[len(before.events) : game.events.index(question)])
+        after = before.push(*game.events[len(before.events) : game.events.index(question)])
         numbers |= {*range(len(before.turns), len(after.turns))}
     return frozenset(numbers)
 
@@ -113,11 +120,11 @@ def answer_deferred_question(
     answers = question.answers[answer]
     if words is not None:
         answers, _ = withdraw_void_plays(before, answers, words)
-    new = push_events(before, answers)
+    new = before.push(*answers)
     new = new.push(replace(question, chosen=answer, count=len(answers)))
     if not stays_open:
         new = new.push(QuestionClosed(number))
-    old = push_events(before, game.events[len(before.events) : after])
+    old = before.push(*game.events[len(before.events) : after])
     shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
     return _repeat_events(game.events[after:], old, new, shift)
 
@@ -199,7 +206,7 @@ def _move_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShif
 
 
 def settle_questions(
-    game: Game, reading: BoardReading, history: ReadingHistory | None = None, words: WordList | None = None
+    game: Game, reading: BoardReading, history: ReadingHistory = EMPTY_HISTORY, words: WordList | None = None
 ) -> Game:
     """Return the game after the deferred questions that a new reading answers.
 
@@ -208,7 +215,7 @@ def settle_questions(
     `answer_deferred_question`.
     """
     for question in find_open_questions(game):
-        answer = _find_settled_answer(game, question, reading, history or ReadingHistory())
+        answer = _find_settled_answer(game, question, reading, history)
         if answer is not None:
             game = answer_deferred_question(game, question.number, answer, words=words)
     return game
@@ -279,11 +286,11 @@ def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], r
 
 def _find_disputed_squares(before: Game, answers: Sequence[Sequence[Event]]) -> tuple[Square, ...]:
     """Return the squares on which a reading can distinguish the answers, because their boards differ there."""
-    boards = [push_events(before, events).board for events in answers]
+    boards = [before.push(*events).board for events in answers]
     found = {square for board in boards for square in boards[0].differences(board)}
     return tuple(sorted(s for s in found if len({face_of(board[s]) for board in boards}) > 1))
 
 
 def _read_faces(before: Game, events: Sequence[Event], squares: Sequence[Square]) -> tuple[str, ...]:
-    board = push_events(before, events).board
+    board = before.push(*events).board
     return tuple(face_of(board[square]) for square in squares)

@@ -15,9 +15,9 @@ from engine.game import Game
 from engine.inference.history import MIN_EARLIER_TILE_PROBABILITY
 from engine.plays import Play
 from engine.scoring import score_play
-from engine.state import Turn, TurnKind, check_play
+from engine.state import Turn, check_play
 from engine.tiles import Tile
-from engine.validation.findings import Finding, Option, Proposal, Reason, push_events
+from engine.validation.findings import Finding, Option, Proposal, Reason
 from engine.validation.play_checks import find_end_squares, find_unlisted_words
 
 
@@ -81,7 +81,7 @@ class _MovedTiles:
         if not rest:
             return (corrected,)
         follows = replace(self.event, play=Play.from_tiles(rest))
-        return None if push_events(game, (corrected,)).check_play(follows.play) else (corrected, follows)
+        return None if game.push(corrected).check_play(follows.play) else (corrected, follows)
 
     def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:
         """Return the options of the question, the most likely option first.
@@ -109,16 +109,16 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
     together = _MovedTiles(proposal, last, event, dict(event.play.tiles))
     if together.is_pressed_again or together.is_completion():
         yield together
-    earlier = proposal.earlier.faint_tiles if proposal.earlier else {}
     ends = find_end_squares(last.board, Play(last.placements))
     for square, tile in event.play.tiles:
         one = _MovedTiles(proposal, last, event, {square: tile})
-        if square in ends and (earlier.get(square, 0.0) >= MIN_EARLIER_TILE_PROBABILITY or one.is_completion()):
+        if square in ends and (
+            proposal.earlier.faint_tiles.get(square, 0.0) >= MIN_EARLIER_TILE_PROBABILITY or one.is_completion()
+        ):
             yield one
 
 
 def _find_last_turn(game: Game) -> Turn | None:
     """Return the last turn if it is a play that was not withdrawn and rearranged no word, otherwise None."""
     last = game.turns[-1] if game.turns else None
-    is_play = last is not None and last.kind is TurnKind.PLAY and last.stands and last.play is not None
-    return last if last is not None and is_play and last.play and not last.play.rearranged else None
+    return last if last and last.play and last.stands and not last.play.rearranged else None

@@ -9,11 +9,10 @@ from enum import StrEnum
 from engine.board import Square
 from engine.events import Event, Exchanged, Passed, PlayMade
 from engine.game import Game
-from engine.inference.history import ReadingHistory
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory, tile_confidence
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BoardReading, SquareReading
-from engine.tiles import Tile
 
 MIN_LETTER_CONFIDENCE = 0.98
 """Confidence below which a letter counts as doubtful. In photographs, 1 % of the letters are doubtful."""
@@ -127,7 +126,7 @@ class QuestionHistory:
 
     def with_play(self, play: Play, reading: BoardReading) -> QuestionHistory:
         """Return the history with the doubtful squares of a new play added."""
-        unsure = {s for s, tile in play.tiles if read_confidence(reading, s, tile) < MIN_LETTER_CONFIDENCE}
+        unsure = {s for s, tile in play.tiles if tile_confidence(reading.squares[s], tile) < MIN_LETTER_CONFIDENCE}
         return replace(self, doubtful_squares=self.doubtful_squares | unsure)
 
     def without_squares(self, squares: Iterable[Square]) -> QuestionHistory:
@@ -160,7 +159,7 @@ class Proposal:
     """A turn before it is recorded: the new events, and the game to which the events are added.
 
     - `reading`: the reading from which the events were inferred, or None.
-    - `earlier`: the history of earlier readings, or None.
+    - `earlier`: the history of earlier readings.
     - `words`: the word list in use, or None.
     - `question_history`: the earlier questions.
     - `seat`: the player whose button or phone ended the turn, or None if the turn was ended in another way.
@@ -170,7 +169,7 @@ class Proposal:
     events: tuple[Event, ...]
     source: Source
     reading: BoardReading | None = None
-    earlier: ReadingHistory | None = None
+    earlier: ReadingHistory = EMPTY_HISTORY
     words: WordList | None = None
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
@@ -178,7 +177,7 @@ class Proposal:
     @property
     def game_after(self) -> Game:
         """The game after the proposed events. Raises `RulesError` or `NotationError` for impossible events."""
-        return push_events(self.game, self.events)
+        return self.game.push(*self.events)
 
     @property
     def single_play(self) -> PlayMade | None:
@@ -214,16 +213,3 @@ class Verdict:
     events: tuple[Event, ...]
     question: Finding | None = None
     notices: tuple[Finding, ...] = ()
-
-
-def read_confidence(reading: BoardReading, square: Square, tile: Tile) -> float:
-    """Return the confidence (0..1) that `tile` is on a square. A blank may be read as its letter."""
-    read = reading.squares[square]
-    return max(read.probability(tile.face), read.probability(tile.letter))
-
-
-def push_events(game: Game, events: Iterable[Event]) -> Game:
-    """Return the game after the events. Raises `RulesError` or `NotationError` for impossible events."""
-    for event in events:
-        game = game.push(event)
-    return game

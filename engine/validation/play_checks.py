@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
-from engine.board import EMPTY_BOARD, SQUARES, Board, Square, column_of, row_of, square_name
+from engine.board import EMPTY_BOARD, Board, Square, run_ends, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, PositionEntered
 from engine.game import Game
+from engine.inference.history import tile_confidence
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.position import find_loose_squares
-from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
+from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
 from engine.transitions import replay_ledger
@@ -32,7 +32,6 @@ from engine.validation.findings import (
     Proposal,
     Reason,
     Source,
-    read_confidence,
 )
 
 MIN_MARKED_BLANK_PROBABILITY = 0.01
@@ -87,8 +86,8 @@ def check_record(proposal: Proposal) -> Iterator[Finding]:
             if flag in turn.status:
                 yield Finding(reason, (name,), squares=squares)
         if Status.MORE_THAN_SET in turn.status:
-            excess = [tile for tile, left in after.tiles.count_remaining(turn.board.faces()).items() if left < 0]
-            yield Finding(Reason.MORE_THAN_SET, (name, ", ".join(excess)), squares=squares)
+            excess = ", ".join(after.tiles.find_excess(turn.board.faces()))
+            yield Finding(Reason.MORE_THAN_SET, (name, excess), squares=squares)
 
 
 def check_position(proposal: Proposal) -> Iterator[Finding]:
@@ -184,12 +183,7 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
     letters = find_blank_letters(after.state, square, words.__contains__) if words is not None else after.tiles.letters
     options = [Option(proposal.events)]
     if proposal.reading is not None:
-        likely = find_plausible_letters(proposal.game, proposal.reading, square, Tile.unnamed())
-        others = [
-            Play.from_tiles({**dict(event.play.tiles), square: Tile(letter)}, dict(event.play.rearranged))
-            for letter in islice(sorted(likely, key=lambda letter: -likely[letter]), MAX_ALTERNATIVES)
-        ]
-        options += [Option(_replace_play(proposal, other)) for other in others if not proposal.game.check_play(other)]
+        options += _offer_other_letters(proposal, proposal.game, proposal.reading, event.play, square)
     options += [Option((*proposal.events, BlankNamed(square, letter))) for letter in letters]
     yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
 
@@ -202,7 +196,7 @@ def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:
     for square, tile in event.play.tiles:
         if tile.is_blank or reading.squares[square].probability(BLANK) < MIN_MARKED_BLANK_PROBABILITY:
             continue
-        marked = Play.from_tiles({**dict(event.play.tiles), square: Tile(tile.letter, is_blank=True)})
+        marked = event.play.with_tile(square, Tile(tile.letter, is_blank=True))
         if not _find_game_before(proposal, event).check_play(marked):
             options = (Option(proposal.events), Option(_replace_play(proposal, marked)))
             values = (square_name(square), tile.letter)
@@ -228,9 +222,10 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
     if not unlisted or proposal.question_history.words.issuperset(unlisted):
         return
     others = find_listed_alternatives(game, event.play, reading, words)
-    if others or find_least_confidence(event.play, reading) < MIN_LETTER_CONFIDENCE:
+    confidences = [tile_confidence(reading.squares[square], tile) for square, tile in event.play.tiles]
+    if others or min(confidences) < MIN_LETTER_CONFIDENCE:
         options = [Option(proposal.events)]
-        options += [Option(_replace_play(proposal, other)) for other in islice(others, MAX_ALTERNATIVES)]
+        options += [Option(_replace_play(proposal, other)) for other in others[:MAX_ALTERNATIVES]]
         values, squares = (", ".join(unlisted),), event.play.squares
         if others:
             squares = tuple(
@@ -269,23 +264,28 @@ def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
     if event is None or reading is None or proposal.words is None or proposal.game.rules.open_dictionary:
         return
     game = _find_game_before(proposal, event)
-    unsure = tuple(s for s, tile in event.play.tiles if read_confidence(reading, s, tile) < MIN_LETTER_CONFIDENCE)
+    unsure = tuple(
+        s for s, tile in event.play.tiles if tile_confidence(reading.squares[s], tile) < MIN_LETTER_CONFIDENCE
+    )
     if not unsure:
         return
-    options = [Option(proposal.events)]
-    square, tile = unsure[0], dict(event.play.tiles)[unsure[0]]
-    likely = find_plausible_letters(game, reading, square, tile)
-    for letter in islice(sorted(likely, key=lambda letter: -likely[letter]), MAX_ALTERNATIVES):
-        other = Play.from_tiles({**dict(event.play.tiles), square: Tile(letter)}, dict(event.play.rearranged))
-        if not game.check_play(other):
-            options.append(Option(_replace_play(proposal, other)))
+    others = _offer_other_letters(proposal, game, reading, event.play, unsure[0])
     values = (", ".join(map(square_name, unsure)),)
-    yield Finding(Reason.LETTER_UNSURE, values, (*options, LOOK_AGAIN), unsure, needs_picture=True)
+    options = (Option(proposal.events), *others, LOOK_AGAIN)
+    yield Finding(Reason.LETTER_UNSURE, values, options, unsure, needs_picture=True)
 
 
-def find_least_confidence(play: Play, reading: BoardReading) -> float:
-    """Return the lowest confidence (0..1) among the new tiles of a play."""
-    return min(read_confidence(reading, square, tile) for square, tile in play.tiles)
+def _offer_other_letters(
+    proposal: Proposal, game: Game, reading: BoardReading, play: Play, square: Square
+) -> list[Option]:
+    """Return the options with the most plausible other letters on a square of the play, if the rules allow them.
+
+    `game` is the game before the play.
+    """
+    likely = find_plausible_letters(game, reading, square, dict(play.tiles)[square])
+    letters = sorted(likely, key=lambda letter: -likely[letter])[:MAX_ALTERNATIVES]
+    others = (play.with_tile(square, Tile(letter)) for letter in letters)
+    return [Option(_replace_play(proposal, other)) for other in others if not game.check_play(other)]
 
 
 def _get_open_words(proposal: Proposal) -> WordList | None:
@@ -337,10 +337,9 @@ def find_unlisted_words(score: PlayScore, words: WordList) -> tuple[str, ...]:
 
 
 def _replace_one_tile(game: Game, play: Play, reading: BoardReading) -> Iterator[tuple[Play, float]]:
-    tiles = dict(play.tiles)
     for square, tile in play.tiles:
         for letter, probability in find_plausible_letters(game, reading, square, tile).items():
-            yield Play.from_tiles({**tiles, square: Tile(letter)}, dict(play.rearranged)), probability
+            yield play.with_tile(square, Tile(letter)), probability
 
 
 def find_plausible_letters(game: Game, reading: BoardReading, square: Square, tile: Tile) -> Mapping[str, float]:
@@ -365,11 +364,9 @@ def iterate_longer_plays(game: Game, play: Play, reading: BoardReading) -> Itera
 
     Squares that are certainly empty in the reading are left out.
     """
-    tiles = dict(play.tiles)
     for square in find_faint_end_squares(game, play, reading):
         for letter in game.tiles.letters:
-            longer = Play.from_tiles({**tiles, square: Tile(letter)}, dict(play.rearranged))
-            yield longer, reading.squares[square].probability(letter)
+            yield play.with_tile(square, Tile(letter)), reading.squares[square].probability(letter)
 
 
 def find_faint_end_squares(game: Game, play: Play, reading: BoardReading) -> tuple[Square, ...]:
@@ -383,15 +380,9 @@ def find_end_squares(board: Board, play: Play) -> tuple[Square, ...]:
 
     `board` is the board after the play. If a play of a single tile forms two words, both count as main words.
     """
-    squares = play.squares
-    lines = [
-        across for across in (True, False) if all(square in board.tile_run(squares[0], across) for square in squares)
-    ]
-    ends = set()
-    for across in lines:
-        run = board.tile_run(squares[0], across)
-        if len(run) < 2:
-            continue
-        step, line = (1, row_of) if across else (BOARD_SIZE, column_of)
-        ends |= {s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])}
+    ends: set[Square] = set()
+    for across in (True, False):
+        run = board.tile_run(play.squares[0], across)
+        if len(run) > 1 and all(square in run for square in play.squares):
+            ends.update(run_ends(run, across))
     return tuple(sorted(square for square in ends if board[square] is None))

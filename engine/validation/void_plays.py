@@ -9,7 +9,6 @@ from engine.errors import NotationError, RulesError
 from engine.events import Event, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.lexicon import WordList
-from engine.validation.findings import push_events
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ def withdraw_void_plays(
     found: list[VoidPlay] = []
     parts = list(_split_into_turns(events))
     for number, part in enumerate(parts):
-        before, game = game, push_events(game, part)
+        before, game = game, game.push(*part)
         recorded += part
         is_changed = bool(game.turns) and (not before.turns or game.turns[-1].words != before.turns[-1].words)
         invalid = game.find_void_words(words) if is_changed else ()

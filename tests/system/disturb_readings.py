@@ -35,10 +35,10 @@ from device.session.snapshot import WordList, is_listed
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.events import BlankNamed, Challenged, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import infer_play, turn_text
-from engine.inference.history import ReadingHistory
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import load_shipped_lexicon
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
@@ -95,7 +95,7 @@ class PressModel:
     `words` is the word list in use, None if words are not checked.
     """
 
-    def __init__(self, game: Game, words: WordList | None = None, history: ReadingHistory | None = None) -> None:
+    def __init__(self, game: Game, words: WordList | None = None, history: ReadingHistory = EMPTY_HISTORY) -> None:
         self.game = game
         self.words = words
         self.history = history
@@ -123,7 +123,7 @@ class PressModel:
         context = TurnContext(self.words, self.history, self.question_history)
         decision = decide(self.game, inference, reading, context)
         try:
-            self.game = push_events(self.game, decision.events)
+            self.game = self.game.push(*decision.events)
         except (NotationError, RulesError):
             self.has_notice = True  # the session shows why the command failed, and has recorded nothing
             return decision
@@ -142,7 +142,7 @@ class PressModel:
         asked = self.open_question
         if asked is not None and asked.is_deferrable:
             question = asked.make_deferred(self.game.events[len(self._before.events) :])
-            self.game = push_events(self.game, defer_question(self.game, question, self._reading))
+            self.game = self.game.push(*defer_question(self.game, question, self._reading))
 
     @property
     def has_open_question(self) -> bool:
@@ -167,14 +167,7 @@ class PressModel:
         """Return the game after an answer; the first one leaves what is recorded."""
         asked = self.open_question
         assert asked is not None, "there is no question to answer"
-        return push_events(self._before, asked.answers[number]) if number else self.game
-
-
-def push_events(game: Game, events: Iterable[Event]) -> Game:
-    """Return the game after these events. Raises `NotationError`, `RulesError`."""
-    for event in events:
-        game = game.push(event)
-    return game
+        return self._before.push(*asked.answers[number]) if number else self.game
 
 
 def agrees(game: Game, truth: Game) -> bool:
@@ -246,9 +239,9 @@ def _finish_press(session: PressModel, press: Press, answers_truth: bool) -> boo
     return has_spoken
 
 
-def make_history(game: Game) -> ReadingHistory | None:
+def make_history(game: Game) -> ReadingHistory:
     """Return what the session remembers after one good reading of the board as it is."""
-    return infer_play(game, make_clear_reading(game.board)).history if game.board else None
+    return infer_play(game, make_clear_reading(game.board)).history if game.board else EMPTY_HISTORY
 
 
 def classify_press(session: PressModel, truth: Game) -> Outcome:

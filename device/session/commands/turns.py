@@ -38,6 +38,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
+from engine.inference.history import EMPTY_HISTORY
 from engine.messages import key_of
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
@@ -45,7 +46,6 @@ from engine.state import Turn, TurnKind
 from engine.tiles import Tile
 from engine.validation import Reason
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
-from engine.validation.findings import push_events
 
 MIN_ENTERED_CERTAINTY = 0.8
 """Minimum share of the likelihood that the best explanation of an entered board needs to be accepted without a
@@ -191,7 +191,7 @@ class EnterBoard(TableCommand, frozen=True):
             raise make_refusal("board-unchanged")
         faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
-        asked = replace(controller.turn_context, earlier=None)
+        asked = replace(controller.turn_context, earlier=EMPTY_HISTORY)
         decision = decide(game, _match_entered_board(infer_play(game, reading), reading), reading, asked)
         named = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named))
@@ -233,7 +233,7 @@ def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Squar
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
     """Return events that name the blanks placed by `events`; their letters are those of the entered `tiles`."""
     with convert_engine_errors():
-        game = push_events(game, events)
+        game = game.push(*events)
     return tuple(
         BlankNamed(square, tile.letter)
         for square, tile in tiles.items()

@@ -25,13 +25,13 @@ from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
-from engine.inference.history import ReadingHistory
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
-from engine.validation.findings import Option, push_events
+from engine.validation.findings import Option
 from engine.validation.void_plays import withdraw_void_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
@@ -56,7 +56,7 @@ class TurnContext:
     """
 
     words: WordList | None = None
-    earlier: ReadingHistory | None = None
+    earlier: ReadingHistory = EMPTY_HISTORY
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
 
@@ -261,7 +261,7 @@ def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
 
 
 def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
-    return explanation_text(game, push_events(game, events), events, "")
+    return explanation_text(game, game.push(*events), events, "")
 
 
 def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[Event, ...]:

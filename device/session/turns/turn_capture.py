@@ -45,7 +45,7 @@ from device.session.turns.decision import (
 )
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
-from engine.inference.history import ReadingHistory, align_reading
+from engine.inference.history import align_reading
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
 from vision.focus import is_blurred
@@ -272,7 +272,7 @@ def _check_key_frames(
     seen = ((read(frame.decode_image()), stable_s) for frame, stable_s in find_stable_frames(key_frames, found.frame))
     boards = [(board, stable_s) for board, stable_s in seen if board]
     if (square := find_earlier_tile(game, plays[0].play, boards)) is not None:
-        earlier = (context.earlier or ReadingHistory()).with_early_tile(square)
+        earlier = context.earlier.with_early_tile(square)
         inferred = Decision(found.decision.events, notices=found.decision.notices)
         context = replace(context, earlier=earlier)
         return replace(found, decision=validate_decision(game, inferred, found.inference, board, context))

@@ -14,7 +14,6 @@ from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
 from engine.validation import Reason
-from engine.validation.findings import push_events
 
 DEFAULT_WAIT_S = 4.0
 """Time in seconds for which a play must not change before the turn counts as ended."""
@@ -69,7 +68,7 @@ class TurnFinder:
 
         finder = TurnFinder()
         while (turn := finder.add_reading(game, reading, context, now)) is not None:
-            game = push_events(game, turn.events)   # the reading is added again: it shows the next play
+            game = game.push(*turn.events)   # the reading is added again: it shows the next play
         turn = finder.check(now + 5)
     """
 
@@ -155,7 +154,7 @@ def _make_turn(inference: Inference, decision: Decision, time: float) -> FoundTu
 def _shows_next_play(game: Game, before: FoundTurn, reading: BoardReading, context: TurnContext, time: float) -> bool:
     """Return True if the reading clearly shows the pending play `before` and exactly one play after it."""
     earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
-    after = _make_turn(*_decide(push_events(game, before.events), reading, earlier), time)
+    after = _make_turn(*_decide(game.push(*before.events), reading, earlier), time)
     return after is not None and after.is_certain and len(filter_plays(after.events)) == 1
 
 

@@ -16,7 +16,6 @@ from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Event, Exchanged, GameStarted, Passed
 from engine.game import Game
 from engine.reading import BoardReading, merge_readings
-from engine.validation.findings import push_events
 from vision.recognition.reader import PhotoReader
 
 MAX_READINGS = 3
@@ -175,7 +174,7 @@ class _VideoReplay:
     def _push(self, events: tuple[Event, ...], time: float) -> bool:
         """Add the events of a turn to the game; if the rules do not allow them, add a problem and return False."""
         try:
-            game = push_events(self._game, events)
+            game = self._game.push(*events)
         except (RulesError, NotationError) as error:
             self._problems.append(f"{format_time(time)}: {error}")
             return False

@@ -9,7 +9,7 @@ import pytest
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
-from engine.inference.history import ReadingHistory
+from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import load_shipped_lexicon
 from tests.support.engine_table import new_game, push, seen
 from tests.support.play_at_random import noisy, random_play, unnamed
@@ -22,7 +22,7 @@ def watch(seed: int) -> tuple[Game, Game, int, int, int]:
     """The true game and the game as understood; plays, plays understood wrong at first, and those without asking."""
     rng = random.Random(seed)
     true = game = new_game()
-    memory: ReadingHistory | None = None
+    memory = EMPTY_HISTORY
     plays = wrong = silent = 0
     for _ in range(TURNS):
         play = random_play(true, rng)

@@ -9,7 +9,7 @@ from engine.errors import RulesError
 from engine.events import Challenged, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.game import Game
 from engine.inference.explain import infer_play
-from engine.inference.history import shift_reading
+from engine.inference.history import EMPTY_HISTORY, shift_reading
 from engine.scoring import Status
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play, push, seen, written
@@ -247,7 +247,7 @@ def test_a_blank_that_was_a_covered_letter_is_put_right_by_later_readings() -> N
 
 def test_what_a_person_said_is_not_put_right_by_readings() -> None:
     game = with_plays("8F HORN").push(SquareCorrected(parse_square("F8"), Tile("B"), told=True))
-    memory = None
+    memory = EMPTY_HISTORY
     for _ in range(5):
         found = infer_play(game, seen(with_plays("8F HORN").board), memory)
         game, memory = push(game, found.events), found.history
@@ -430,7 +430,7 @@ def test_names_laid_out_before_the_game_are_taken_back_with_the_tiles() -> None:
 
 def test_a_board_that_was_cleared_after_a_game_is_asked_about_and_nothing_is_lost() -> None:
     game = with_plays("8F HORN", "H6 FA.M", "10F PASTE", "9H .OB", "11E BIT", "12C QUA")
-    memory = None
+    memory = EMPTY_HISTORY
     for _ in range(6):
         found = infer_play(game, seen(Board()), memory)
         assert found.events == () and found.question is not None and found.best.missing_squares
@@ -439,7 +439,7 @@ def test_a_board_that_was_cleared_after_a_game_is_asked_about_and_nothing_is_los
 
 def test_a_record_that_is_wrong_from_the_beginning_is_doubted_in_the_end() -> None:
     game = with_plays("8D XYLEM", "D7 A.E", "12F QUOTE")  # the camera looked at something else
-    memory, board = None, after(with_plays(), "8F HORN", "H6 FA.M", "10F PASTE")
+    memory, board = EMPTY_HISTORY, after(with_plays(), "8F HORN", "H6 FA.M", "10F PASTE")
     for _ in range(4):
         found = infer_play(game, seen(board), memory)
         memory = found.history

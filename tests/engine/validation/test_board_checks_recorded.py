@@ -17,7 +17,6 @@ from engine.validation.board_checks import (
     check_old_tiles,
     check_removed_tiles,
 )
-from engine.validation.findings import push_events
 from tests.support.engine_table import new_game, play, seen, written
 
 WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
@@ -94,7 +93,7 @@ def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer()
 def test_board_as_recorded_has_no_old_tile_in_question() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     events = (PlayMade(0, written(game, "10F PASTE")),)
-    assert not list(check_old_tiles(Proposal(game, events, Source.CAMERA, seen(push_events(game, events).board))))
+    assert not list(check_old_tiles(Proposal(game, events, Source.CAMERA, seen(game.push(*events).board))))
 
 
 def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_open() -> None:

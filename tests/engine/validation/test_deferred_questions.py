@@ -32,7 +32,6 @@ from engine.validation.deferred_questions import (
     find_provisional_turns,
     settle_questions,
 )
-from engine.validation.findings import push_events
 from tests.support.engine_table import new_game, play, seen, written
 
 
@@ -153,7 +152,7 @@ LATER_PASS = (PlayMade(0, written(new_game(), "8F HORN")), Passed(1))
 def defer_pass(game: Game) -> Game:
     """Return the game after a question whose second answer is that the next player passed."""
     question = QuestionDeferred(0, "Passed?", ("no", "yes"), (LATER_PASS[:1], LATER_PASS), 1)
-    return push_events(game, defer_question(game, question, None))
+    return game.push(*defer_question(game, question, None))
 
 
 def test_late_answer_with_one_more_turn_keeps_the_corrections_of_later_turns() -> None:

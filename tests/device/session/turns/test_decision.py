@@ -9,7 +9,6 @@ from engine.board import Board
 from engine.events import Event
 from engine.inference.explain import infer_play
 from engine.lexicon import WordList
-from engine.validation.findings import push_events
 from tests.support.engine_table import new_game, play, seen
 
 BLANK_OR_I = {"?": 0.93, "I": 0.07}
@@ -70,7 +69,7 @@ def test_every_letter_that_a_blank_may_be_is_an_answer_about_the_blank() -> None
 
 
 def _lay(events: tuple[Event, ...]) -> Board:
-    return push_events(new_game(), events).board
+    return new_game().push(*events).board
 
 
 @pytest.mark.parametrize("words", [None, frozenset({"HORN", "HIRN"}), frozenset({"HARDEN"})])
