@@ -70,6 +70,9 @@ class ExampleConfig:
     well."""
 
 
+_CONFIG: Final = ExampleConfig()
+
+
 class TileClassifier(Protocol):
     """Interface of letter classifiers for tile crops; `vision.recognition.letters.LetterNet` implements it."""
 
@@ -109,11 +112,8 @@ class _EncodedExample:
 class TileExamples:
     """Collection of examples of one table's tiles, with which the letter probabilities of readings are refined."""
 
-    def __init__(
-        self, letter_net: TileClassifier, examples: Sequence[Example] = (), config: ExampleConfig = ExampleConfig()
-    ) -> None:
+    def __init__(self, letter_net: TileClassifier, examples: Sequence[Example] = ()) -> None:
         self._letter_net = letter_net
-        self._config = config
         self._keep(self._encode(examples))
 
     @property
@@ -149,10 +149,10 @@ class TileExamples:
         features = normalise_features(self._letter_net.predict(views.cut_crops(asked)).features)
         similarity = features @ np.array([one.features for one in self._encoded]).T
         tiles = (*tiles, BLANK)
-        nearness = self._compute_nearness(similarity, learnt, [letter_shape(tile) for tile in tiles])
+        nearness = _compute_nearness(similarity, learnt, [letter_shape(tile) for tile in tiles])
         squares = list(board.squares)
-        for at, factors in zip(asked, np.exp(self._config.bonus_nats * nearness), strict=True):
-            squares[at] = _scale_tiles(squares[at], tiles, factors, self._config.min_tile_p)
+        for at, factors in zip(asked, np.exp(_CONFIG.bonus_nats * nearness), strict=True):
+            squares[at] = _scale_tiles(squares[at], tiles, factors, _CONFIG.min_tile_p)
         return BoardReading(tuple(squares))
 
     def _encode(self, examples: Sequence[Example]) -> list[_EncodedExample]:
@@ -167,7 +167,7 @@ class TileExamples:
         kept: list[_EncodedExample] = []
         for one in reversed(encoded):
             count[one.example.symbol] += 1
-            if count[one.example.symbol] <= self._config.max_per_symbol:
+            if count[one.example.symbol] <= _CONFIG.max_per_symbol:
                 kept.append(one)
         self._encoded = kept[:MAX_EXAMPLES][::-1]
         self.is_helpful = bool(self._encoded) and self._does_bonus_help()
@@ -179,7 +179,7 @@ class TileExamples:
         classes = self._letter_net.classes
         names = sorted({*classes, *symbols} - {EMPTY})
         # Take the network's log-probabilities; symbols that the network has no class for get the floor.
-        floor = np.log(self._config.min_tile_p)
+        floor = np.log(_CONFIG.min_tile_p)
         by_class = np.array([[*one.letters_logp, floor] for one in self._encoded])
         columns = [classes.index(name) if name in classes else -1 for name in names]
         letters_logp = np.maximum(by_class[:, columns], floor)
@@ -187,22 +187,23 @@ class TileExamples:
         features = np.array([one.features for one in self._encoded])
         similarity = features @ features.T
         np.fill_diagonal(similarity, -np.inf)
-        raised = letters_logp + self._config.bonus_nats * self._compute_nearness(similarity, symbols, names)
+        raised = letters_logp + _CONFIG.bonus_nats * _compute_nearness(similarity, symbols, names)
         # Count the examples that the bonus corrects, and the examples that it makes wrong.
         truth = np.array([names.index(symbol) for symbol in symbols])
         right, now_right = letters_logp.argmax(axis=1) == truth, raised.argmax(axis=1) == truth
         won, lost = int((now_right & ~right).sum()), int((right & ~now_right).sum())
-        return won - self._config.won_per_lost * lost >= self._config.min_gain
+        return won - _CONFIG.won_per_lost * lost >= _CONFIG.min_gain
 
-    def _compute_nearness(self, similarity: Floats, symbols: Sequence[str], names: Sequence[str]) -> Floats:
-        """Return the similarity of m tiles to the nearest example of each symbol in `names`: `(m, names)`, 0..1.
 
-        `similarity` `(m, n)` are cosine similarities to the n examples, whose symbols are `symbols`. The result is
-        `exp(-sharpness * distance)`, and 0 for a symbol without an example.
-        """
-        near = np.exp(-self._config.sharpness * (1 - similarity))
-        is_own = np.array(symbols)[:, None] == np.array(names)
-        return np.stack([near[:, own].max(axis=1, initial=0.0) for own in is_own.T], axis=1)
+def _compute_nearness(similarity: Floats, symbols: Sequence[str], names: Sequence[str]) -> Floats:
+    """Return the similarity of m tiles to the nearest example of each symbol in `names`: `(m, names)`, 0..1.
+
+    `similarity` `(m, n)` are cosine similarities to the n examples, whose symbols are `symbols`. The result is
+    `exp(-sharpness * distance)`, and 0 for a symbol without an example.
+    """
+    near = np.exp(-_CONFIG.sharpness * (1 - similarity))
+    is_own = np.array(symbols)[:, None] == np.array(names)
+    return np.stack([near[:, own].max(axis=1, initial=0.0) for own in is_own.T], axis=1)
 
 
 def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats, floor: float) -> SquareReading:

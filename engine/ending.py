@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from math import ceil
 
 from engine.events import EndReason
 from engine.rules import ChallengeRule, UnplayedRule
-from engine.state import CLOSING_KINDS, State, Turn, TurnKind
+from engine.state import CLOSING_KINDS, State, TurnKind
 
 _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 
@@ -51,7 +52,8 @@ def find_due_end(state: State) -> EndReason | None:
     if _find_player_out(state) is not None:
         return EndReason.PLAYED_OUT
     stuck = state.bag_count < max(1, state.rules.exchange_minimum_bag)
-    if stuck and count_consecutive_passes(turns) >= len(state.players):
+    passes = sum(1 for _ in takewhile(lambda turn: turn.kind is TurnKind.PASS, reversed(turns)))
+    if stuck and passes >= len(state.players):
         return EndReason.NO_PLAY_LEFT
     limit = state.rules.scoreless_turns
     # Under the first-word variation the players pass until a player has a long enough first word. These passes do not
@@ -60,16 +62,6 @@ def find_due_end(state: State) -> EndReason | None:
     if limit and not waiting and count_scoreless_turns(state) >= limit:
         return EndReason.SCORELESS
     return None
-
-
-def count_consecutive_passes(turns: list[Turn]) -> int:
-    """Return the number of passes at the end of `turns`."""
-    count = 0
-    for turn in reversed(turns):
-        if turn.kind is not TurnKind.PASS:
-            break
-        count += 1
-    return count
 
 
 def count_scoreless_turns(state: State) -> int:

@@ -310,7 +310,7 @@ def to_json(event: Event) -> dict[str, Any]:
     data: dict[str, Any] = {"v": EVENT_VERSION, "kind": event.kind}
     for field in fields(event):
         value = getattr(event, field.name)
-        data[field.name] = _ENCODERS[field.name](value) if field.name in _ENCODERS and value is not None else value
+        data[field.name] = _CODECS[field.name][0](value) if field.name in _CODECS and value is not None else value
     return data
 
 
@@ -334,7 +334,7 @@ def from_json(data: Mapping[str, Any]) -> Event:
         raise NotationError(f"event {data['kind']!r} has unknown fields: {', '.join(sorted(map(str, unknown)))}")
     try:
         values = {
-            name: _DECODERS[name](value) if name in _DECODERS and value is not None else value
+            name: _CODECS[name][1](value) if name in _CODECS and value is not None else value
             for name, value in data.items()
             if name in names
         }
@@ -357,33 +357,22 @@ def loads(line: str) -> Event:
         raise NotationError(f"{line[:40]!r} is no event: {error}") from None
 
 
-_ENCODERS: Mapping[str, Callable[[Any], Any]] = {
-    "rules": Rules.to_json,
-    "play": Play.to_json,
-    "board": write_placements,
-    "square": square_name,
-    "tile": write_tile,
-    "event": to_json,
-    **dict.fromkeys(("players", "tiles", "words", "lines", "seen", "totals"), list),
-    "racks": lambda racks: list(map(list, racks)),
-    "reason": str,
-    "text": write_message,
-    "texts": lambda texts: list(map(write_message, texts)),
-    "answers": lambda answers: [list(map(to_json, events)) for events in answers],
-    "squares": lambda squares: list(map(square_name, squares)),
+_CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "rules": (Rules.to_json, Rules.from_json),
+    "play": (Play.to_json, Play.from_json),
+    "board": (write_placements, lambda data: tuple(read_placements(data).items())),
+    "square": (square_name, parse_square),
+    "tile": (write_tile, read_tile),
+    "event": (to_json, from_json),
+    **dict.fromkeys(("players", "tiles", "words", "lines", "seen", "totals"), (list, tuple)),
+    "racks": (lambda racks: list(map(list, racks)), lambda racks: tuple(map(tuple, racks))),
+    "reason": (str, EndReason),
+    "text": (write_message, read_message),
+    "texts": (lambda texts: list(map(write_message, texts)), lambda texts: tuple(map(read_message, texts))),
+    "answers": (
+        lambda answers: [list(map(to_json, events)) for events in answers],
+        lambda answers: tuple(tuple(map(from_json, events)) for events in answers),
+    ),
+    "squares": (lambda squares: list(map(square_name, squares)), lambda names: tuple(map(parse_square, names))),
 }
-_DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "rules": Rules.from_json,
-    "play": Play.from_json,
-    "board": lambda data: tuple(read_placements(data).items()),
-    "square": parse_square,
-    "tile": read_tile,
-    "event": from_json,
-    **dict.fromkeys(("players", "tiles", "words", "lines", "seen", "totals"), tuple),
-    "racks": lambda racks: tuple(map(tuple, racks)),
-    "reason": EndReason,
-    "text": read_message,
-    "texts": lambda texts: tuple(map(read_message, texts)),
-    "answers": lambda answers: tuple(tuple(map(from_json, events)) for events in answers),
-    "squares": lambda names: tuple(map(parse_square, names)),
-}
+"""For each field that is not plain data, the functions that write and read it."""

@@ -92,11 +92,9 @@ class Lexicon:
         Do not pass data that may be damaged without a check such as a checksum: marisa-trie verifies only the header,
         and a damaged trie can crash the interpreter.
         """
-        if not is_compiled(data):
-            raise LexiconError(
-                make_message("list-not-compiled", "{0} is not a compiled word list ({1})", name, "wrong header")
-            )
         try:
+            if not is_compiled(data):
+                raise RuntimeError("wrong header")
             tries = tuple(marisa_trie.Trie().frombytes(_MARISA_MAGIC + part) for part in data.split(_MARISA_MAGIC)[1:])
             return cls(name, tries, excluded_counts)
         except RuntimeError as error:

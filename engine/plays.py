@@ -35,7 +35,8 @@ class Play:
     rule 5 A of travel-case, which allows players to rearrange the letters of a word on the board while adding tiles to
     it. It has the changed squares of the old word, each with its tile after the play.
 
-    >>> Play.from_tiles({112: Tile("A"), 113: Tile("T")}).to_gcg(Board())
+    >>> from engine.tiles import load_tile_set
+    >>> Play.from_tiles({112: Tile("A"), 113: Tile("T")}).to_gcg(Board(), load_tile_set("en"))
     '8H AT'
     """
 
@@ -117,7 +118,7 @@ class Play:
         across = self.is_across(board)
         return position_name(self.apply_to(board).tile_run(self.squares[0], across).start, across)
 
-    def word(self, board: Board, tiles: TileSet | None = None) -> str:
+    def word(self, board: Board, tiles: TileSet) -> str:
         """Return the main word in GCG notation: `.` for a tile that was on the board, lower case for a blank.
 
         Tiles of several letters are in brackets, for example `[CH]`.
@@ -128,10 +129,10 @@ class Play:
             if square in new:
                 laid.append(new[square])
             else:
-                word, laid = f"{word}{_format_tiles(laid, tiles)}.", []
-        return word + _format_tiles(laid, tiles)
+                word, laid = f"{word}{tiles.write(laid)}.", []
+        return word + tiles.write(laid)
 
-    def to_gcg(self, board: Board, tiles: TileSet | None = None) -> str:
+    def to_gcg(self, board: Board, tiles: TileSet) -> str:
         """Return the position and the word in GCG notation. `board` is the board before the play."""
         return f"{self.position(board)} {self.word(board, tiles)}"
 
@@ -160,12 +161,6 @@ def write_placements(placements: Iterable[Placement]) -> list[list[str]]:
 def read_placements(data: Sequence[Sequence[str]]) -> dict[Square, Tile]:
     """Return the tile of each square from plain data, the reverse of `write_placements`."""
     return {parse_square(name): read_tile(text) for name, text in data}
-
-
-def _format_tiles(laid: list[Tile], tiles: TileSet | None) -> str:
-    if tiles is not None:
-        return tiles.write(laid)
-    return "".join(f"[{tile}]" if len(tile.letter) > 1 else str(tile) for tile in laid)
 
 
 def _is_same_tile(old: Tile, new: Tile) -> bool:

@@ -142,21 +142,19 @@ class BoardPose:
         return H
 
 
-def estimate_board_pose(
-    corners: NDArray[np.floating], size: tuple[int, int], focal_px: float | None = None
-) -> BoardPose:
+def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) -> BoardPose:
     """Estimate the board's pose and the camera's focal length from the four corners of the grid, `(4, 2)` px.
 
     `size` is the picture's (width, height) in px. Pixels are assumed to be square, and the principal point to be the
     centre of the picture. If the board is seen at an angle, the corners determine the focal length (Zhang, A flexible
     new technique for camera calibration, 2000). From straight above they do not; priors for the focal length and the
-    aspect ratio of squares decide then. A given `focal_px` replaces the estimate.
+    aspect ratio of squares decide then.
     """
     H = homography(corners)
     width, height = size
     long_side = float(max(width, height))
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
-    f = np.array([focal_px]) if focal_px else _FOCAL_CANDIDATES * long_side
+    f = _FOCAL_CANDIDATES * long_side
 
     # Multiply H by the inverse intrinsic matrix of each candidate focal length. For the true focal length, the first
     # two columns are then orthogonal, and the ratio of their norms is the aspect ratio of a square. Project them onto
@@ -171,7 +169,7 @@ def estimate_board_pose(
     seen = (grid_corners() - BOARD_SIZE / 2) * lengths[:, None] @ rotation.transpose(0, 2, 1) + middle[:, None]
     pixels = seen[:, :, :2] / seen[:, :, 2:] * f[:, None, None] + centre
     error = np.sqrt(((pixels - corners) ** 2).sum(axis=2).mean(axis=1)) / square_side(corners)
-    unusual = np.log(f / (long_side * _USUAL_FOCAL)) / _FOCAL_SPREAD if focal_px is None else np.zeros_like(f)
+    unusual = np.log(_FOCAL_CANDIDATES / _USUAL_FOCAL) / _FOCAL_SPREAD
     uneven = np.log(stretch) / _ASPECT_SPREAD
     best = int(np.argmin((error / _CORNER_NOISE_SQUARES) ** 2 + 2 * np.log1p(unusual**2) + uneven**2))
 

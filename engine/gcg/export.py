@@ -26,7 +26,7 @@ _LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo f
 _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
 
 
-def build_record(game: Game, title: str = "", double_end_rack: bool = False, lexicon: WordList | None = None) -> Record:
+def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     """Return the game so far as a GCG record.
 
     - Blanks: GCG has no notation for a blank without a letter. Each one gets the first letter that makes its words
@@ -36,9 +36,6 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
       this turn and, when the bag is empty, those that the player played or revealed later.
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
-    - `double_end_rack`: score unplayed letters of two players by the North American rule, which is all that some
-      programs support. The player who went out gains twice the value of the opponent's letters; the opponent loses no
-      points.
 
     Raises `RulesError` for a game that started from a position: GCG has no notation for it.
     """
@@ -49,13 +46,10 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
     for square in blanks:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
         game = game.push(BlankNamed(square, letters[0]))
-    turns = game.turns
-    if double_end_rack and len(game.players) == 2:
-        turns = _double_end_rack(turns)
-    racks = _infer_racks(turns, len(game.players), game.rules.rack_size)
+    racks = _infer_racks(game.turns, len(game.players), game.rules.rack_size)
     entries: list[Entry] = []
     lost = [0] * len(game.players)
-    for turn, rack in zip(turns, racks, strict=True):
+    for turn, rack in zip(game.turns, racks, strict=True):
         if turn.kind in (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN):
             [square] = turn.board.differences(game.state.board_before(turn))
             change = TileChange(turn.kind, (square, turn.board.tile(square)))
@@ -73,7 +67,7 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
                     entries = _add_note(entries, note)
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
             lost[turn.by] += 1
-    record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game, title)))
+    record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
     imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
     return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
 
@@ -121,10 +115,9 @@ def _build_players(names: Sequence[str]) -> tuple[Player, ...]:
     return tuple(Player(nick, name.strip() or nick) for nick, name in zip(nicks, names, strict=True))
 
 
-def _build_pragmas(game: Game, title: str) -> list[Pragma]:
-    pragmas = [Pragma("title", title)] if title else []
-    if variants := describe_variants(game.rules):
-        pragmas.append(Pragma("description", variants))
+def _build_pragmas(game: Game) -> list[Pragma]:
+    variants = describe_variants(game.rules)
+    pragmas = [Pragma("description", variants)] if variants else []
     lexicon = game.start_event.lexicon
     if lexicon and lexicon != game.tiles.name:  # other programs do not know the packaged word lists
         pragmas.append(Pragma("lexicon", lexicon))
@@ -214,26 +207,6 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
             held[turn.player] = tuple(sorted((back | Counter(later)).elements()))
         racks.append(held.get(turn.player))
     return racks[::-1]
-
-
-def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return the turns scored by the North American rule for unplayed letters.
-
-    The player who went out gains twice the value of the opponent's letters, and the opponent loses no points.
-    """
-    lost = sum(-turn.score for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score < 0)
-    gains = [turn for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score >= 0]
-    if len(gains) != 1:
-        return tuple(turns)
-    [gain] = gains
-    moved: list[Turn] = []
-    for turn in turns:
-        if turn.kind is TurnKind.ENDRACK and turn.score < 0:
-            continue
-        score = turn.score + lost if turn is gain else turn.score
-        more = 0 if turn.number < gain.number else lost  # added to both totals, which keeps their difference
-        moved.append(replace(turn, score=score, total=turn.total + more))
-    return tuple(moved)
 
 
 def _format_tiles(tiles: Sequence[str]) -> str:

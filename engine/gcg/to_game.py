@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from math import gcd
 
-from engine.board import Layout
 from engine.errors import NotationError, RulesError
 from engine.events import (
     BlankTaken,
@@ -39,7 +38,7 @@ from engine.tiles import TileSet
 _DEFAULT_CLOCK_S = 25 * 60  # usual time of a player; files do not record the time, only overtime
 
 
-def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None) -> Game:
+def build_game(record: Record) -> Game:
     """Return a game with the recorded events. The tile set and the layout are chosen as in `replay`.
 
     A recorded score that differs from the computed score is kept as a correction; `Turn.computed_score` has the
@@ -52,7 +51,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
         raise RulesError(make_message("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
     for problem in record.unread_lines:
         raise RulesError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
-    played = replay(record, tiles, board_layout)
+    played = replay(record)
     tiles = played.tiles
     file = record
     record = bracket_tiles(record, tiles)

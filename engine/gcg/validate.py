@@ -29,7 +29,7 @@ def check_entry(
     unseen = tiles.count_remaining(face for face in before.faces() if face in tiles.counts)
     rack: Counter[str] | None = None
     try:
-        rack = parse_rack(entry, tiles)
+        rack = None if entry.rack is None else Counter(tiles.split(tiles.fold(entry.rack)))
     except NotationError as error:
         yield f"rack {error}"
     if rack:
@@ -60,13 +60,6 @@ def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
         yield make_message("gcg-exchanged", text, count, rules.rack_size)
     if any(character.isdigit() for character in entry.words):
         yield make_message("gcg-total", "{0} after the score is neither a total nor words", quote_text(entry.words))
-
-
-def parse_rack(entry: Entry, tiles: TileSet) -> Counter[str] | None:
-    """Return the tiles on the rack of an event, or None if the file has no rack. Raises `NotationError`."""
-    if entry.rack is None:
-        return None
-    return Counter(tiles.split(tiles.fold(entry.rack)))
 
 
 def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> Iterator[str]:

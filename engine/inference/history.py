@@ -162,8 +162,9 @@ class Evidence:
     @cached_property
     def hidden_squares(self) -> frozenset[Square]:
         """The squares that are clearly hidden."""
-        chances = enumerate(self.reading.occupancy)
-        return frozenset([square for square, (_, hidden, _) in chances if hidden > MIN_CLEAR_PROBABILITY])
+        return frozenset(
+            [s for s, (_, hidden, _) in enumerate(self.reading.occupancy) if hidden > MIN_CLEAR_PROBABILITY]
+        )
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:

@@ -132,10 +132,10 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         prior = 0.0 if number == 0 else TWO_PLAYS_LOG_PRIOR
         going_on = [one for one in front if one.find_unexplained_squares() or number == 0]
         laid = [(laid, one) for one in going_on for laid in _find_candidate_plays(one, prior, allow_overlooked)]
-        best = _select_best(laid, _BEAM_WIDTH)
+        best = _select_best(laid)
         if number == 0 and bases[0].evidence.early_squares:  # longer plays would displace plays of early tiles
             early = bases[0].evidence.early_squares
-            best += _select_best([pair for pair in laid if early.issuperset(pair[0].play.squares)], _BEAM_WIDTH)
+            best += _select_best([pair for pair in laid if early.issuperset(pair[0].play.squares)])
         front = _remove_duplicates(
             [one.push(PlayMade(one.game.to_move, play), log_prior=own) for (_, play, own), one in best]
         )
@@ -145,8 +145,8 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
     return found
 
 
-def _select_best(laid: list[tuple[_PlayCandidate, Hypothesis]], count: int) -> list[tuple[_PlayCandidate, Hypothesis]]:
-    return nlargest(count, laid, key=lambda pair: pair[0].score_gain + pair[1].log_posterior)
+def _select_best(laid: list[tuple[_PlayCandidate, Hypothesis]]) -> list[tuple[_PlayCandidate, Hypothesis]]:
+    return nlargest(_BEAM_WIDTH, laid, key=lambda pair: pair[0].score_gain + pair[1].log_posterior)
 
 
 def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:

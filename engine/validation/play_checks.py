@@ -42,17 +42,11 @@ None of 7,521 letters in photographs reached this probability.
 MAX_ALTERNATIVES = 2
 """Maximum number of alternatives to a play in one question."""
 
-_REASON_BY_STATUS: Mapping[Status, Reason] = MappingProxyType(
-    {
-        Status.CENTRE_MISSED: Reason.CENTRE_MISSED,
-        Status.NOT_JOINED: Reason.NOT_JOINED,
-        Status.NOT_IN_LINE: Reason.NOT_IN_LINE,
-        Status.GAP: Reason.GAP,
-        Status.SQUARE_TAKEN: Reason.SQUARE_TAKEN,
-        Status.FIRST_WORD_SHORT: Reason.FIRST_WORD_SHORT,
-        Status.TOO_MANY_TILES: Reason.TOO_MANY_TILES,
-    }
-)
+_REPORTED_DEFECTS = (
+    Status.CENTRE_MISSED, Status.NOT_JOINED, Status.NOT_IN_LINE, Status.GAP, Status.SQUARE_TAKEN,
+    Status.FIRST_WORD_SHORT, Status.TOO_MANY_TILES,
+)  # fmt: skip
+"""Defects of recorded plays that are reported, for the reasons of the same names."""
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
 """Minimum probability of a symbol in a reading that counts as plausible."""
@@ -82,9 +76,9 @@ def check_record(proposal: Proposal) -> Iterator[Finding]:
         if turn.play is None or (turn.play, turn.status) in known:
             continue
         name, squares = f"{turn.at} {turn.word}", turn.play.squares
-        for flag, reason in _REASON_BY_STATUS.items():
+        for flag in _REPORTED_DEFECTS:
             if flag in turn.status:
-                yield Finding(reason, (name,), squares=squares)
+                yield Finding(Reason[str(flag.name)], (name,), squares=squares)
         if Status.MORE_THAN_SET in turn.status:
             excess = ", ".join(after.tiles.find_excess(turn.board.faces()))
             yield Finding(Reason.MORE_THAN_SET, (name, excess), squares=squares)
@@ -254,7 +248,7 @@ def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
             Option(proposal.events),
             *(Option(_replace_play(proposal, play)) for play in possible[:MAX_ALTERNATIVES]),
         ]
-        values = (_name_play(game, event.play), ", ".join(map(square_name, squares)))
+        values = (event.play.to_gcg(game.board, game.tiles), ", ".join(map(square_name, squares)))
         yield Finding(Reason.TILE_BESIDE, values, (*options, LOOK_AGAIN), squares, needs_picture=True)
 
 
@@ -300,10 +294,6 @@ def _find_game_before(proposal: Proposal, play: PlayMade) -> Game:
 def _replace_play(proposal: Proposal, play: Play) -> tuple[Event, ...]:
     """Return the proposed events with `play` in place of the recorded play."""
     return tuple(replace(event, play=play) if isinstance(event, PlayMade) else event for event in proposal.events)
-
-
-def _name_play(game: Game, play: Play) -> str:
-    return f"{play.position(game.board)} {play.word(game.board, game.tiles)}"
 
 
 def _collect_similar_letters() -> Mapping[str, frozenset[str]]:

@@ -31,7 +31,7 @@ def test_each_turn_scores_word_by_word(turn: int) -> None:
     scored = score_play(board, play, load_layout(), EN, STANDARD_RULES)
     assert {word.word: word.score for word in scored.words} == words
     assert scored.total == sum(words.values())
-    assert play.to_gcg(board) == notation
+    assert play.to_gcg(board, EN) == notation
 
 
 def test_the_game_keeps_the_totals() -> None:

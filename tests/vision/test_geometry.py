@@ -59,11 +59,6 @@ def test_tile_tops_stand_where_the_pose_says(tilt: float, azimuth: float, stretc
     assert off < 0.06 * square_side(tops)
 
 
-def test_a_known_focal_length_is_taken_as_it_is() -> None:
-    corners = photographed(grid(0.0), 30, 20, 2000.0, 1.0)
-    assert estimate_board_pose(corners, SIZE, focal_px=2000.0).focal_px == 2000.0
-
-
 def measure_tilt(pose: BoardPose) -> float:
     """Return the angle in degrees between the board's normal and the ray from the camera to the board's centre."""
     middle, step = np.array([7.5, 7.5]), 1e-3

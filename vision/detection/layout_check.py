@@ -46,11 +46,11 @@ class LayoutFit:
     shift: tuple[int, int]
 
 
-def measure_lab_colours(flat: Image, pixels_per_square: int, inner: float = 0.6) -> Floats:
+def measure_lab_colours(flat: Image, pixels_per_square: int) -> Floats:
     """Return the mean CIE Lab colour of each square of a rectified picture, `(rows, columns, 3)`.
 
     `flat` is `(rows * pixels_per_square, columns * pixels_per_square, 3) uint8 BGR`. Only the central part of each
-    square is used: the share `inner` of its width and height.
+    square is used.
     """
     rows, columns = flat.shape[0] // pixels_per_square, flat.shape[1] // pixels_per_square
     bright = max(
@@ -60,7 +60,7 @@ def measure_lab_colours(flat: Image, pixels_per_square: int, inner: float = 0.6)
     blocks = lab[: rows * pixels_per_square, : columns * pixels_per_square].reshape(
         rows, pixels_per_square, columns, pixels_per_square, 3
     )
-    rim = round(pixels_per_square * (1 - inner) / 2)
+    rim = round(pixels_per_square * (1 - _INNER_SHARE) / 2)
     return np.asarray(blocks[:, rim:-rim, :, rim:-rim].mean(axis=(1, 3)), np.float64)
 
 
@@ -232,6 +232,8 @@ _MAX_SQUARED_ERROR: Final = 4.0
 """Limit for the squared colour error of a square that counts as uncovered, in units of the kind's variance."""
 _EM_ROUNDS: Final = 4
 """Number of iterations of the colour fit."""
+_INNER_SHARE: Final = 0.6
+"""Share of the width and height of a square whose colour is measured."""
 _MIN_WHITE_LEVEL: Final = 30.0
 """Minimum level (0..255) of white: a picture whose brightest parts are darker is not scaled up to white."""
 _CHANCE_RESIDUAL: Final = 4.0

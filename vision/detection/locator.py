@@ -132,6 +132,8 @@ class LocatorConfig:
     """Maximum side of the close-up crop as a share of the picture's longer side; a larger crop would add no detail."""
 
 
+_CONFIG: Final = LocatorConfig()
+
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom of a rectangle in a picture, in pixels; right and bottom are exclusive."""
 
@@ -205,16 +207,14 @@ class BoardLocator:
         self,
         models: Path = MODELS_DIR,
         load_net: Callable[[Path], Net] = Net,
-        config: LocatorConfig = LocatorConfig(),
     ) -> None:
-        self._config = config
         self._finder = load_net(models / "finder.onnx")
         self._lattice = load_net(models / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
         """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
         found, doubt = self._find_best_grid(image)
-        if found is None or found[0] < self._config.good_layout_agreement:
+        if found is None or found[0] < _CONFIG.good_layout_agreement:
             again, _ = self._find_best_grid(equalise_lighting(image))
             found = _choose_better_grid(found, again)
         if found is None:
@@ -229,10 +229,10 @@ class BoardLocator:
         look = self._run_finder(picture, (0, 0, width, height))
         best = self._fit_best_quad(picture, look.quads)
         closer = look.closeup
-        if (best is None or best[0] < self._config.good_layout_agreement) and closer is not None:
+        if (best is None or best[0] < _CONFIG.good_layout_agreement) and closer is not None:
             again = self._fit_best_quad(picture, self._run_finder(picture, closer).quads)
             best = _choose_better_grid(best, again)
-        if best is None or best[0] < self._config.min_layout_agreement:
+        if best is None or best[0] < _CONFIG.min_layout_agreement:
             return None, look.failure_message
         overhangs = measure_overhangs(best[1], width, height)
         if overhangs.max() > 1:
@@ -245,7 +245,7 @@ class BoardLocator:
         Much cheaper than `locate`. Raises `BoardNotFoundError` if the board has moved by more than a square or is gone.
         """
         found = self._fit_grid(_Pyramid(image), corners)
-        if found is None or found[0] < self._config.min_layout_agreement:
+        if found is None or found[0] < _CONFIG.min_layout_agreement:
             raise BoardNotFoundError(make_message("board-moved", "the board is not where it was"))
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
@@ -254,13 +254,12 @@ class BoardLocator:
         best: _ScoredGrid | None = None
         for quad in quads:
             best = _choose_better_grid(best, self._fit_grid(picture, quad))
-            if best is not None and best[0] > self._config.good_layout_agreement:
+            if best is not None and best[0] > _CONFIG.good_layout_agreement:
                 break
         return best
 
     def _fit_grid(self, pyramid: _Pyramid, quad: Floats) -> _ScoredGrid | None:
         """Fit a grid near the candidate `quad`; return the grid's score and corners, or None if the fit fails."""
-        config = self._config
         picture, scale = pyramid.level(square_side(quad) / LATTICE_PX_PER_SQUARE)
         settled = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
         if settled is None:
@@ -269,35 +268,35 @@ class BoardLocator:
         # Compare the colours of the squares with the layout; a correct lattice may be shifted by whole squares.
         colours = _measure_square_colours(picture, corners, 0)
         agreement = fit_layout_shifts(colours, 0)[0].explained_share
-        if agreement < config.good_layout_agreement:
-            around = config.max_layout_shift_squares
+        if agreement < _CONFIG.good_layout_agreement:
+            around = _CONFIG.max_layout_shift_squares
             best = fit_layout_shifts(_measure_square_colours(picture, corners, around), around)[0]
-            if best.explained_share > config.min_layout_agreement:
+            if best.explained_share > _CONFIG.min_layout_agreement:
                 agreement = best.explained_share
                 corners = project(homography(corners), grid_corners() + best.shift)
                 colours = _measure_square_colours(picture, corners, 0)
-        if agreement > config.min_layout_agreement:
+        if agreement > _CONFIG.min_layout_agreement:
             corners = settled.refit_without_tiles(
-                corners, find_uncovered_squares(colours), config.covered_corner_weight
+                corners, find_uncovered_squares(colours), _CONFIG.covered_corner_weight
             )
         corners = (corners + 0.5) / scale - 0.5
         # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
-        worth = agreement * min(1.0, settled.seen_share / config.full_seen_share)
+        worth = agreement * min(1.0, settled.seen_share / _CONFIG.full_seen_share)
         cut = measure_overhangs(corners, pyramid.width, pyramid.height).max()
-        is_clear = settled.seen_share > config.clear_seen_share and cut < config.max_cut_squares
-        if is_clear and _compute_side_ratio(corners) < config.max_side_ratio:
+        is_clear = settled.seen_share > _CONFIG.clear_seen_share and cut < _CONFIG.max_cut_squares
+        if is_clear and _compute_side_ratio(corners) < _CONFIG.max_side_ratio:
             # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
-            worth = max(worth, config.min_layout_agreement)
+            worth = max(worth, _CONFIG.min_layout_agreement)
         return worth, corners
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""
-        for nudge in self._config.start_offsets_squares:
+        for nudge in _CONFIG.start_offsets_squares:
             fitted = self._fit_once(picture, project(homography(corners), grid_corners() + nudge))
             if fitted is not None:
                 break
-        for _ in range(self._config.max_fit_passes - 1):
-            if fitted is None or fitted.shift_squares < self._config.converged_shift_squares:
+        for _ in range(_CONFIG.max_fit_passes - 1):
+            if fitted is None or fitted.shift_squares < _CONFIG.converged_shift_squares:
                 break
             fitted = self._fit_once(picture, fitted.corners)
         return fitted
@@ -307,7 +306,7 @@ class BoardLocator:
         flat = rectify(picture, homography(corners), LATTICE_PX_PER_SQUARE, LATTICE_MARGIN_SQUARES)
         cells = self._lattice(standardise_colours(flat)[None])[0][0]
         fit = fit_lattice(cells, LATTICE_MARGIN_SQUARES)
-        if fit is None or fit.seen_share < self._config.min_seen_share:
+        if fit is None or fit.seen_share < _CONFIG.min_seen_share:
             return None
         from_cells = homography(corners) @ _cells_to_board()
         fitted = project(from_cells @ fit.to_cells, grid_corners())
@@ -341,12 +340,12 @@ class BoardLocator:
         ys, xs = np.nonzero(on_grid[0])
         low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
         doubt = _NO_BOARD_MESSAGE
-        if _is_board_like(cells, on_grid[0], self._config):
+        if _is_board_like(cells, on_grid[0]):
             first, last = np.array([left, top]) / _FINDER_CELL_PX, np.array([left + w, top + h]) / _FINDER_CELL_PX - 1
             beyond = np.concatenate([first + 0.5 - low, high - last + 0.5])  # left, top, right, bottom
             doubt = CUT_OFF_MESSAGES[int(beyond.argmax())] if (beyond > 0).any() else _UNCLEAR_GRID_MESSAGE
         spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
-        return _FinderResult(quads, _find_closeup(spread, picture.width, picture.height, self._config), doubt)
+        return _FinderResult(quads, _find_closeup(spread, picture.width, picture.height), doubt)
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
@@ -354,23 +353,23 @@ def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _
     return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
 
 
-def _is_board_like(cells: NDArray[np.float32], patch: Image, config: LocatorConfig) -> bool:
+def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
     """Return True if a patch is probably a board or a part of one, by its probabilities and its four-sided shape."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
     return (
-        sure > config.min_grid_confidence
-        and peak > config.min_corner_confidence
-        and intersection_over_union(fit_quad_to_patch(patch), patch) > config.min_quad_iou
+        sure > _CONFIG.min_grid_confidence
+        and peak > _CONFIG.min_corner_confidence
+        and intersection_over_union(fit_quad_to_patch(patch), patch) > _CONFIG.min_quad_iou
     )
 
 
-def _find_closeup(spread: Floats, width: int, height: int, config: LocatorConfig) -> Box | None:
+def _find_closeup(spread: Floats, width: int, height: int) -> Box | None:
     """Return the close-up crop around the bounding box `spread` `(2, 2)` px; None if the crop is too large or small."""
-    middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * config.closeup_half_side_ratio
+    middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * _CONFIG.closeup_half_side_ratio
     low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
     high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
-    if (high - low).max() > config.max_closeup_share * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
+    if (high - low).max() > _CONFIG.max_closeup_share * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
         return None
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
 

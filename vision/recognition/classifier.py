@@ -136,6 +136,9 @@ class ClassifierConfig:
     pictures, and the letter network is overconfident there."""
 
 
+_CONFIG: Final = ClassifierConfig()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SquarePredictions:
     """Predictions of the square network for one board, with the rectified views that they belong to."""
@@ -187,12 +190,9 @@ class ClassifiedBoard:
 class SquareClassifier:
     """Classifier for the squares of a board whose corners are known; also estimates the orientation of the board."""
 
-    def __init__(
-        self, square_net: SquareNet, letter_net: LetterNet, config: ClassifierConfig = ClassifierConfig()
-    ) -> None:
+    def __init__(self, square_net: SquareNet, letter_net: LetterNet) -> None:
         self._square_net = square_net
         self._letter_net = letter_net
-        self._config = config
 
     def classify(
         self,
@@ -220,7 +220,7 @@ class SquareClassifier:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(found)
             if is_reversed:
                 half_turn = (orientation.quarter_turns + 2) % 4
-                outvoted_p = self._config.outvoted_orientation_p
+                outvoted_p = _CONFIG.outvoted_orientation_p
                 orientation, known = replace(orientation, quarter_turns=half_turn, confidence=outvoted_p), None
             found = found.rotate(orientation.quarter_turns)
             table = self._settle_letters(self._classify_tiles(found, known), alphabet)
@@ -272,15 +272,14 @@ class SquareClassifier:
         Also returns the predictions for their upright crops. The first estimate is from crops in one rotation. If it is
         not confirmed, all four rotations are compared. A board without tiles counts as upright.
         """
-        config = self._config
-        voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= config.min_voter_p]
-        crops = cut_square_crops(found.tops, voters[: config.first_voter_count])
+        voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= _CONFIG.min_voter_p]
+        crops = cut_square_crops(found.tops, voters[: _CONFIG.first_voter_count])
         by_turn = {0: self._letter_net.predict(crops)}
         turns = estimate_orientation(by_turn[0].turns).quarter_turns
         if turns:
             by_turn[turns] = self._letter_net.predict(_turn_crops(crops, turns))
         rest = estimate_orientation(by_turn[turns].turns)
-        if not rest.quarter_turns and rest.confidence >= config.certain_orientation_p:
+        if not rest.quarter_turns and rest.confidence >= _CONFIG.certain_orientation_p:
             return replace(rest, quarter_turns=turns), by_turn[turns]
         return self._compare_rotations(found, voters, by_turn)
 
@@ -292,8 +291,7 @@ class SquareClassifier:
         `known` are earlier predictions for the first voters, by number of quarter turns. Also returns the predictions
         for the upright crops.
         """
-        config = self._config
-        first, last = config.first_voter_count, config.first_voter_count + config.extra_voter_count
+        first, last = _CONFIG.first_voter_count, _CONFIG.first_voter_count + _CONFIG.extra_voter_count
         by_turn = [self._letter_net.predict(cut_square_crops(found.tops, []))] * 4
         for some, done in ((voters[:first], known), (voters[first:last], {})):
             crops = cut_square_crops(found.tops, some)
@@ -302,7 +300,7 @@ class SquareClassifier:
                 for turn, before in enumerate(by_turn)
             ]
             orientation = estimate_orientation(combine_views([predictions.turns for predictions in by_turn]))
-            if orientation.confidence >= config.certain_orientation_p:
+            if orientation.confidence >= _CONFIG.certain_orientation_p:
                 break
         return orientation, by_turn[orientation.quarter_turns]
 
@@ -332,14 +330,10 @@ class SquareClassifier:
     def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
         """Improve the letter predictions of tiles that are still doubtful, by averaging over more crops."""
         # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
-        table = replace(
-            table, letters_logp=self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
-        )
+        letters_logp = self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
         # Allow for tiles that a player placed rotated.
-        return replace(
-            table,
-            letters_logp=self._letter_net.marginalise_turns(table.poses, table.letters_logp, table.turns_logp),
-        )
+        letters_logp = self._letter_net.marginalise_turns(table.poses, letters_logp, table.turns_logp)
+        return replace(table, letters_logp=letters_logp)
 
     def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
         """Refine the letter predictions of n tiles; return probabilities `(n, classes)`.
@@ -347,7 +341,7 @@ class SquareClassifier:
         They are 0 for letters outside the tile set. `square_px` is the side of a square in the picture.
         """
         # Flatten the log-probabilities for pictures of low resolution, in which the network is overconfident.
-        flattened_logp = table.letters_logp * min(1.0, square_px / self._config.fine_square_px) ** 2
+        flattened_logp = table.letters_logp * min(1.0, square_px / _CONFIG.fine_square_px) ** 2
         # Compare the tiles with each other: tiles with the same letter look alike.
         letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         foreign = measure_foreign_nats(table.letters_logp, alphabet)

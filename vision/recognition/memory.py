@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import cv2
 import numpy as np
@@ -62,15 +62,9 @@ class TileTable:
 
     def select(self, rows: Sequence[int]) -> TileTable:
         """Return a table of the rows with the given indices."""
-        cells = [self.poses.cells[row] for row in rows]
         which = np.array(rows, np.intp)
-        return TileTable(
-            TilePoses(self.poses.view, cells, self.poses.poses[which]),
-            self.tile_p[which],
-            self.letters_logp[which],
-            self.turns_logp[which],
-            self.features[which],
-        )
+        poses = TilePoses(self.poses.view, [self.poses.cells[row] for row in rows], self.poses.poses[which])
+        return TileTable(poses, *(values[which] for values in self._predictions))
 
     def select_squares(self, mask: NDArray[np.bool_]) -> TileTable:
         """Return a table of the squares that are marked in `mask` `(15, 15)`."""
@@ -78,17 +72,14 @@ class TileTable:
 
     def join(self, other: TileTable) -> TileTable:
         """Return a table with the rows of this table, followed by those of `other`. The view is that of `other`."""
-        return TileTable(
-            TilePoses(
-                other.poses.view,
-                [*self.poses.cells, *other.poses.cells],
-                np.concatenate([self.poses.poses, other.poses.poses]),
-            ),
-            np.concatenate([self.tile_p, other.tile_p]),
-            np.concatenate([self.letters_logp, other.letters_logp]),
-            np.concatenate([self.turns_logp, other.turns_logp]),
-            np.concatenate([self.features, other.features]),
-        )
+        cells = [*self.poses.cells, *other.poses.cells]
+        poses = TilePoses(other.poses.view, cells, np.concatenate([self.poses.poses, other.poses.poses]))
+        return TileTable(poses, *map(np.concatenate, zip(self._predictions, other._predictions, strict=True)))
+
+    @property
+    def _predictions(self) -> tuple[NDArray[Any], ...]:
+        """All arrays but those of the poses, in the order of the fields."""
+        return self.tile_p, self.letters_logp, self.turns_logp, self.features
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.views import VIEW_PX_PER_SQUARE, split_squares
 
 _RING_PX: Final = 2, 4
 """Distance of the sampled pixels from the edge of the square, from the first to the second value. The lines are nearer
@@ -45,14 +45,11 @@ def sample_premium_colours(
 
 def _cut_rings(view: Image) -> Image:
     """Return the pixels near the edge of each square: `(225, n, 3) uint8`."""
-    edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
-    grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, 3)
-    squares = grid.transpose(0, 2, 1, 3, 4).reshape(BOARD_SIZE**2, VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE, 3)
     start, end = _RING_PX
     ring = np.zeros((VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE), np.bool_)
     ring[start:-start, start:-start] = True
     ring[end:-end, end:-end] = False
-    return squares[:, ring]
+    return split_squares(view)[:, :, ring].reshape(BOARD_SIZE**2, -1, 3)
 
 
 def _format_colour(bgr: Floats) -> str:

@@ -50,11 +50,15 @@ def cut_inner_halves(view: Image) -> Image:
 
     `view` is the image from `rectify_board`, or one of its size with other channels.
     """
-    edge, inset = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE // 4
-    grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)[
-        :, inset:-inset, :, inset:-inset
-    ]
-    return grid.transpose(0, 2, 1, 3, 4).reshape(BOARD_SIZE * BOARD_SIZE, -1, view.shape[2])
+    inset = slice(VIEW_PX_PER_SQUARE // 4, -VIEW_PX_PER_SQUARE // 4)
+    return split_squares(view)[:, :, inset, inset].reshape(BOARD_SIZE * BOARD_SIZE, -1, view.shape[2])
+
+
+def split_squares(view: Image) -> Image:
+    """Return the squares of a view as of `cut_inner_halves`: `(15, 15, 16, 16, channels)`, not copied."""
+    edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
+    grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)
+    return grid.transpose(0, 2, 1, 3, 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,6 +22,7 @@ from engine.lexicon import Lexicon
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind
+from engine.tiles import load_tile_set
 from tests.support.self_play import PlayFinder, SelfPlay, as_record
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
@@ -109,13 +110,14 @@ def test_history_of_the_demo_starts_with_three_finished_games(tmp_path: Path) ->
 
 def test_play_finder_finds_what_can_be_laid() -> None:
     finder = PlayFinder(Lexicon.from_words("test", ["AT", "TA", "CAT", "CATS", "TASK"]), "ACKST")
-    first = {play.to_gcg(Board()) for play in finder.plays(Board(), {"A": 1, "T": 1})}
+    tiles = load_tile_set("en")
+    first = {play.to_gcg(Board(), tiles) for play in finder.plays(Board(), {"A": 1, "T": 1})}
     assert {"8G AT", "8H AT", "8G TA", "H7 AT"} <= first and len(first) == 8
     board = Play.from_gcg(Board(), "8G", "CAT", SelfPlay(("A", "B"), _english(), 1).game.tiles).apply_to(Board())
-    hooks = {play.to_gcg(board) for play in finder.plays(board, {"S": 1, "K": 1, "A": 1})}
+    hooks = {play.to_gcg(board, tiles) for play in finder.plays(board, {"S": 1, "K": 1, "A": 1})}
     assert "8G ...S" in hooks and "I8 .ASK" in hooks
     assert all(word.split()[1] not in ("S", "K") for word in hooks)
-    blanks = {play.to_gcg(board) for play in finder.plays(board, {"?": 1})}
+    blanks = {play.to_gcg(board, tiles) for play in finder.plays(board, {"?": 1})}
     assert "8G ...s" in blanks
 
 
