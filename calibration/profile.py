@@ -34,7 +34,7 @@ MAX_EXAMPLES: Final = 400
 """Maximum number of examples: 400 crops of 36 x 36 pixels take half a megabyte."""
 
 _VERSION: Final = 1
-"""Version of the file format."""
+"""Version of the format of profile files."""
 _MAX_UNPACKED_BYTES: Final = 4_000_000
 """Maximum uncompressed size of a profile file in bytes; a full profile is much smaller."""
 _MAX_SOURCE_CHARS: Final = 24

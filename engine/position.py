@@ -40,9 +40,9 @@ def set_up_position(state: State, event: PositionEntered) -> State:
 def _count_racks(state: State, event: PositionEntered, bag_count: int) -> tuple[int, ...]:
     """Return the number of tiles on each rack in a position.
 
-    The racks are full while the bag has tiles. When the bag is empty, the tiles that are neither on the board nor on a
-    known rack are divided evenly among the other racks; the player to move gets the first one. Raises `RulesError` for
-    impossible racks.
+    The racks are full while the bag has tiles. When the bag is empty, some tiles are neither on the board nor on a
+    known rack. They are divided evenly among the other racks, beginning with that of the player to move. Raises
+    `RulesError` for impossible racks.
     """
     count, size = len(state.players), state.rules.rack_size
     counts = [len(rack) for rack in event.racks] or [0] * count

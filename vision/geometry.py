@@ -38,11 +38,11 @@ So no detail is lost at that corner.
 _HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
 """Homography from pixel coordinates of a picture to pixel coordinates of the same picture at half size."""
 _FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
-"""Candidate focal lengths, in multiples of the picture's longer side."""
+"""Focal lengths that are tried, in multiples of the picture's longer side."""
 _USUAL_FOCAL: Final = 0.8
 """Typical focal length in multiples of the picture's longer side: 0.7 to 0.9 for phones, webcams and Pi cameras."""
 _FOCAL_SPREAD: Final = 0.2
-"""Spread of the prior on the natural logarithm of the focal length."""
+"""Spread of the prior probability of the focal length, on the natural logarithm of the focal length."""
 _ASPECT_SPREAD: Final = 0.05
 """Standard deviation of the Gaussian prior on the logarithm of a square's aspect ratio."""
 _CORNER_NOISE_SQUARES: Final = 0.03

@@ -49,7 +49,7 @@ class BoardTracker:
     has_user_corners: bool = False
     """True while `corners` are corners that a user placed."""
     image_shape: tuple[int, ...] = ()
-    """Shape of the image arrays in which `corners` are valid."""
+    """Shape of the images for which `corners` are valid."""
     is_unreliable: bool = False
     """True after an implausible reading. The board is then searched in the whole next picture."""
     is_mirrored: bool = False
@@ -101,7 +101,11 @@ class BoardTracker:
         )
 
     def confirm(self, corners: Floats, memory: BoardMemory | None = None) -> BoardTracker:
-        """Return a tracker with the `(4, 2)` corners of a plausible reading, in the order of the upright board."""
+        """Return a tracker with the corners of a plausible reading and its memory.
+
+        `corners` `(4, 2)` are in px, clockwise from the top left of the upright board, or anticlockwise if the picture
+        is mirrored.
+        """
         return replace(self, corners=corners, is_unreliable=False, memory=memory)
 
     def mark_unreliable(self) -> BoardTracker:

@@ -18,7 +18,7 @@ from vision.rendering.surroundings import draw_hand
 _GAMMA = 2.2
 _DAYLIGHT_KELVIN = 5500.0
 _WHITE_ELECTRONS = 10_000.0
-"""Electrons that a white pixel of a small sensor collects in good light."""
+"""Number of electrons that a white pixel of a small sensor collects in good light; it determines the noise."""
 _READ_NOISE_ELECTRONS = 3.0
 
 Apply = Callable[[Sample, float, Rng], Sample | None]

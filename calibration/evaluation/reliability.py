@@ -48,7 +48,7 @@ class SquarePrediction:
     truth_probability: float
     """Probability of the true symbol, given that the square is not hidden."""
     other_probability: float
-    """1 minus `truth_probability`."""
+    """Probability of all other symbols: 1 minus `truth_probability`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Bin:
     high: float
     count: int
     confidence: float
-    """Mean confidence of the squares."""
+    """Mean confidence of the squares in the bin."""
     accuracy: float
-    """Share (0..1) of correctly read squares."""
+    """Share (0..1) of squares in the bin that were read correctly."""
 
     @property
     def standard_error(self) -> float:

@@ -49,7 +49,7 @@ class Shot:
     rows: tuple[tuple[str, ...], ...]
     """True faces on the board, 15 rows of 15."""
     language: str
-    """Name of the tile set."""
+    """Name of the tile set, such as `en`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 class StreamCamera:
     """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
 
-    A frame is decoded only if a caller waits for it, and for a preview at half the size in grey: decoding every frame
-    would take more than half a core of a Raspberry Pi 4.
+    Decoding every frame would take more than half a core of a Raspberry Pi 4. So a frame is decoded only if a caller
+    waits for it, and for a preview only at half the size and in grey.
 
     `open_capture` opens the stream, and opens it again after it has ended; it returns None on failure. `where` names
     the camera in its `repr`. Raises `CameraError` with the text `missing_message` if the camera cannot be opened. A

@@ -15,7 +15,7 @@ from device.catalogue import get_text
 
 WIDTH, HEIGHT = 1920, 1080
 SETTLE_S = 2.0
-"""Time in seconds for the automatic adjustment of exposure and focus."""
+"""Time for the camera to adjust exposure and focus automatically, in seconds."""
 LOCK_DELAY_S = 0.3
 """Time after locking the exposure, in seconds. All frames after that certainly have the locked exposure."""
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")

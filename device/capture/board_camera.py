@@ -104,9 +104,8 @@ class BoardCamera:
     def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
         """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.
 
-        If the board still looks as in the reading `advance`, that reading and its picture are returned at once, unless
-        the tracked corners have changed since (a user may have placed corners). `tiles` are the letters of the tile
-        set.
+        If the board still looks as in the reading `advance`, that reading and its picture are returned at once. This is
+        not done if the tracked corners have changed. `tiles` are the letters of the tile set.
         """
         with self._lock:
             usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
@@ -225,7 +224,7 @@ class RestDetector:
         self._thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since = 0.0
         self.still_s = 0.0
-        """Seconds without motion up to the last picture."""
+        """Time without motion before the last picture, in seconds."""
 
     def update(self, image: Image, now: float) -> bool:
         """Add a picture that was taken at time `now` (s); return True if the board is at rest."""
@@ -291,13 +290,14 @@ BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 class CameraMonitor:
     """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
-    `report_trouble` is called once with the message of a fault, and with None when the camera works again. `on_motion`
-    is called with True when something begins to move, and with False when the board is at rest again.
+    `report_trouble` gets the message of a fault, and None when the camera works again. `on_motion` gets True when
+    something begins to move, and False at rest. After a motion that changed the look of the board, three functions are
+    called in turn:
 
-    When the board has stopped moving and looks different from the last time, three functions are called in turn:
-    `on_scene` with a still and two previews, after `MIN_REST_S` seconds `on_rest` with the still, and after
-    `LONG_REST_S` more seconds `on_long_rest` with a preview. `is_idle` returns True while the monitor may use the
-    camera, and `is_in_play` while a game is in play.
+    - `on_scene`, with a still and two previews, as soon as the board has stopped moving;
+    - `on_rest`, with the still, after `MIN_REST_S` seconds, and `on_long_rest`, with a preview, `LONG_REST_S` later.
+
+    `is_idle` returns True while the camera may be used, and `is_in_play` while a game is in play.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
 """Compare previews, square by square, to find out whether the board at rest has changed since it was read.
 
-The largest difference is measured twice: in boxes of a seventh of a square, in which even letters as similar as O and Q
-differ by a quarter of the contrast between print and tile; and in boxes of one square, for a tile in the colour of its
-square.
+The largest difference is measured twice. In boxes of a seventh of a square, even letters as similar as O and Q differ
+by a quarter of the contrast between print and tile. Boxes of one square show a tile in the colour of its square.
 
 Previews of the same scene differ by noise, which depends on camera and light. It is measured for each reference. Any
 doubt counts as a change: much noise, few pixels, another size.
@@ -32,11 +31,11 @@ class SceneConfig:
     """
 
     min_square_px: float = 20.0
-    """Smallest side of a square in a preview, in pixels."""
+    """Smallest side of a square in a preview, in pixels; the comparison is not used on smaller squares."""
     margin_squares: float = 0.5
     """Margin around the grid that is also compared, in squares; it shows hands, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
-    """Side of the small boxes, in squares; at least 3 px."""
+    """Side of the small boxes in which differences are measured, in squares; it is at least 3 px."""
     noise_factor: float = 1.5
     """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
     min_difference: float = 4.0
@@ -44,9 +43,9 @@ class SceneConfig:
     max_difference_contrast: float = 0.12
     """Largest allowed difference in small boxes, as a share of the contrast; a D in place of an O gives 0.2 or more."""
     min_mean_difference: float = 1.5
-    """Difference that is always allowed in boxes of one square."""
+    """Difference in boxes of one square that is always allowed, even without noise."""
     max_mean_difference: float = 3.0
-    """Largest allowed difference in boxes of one square."""
+    """Largest allowed difference in boxes of one square, even with much noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,8 +3,8 @@
 The press is that of the end-turn button. If a player forgets it, two turns are ended with a single press. A key frame
 may then show the first play alone, so that the two turns can be separated.
 
-The reading of a photograph is stored in the photograph itself, so that the two are never separated: as a JSON text in a
-comment segment of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
+A photograph contains its reading, so that the two are never separated. The reading is a JSON text in a comment segment
+of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class KeyFrame:
     jpeg: bytes
     time: float
     thumbnail: npt.NDArray[np.float32]
-    """The thumbnail of the picture, from `make_thumbnail`."""
+    """Small version of the picture from `make_thumbnail`, for detecting motion."""
     reverted_at: float = inf
     """Time at which the new tiles of this key frame had been removed again; infinity if they were not."""
 
@@ -203,7 +203,7 @@ MAX_PHOTO_SIDE_PX = 1600
 """Longest side of a stored photograph, in pixels."""
 SQUARE_SIDE_PX = 44
 MARGIN_SQUARES = 0.5
-"""Margin of the rectified picture around the grid, in squares."""
+"""Margin around the grid in the rectified picture, in squares."""
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
 """A square is marked as doubtful if the reading gives its recorded symbol a probability below this one."""

@@ -104,7 +104,7 @@ class Appliance:
             self._hotspot = None
             self._setup_problems.append(str(error))
         self.ended = threading.Event()
-        """Event that ends `serve` when it is set."""
+        """Event that ends `serve` when another thread sets it."""
         self.should_power_off = threading.Event()
         """Event that is set when a player holds the power button of the panel."""
 

@@ -26,9 +26,9 @@ from engine.errors import TilekeeperError
 _log = logging.getLogger(__name__)
 
 CLOCK_REFRESH_S = 1.0
-"""Seconds between updates of a running clock."""
+"""Interval at which a running clock is updated on a display, in seconds."""
 PAGE_DURATION_S = 4.0
-"""Seconds for which each page of the pairing details is shown."""
+"""Time for which each page of the pairing details is shown, in seconds."""
 IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
 """Phases in which pairing details are shown. They are also shown before the first turn of a game."""
 

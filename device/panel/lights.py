@@ -152,7 +152,7 @@ class Signal:
 
 
 PRESSED_SIGNAL = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
-"""Signal for a button press, which starts before the press is processed."""
+"""Signal for a press of a button; it starts before the press is processed."""
 HOLDING_SIGNAL = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
 """Signal while a button is down and its press may become a hold."""
 HELD_SIGNAL = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))

@@ -54,7 +54,7 @@ class Pseudonyms:
             if name not in seats:
                 seats[name], free = free, free + 1
         self.by_name: Mapping[str, str] = {name: _make_pseudonym(seat) for name, seat in seats.items() if name}
-        """The pseudonym for each name."""
+        """The pseudonym of each player, by name."""
         names = "|".join(map(re.escape, sorted(self.by_name, key=len, reverse=True)))
         self._pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE) if names else None
         self._by_lower_name = {name.lower(): pseudonym for name, pseudonym in self.by_name.items()}

@@ -60,7 +60,7 @@ class GameController:
         self.seat: int | None = None
         """The player whose button or phone gave the command; None if it was shared, and for the API."""
         self.notices: tuple[Notice, ...] = ()
-        """Notices for the next snapshot."""
+        """Notices to show in the next snapshot."""
         self.open_question: OpenQuestion | None = None
         """The question that the players have not answered yet, or None."""
         self.reading_history = EMPTY_HISTORY

@@ -27,7 +27,7 @@ from vision.tracking import BoardTracker
 _log = logging.getLogger(__name__)
 
 MAX_SIDE_PX = 1280
-"""Longest side of the picture on the set-up page, in pixels."""
+"""Longest side of the camera's picture on the set-up page, in pixels."""
 JPEG_QUALITY = 80
 NOTE_NAME = "corners"
 ENROLMENT_SOURCE = "lesson"

@@ -174,7 +174,7 @@ class CaptureProgress:
         self._due = clock() + max_s
         self._is_stopped = False
         self.last_step = clock()
-        """Time of the last step, in seconds of the clock."""
+        """Time of the last step of the capture, in seconds of the clock."""
 
     @property
     def is_late(self) -> bool:

@@ -111,7 +111,7 @@ class StartRecord:
     def _count_crash(self, report: Path) -> None:
         """Count a crash of the last run of the service, unless the run ended with a power cut.
 
-        `report` is the crash report. If the machine was booted since, there was a power cut.
+        `report` is the crash report. If the machine was started again after the run, this was a power cut.
         """
         text = ""
         with suppress(OSError):
@@ -137,7 +137,8 @@ class StartRecord:
 def find_crashed_part(report: str) -> str:
     """Return the part of the program that crashed, or an empty string if `report` does not show one.
 
-    `report` is a crash report of `faulthandler`. In the thread that crashed, the innermost module of a part counts.
+    `report` is a crash report of `faulthandler`, which lists the modules of each thread, innermost first. The result is
+    the part of the first module of the crashed thread that belongs to one.
 
     >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
     'camera'

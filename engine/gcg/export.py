@@ -32,8 +32,8 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     - Blanks: GCG has no notation for a blank without a letter. Each one gets the first letter that makes its words
       valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note marks this letter as an
       assumption.
-    - Racks: the camera does not see them. A rack in the record has only the tiles known to be on it: those played in
-      this turn and, when the bag is empty, those that the player played or revealed later.
+    - Racks: the camera does not see them. A rack in the record has only tiles that are known: those played in this
+      turn. When the bag is empty, it also has those that the player played or revealed later.
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
 

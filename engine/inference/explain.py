@@ -34,9 +34,9 @@ from engine.scoring import Status, check_placement, describe_status
 from engine.state import Turn, TurnKind
 
 MIN_CERTAINTY = 0.95
-"""Certainty (0..1) below which the players are asked. At 0.9, worn print and glare still caused wrong letters."""
-_MIN_ALARM_PROBABILITY = 0.8  # probability of a surplus or missing tile from which the players are asked
-_MIN_COVERED_PROBABILITY = 0.2  # probability from which a square counts as covered by a hand or glare
+"""Minimum certainty (0..1); if it is lower, the players are asked. At 0.9, worn print and glare gave wrong letters."""
+_MIN_ALARM_PROBABILITY = 0.8  # minimum probability of a surplus or missing tile to ask the players
+_MIN_COVERED_PROBABILITY = 0.2  # minimum probability of a square covered by a hand or glare
 _MAX_EXPLANATIONS = 6
 _MAX_STRANGE_READINGS = 2  # consecutive readings that are rejected; the next reading is used even without a match
 
@@ -229,8 +229,8 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
 def _is_confirmation_needed(best: Explanation) -> bool:
     """Return True if the players must confirm an explanation or remove tiles.
 
-    This is necessary if old tiles were changed (rule 5), if there are several plays because the end of a turn was not
-    reported, or if the tiles of a withdrawn play are still on the board.
+    There are three reasons: old tiles were changed (rule 5); there are several plays, because the end of a turn was not
+    reported; or the tiles of a withdrawn play are still on the board.
     """
     plays = [event for event in best.events if isinstance(event, PlayMade)]
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)

@@ -1,9 +1,9 @@
 """Likelihood of tiles given one reading (`Evidence`) and given several readings (`ReadingHistory`), and alignment.
 
-The likelihoods combine the probabilities in a reading with the probabilities of reading errors: a letter read as
-another letter, a letter read as a blank because of glare, a printed square read as a tile, and a missed tile. So a very
-high probability on a single square cannot decide between explanations. Alignment (`align_reading`) corrects a grid that
-was placed one square off.
+The likelihoods combine the probabilities in a reading with the probabilities of reading errors. Errors are: a letter
+read as another letter, a letter read as a blank because of glare, a printed square read as a tile, and a missed tile.
+So even a very high probability on a single square cannot decide between explanations. Alignment (`align_reading`)
+corrects a grid that was placed one square off.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ P_LETTER_READ_AS_BLANK = 0.1  # an old letter is read as a blank because of glar
 P_TILE_MISSED_OR_INVENTED = 0.002  # an empty square is read as a tile, or a tile as an empty square
 P_BLANK_MARKED = 0.02  # a letter is written on a blank
 P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
-MIN_CANDIDATE_PROBABILITY = 0.05  # tile probability from which a square may hold a tile
-MIN_CLEAR_PROBABILITY = 0.5  # probability above which a symbol counts as clearly read
-MIN_EARLIER_TILE_PROBABILITY = 0.005  # tile probability in the last reading from which a tile may have been there
-MIN_FAINT_PROBABILITY = 0.002  # tile probability from which an empty square is kept in `faint_tiles`
+MIN_CANDIDATE_PROBABILITY = 0.05  # minimum tile probability of a square that may hold a tile
+MIN_CLEAR_PROBABILITY = 0.5  # minimum probability of a symbol that counts as clearly read
+MIN_EARLIER_TILE_PROBABILITY = 0.005  # minimum tile probability, in the last reading, of a tile there
+MIN_FAINT_PROBABILITY = 0.002  # minimum tile probability of a square in `faint_tiles`
 _MIN_LOG_LIKELIHOOD = log(0.01)  # floor for one reading of a square, so that one reading cannot exclude a symbol
-NO_EVIDENCE = _MIN_LOG_LIKELIHOOD  # of a guessed letter: that of all other letters, so that the first reading decides
+NO_EVIDENCE = _MIN_LOG_LIKELIHOOD  # for a guessed letter: as for all other letters, so that the first reading decides
 
-# Log-odds (nats) over all readings from which another symbol replaces the recorded tile.
+# Minimum log-odds (nats), over all readings, with which another symbol replaces the recorded tile.
 _MIN_CORRECTION_LOG_ODDS = log(20)
 
 _MIN_LIKELIHOOD = 1e-9  # keeps the logarithm finite
 _NO_SYMBOL = ""  # stands for a symbol that is not among the candidates of a square
 
 MIN_TILES_IN_SIGHT = 6  # minimum number of visible old tiles for a reliable agreement
-MIN_AGREEMENT = 0.5  # below: the reading shows another board, or its grid is misplaced
+MIN_AGREEMENT = 0.5  # if it is lower, the reading shows another board, or its grid is misplaced
 MAX_PLAYS_TAKEN_BACK = 4  # maximum number of plays withdrawn between two readings
 MIN_SHIFTED_AGREEMENT = 0.8  # agreement that a shifted reading needs
 

@@ -41,7 +41,7 @@ STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are
 TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
 # Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
 MISSED_TURN_LOG_PRIOR = log(0.02)
-LATE_TILE_LOG_PRIOR = log(0.1)  # for each tile of this first play that was not there yet
+LATE_TILE_LOG_PRIOR = log(0.1)  # also added, for each tile of that first play that was not there yet
 EARLY_TILES_LAST_LOG_PRIOR = log(0.01)  # a later play has the tiles that were already there
 # Added for each square of a withdrawn play that is read as before, or once if all its tiles are now on other squares.
 REPEATED_PLAY_LOG_PRIOR = log(0.05)

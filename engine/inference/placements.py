@@ -38,7 +38,7 @@ _MAX_LETTERINGS = 4
 
 
 Variation = tuple[tuple[Event, ...], float]
-"""The events of a variation and their log-prior (nats)."""
+"""The events of a rule variation that changes tiles on the board, and their log-prior (nats)."""
 
 
 def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool = False) -> Iterator[tuple[Square, ...]]:

@@ -1,8 +1,8 @@
 """Propose outlines of boards from the output of the finder network.
 
-For each cell of 4 x 4 input pixels, the output has the probability of a corner of the grid (the heat map; its local
-maxima are called peaks) and of being on a grid (the grid mask). A patch is a connected region of the grid mask. Each
-candidate is a quad: the four corners of a board.
+The output has two maps, with a value for each cell of 4 x 4 input pixels. The heat map is the probability of a corner
+of the grid; its local maxima are called peaks. The grid mask is the probability of being on a grid; a connected region
+of it is called a patch. Each candidate is a quad: the four corners of a board.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vision.geometry import Floats, Image, are_convex, order_corners
 
 _MIN_PEAK_HEAT: Final = 0.08
-"""Minimum probability of a corner at a peak of the heat map."""
+"""Minimum probability of a corner for a local maximum of the heat map to be used as a peak."""
 _MAX_PEAKS: Final = 8
 """Maximum number of peaks of the corner heat map used for one patch, the most probable first."""
 _PEAK_MARGIN_CELLS: Final = 3
@@ -27,9 +27,9 @@ _MAX_PATCHES: Final = 2
 _MAX_QUADS_PER_PATCH: Final = 6
 """Maximum number of candidates per patch, not counting parallelograms completed from three peaks."""
 _MAX_COMPLETED_QUADS: Final = 2
-"""Maximum number of candidates per patch that are parallelograms completed from three peaks."""
+"""Maximum number of parallelograms, completed from three peaks, among the candidates of a patch."""
 _MIN_PATCH_CELLS: Final = 40
-"""Minimum area of a patch, in cells."""
+"""Minimum area of a patch (a connected region of the grid mask), in cells."""
 
 
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:

@@ -26,13 +26,13 @@ _MAX_CORNER_MISS_SQUARES: Final = 0.22
 _GROW_ROUNDS: Final = 8
 """Number of rounds that extend the fit from a small part of the board to more corners."""
 _REFINE_ROUNDS: Final = 3
-"""Number of iterations of the robust fit to all corners."""
+"""Number of iterations of the last, robust fit to all corners."""
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
 """Share of the grid's cells that agree with a fit; a fit with a larger share ends the search for a better one."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
 """Shifts of the grid within the lattice that are tried, to the right and down, in squares."""
 _MIN_CORNERS: Final = 12
-"""Minimum number of corners for a fit."""
+"""Minimum number of corners that must agree for a fit."""
 _MIN_ALIGNED_SHARE: Final = 0.7
 """Share of corners near their expected positions; with a larger share, the expected grid is the first fit tried."""
 _PATCH_RADIUS_CELLS: Final = 2
@@ -90,7 +90,7 @@ class _CellPredictions:
     corner: Floats
     """`(n, n, 2)`: predicted position (x, y) of the nearest corner of squares, in cells."""
     error: Floats
-    """`(n, n)`: predicted error of that position, in cells."""
+    """`(n, n)`: predicted error of `corner`, in cells."""
     odds: Floats
     """`(n, n)`: log-odds that the cell is on the playing grid."""
     usable: NDArray[np.bool_]

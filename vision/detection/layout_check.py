@@ -132,7 +132,7 @@ class _LayoutModel:
     """Linear model of the colours of 225 squares: a colour per kind of square, a tile colour, and smooth lighting."""
 
     members: tuple[NDArray[np.int64], ...]
-    """For each kind, the indices (0..224) of its squares."""
+    """Indices (0..224) of the squares of each kind."""
     board_design: Floats
     """`(225, kinds + 1 + 3)`: design matrix under the assumption that every square is uncovered."""
     tile_design: Floats
@@ -231,7 +231,7 @@ _KIND_SPREAD_LAB: Final = 8.0
 _MAX_SQUARED_ERROR: Final = 4.0
 """Limit for the squared colour error of a square that counts as uncovered, in units of the kind's variance."""
 _EM_ROUNDS: Final = 4
-"""Number of iterations of the colour fit."""
+"""Number of iterations in which the colours of a grid are fitted."""
 _INNER_SHARE: Final = 0.6
 """Share of the width and height of a square whose colour is measured."""
 _MIN_WHITE_LEVEL: Final = 30.0

@@ -34,8 +34,8 @@ class BoardLocation:
 
     corners: Floats
     """`(4, 2) float64` px: outer corners of the 15 x 15 grid, clockwise. After a search, the first corner is the one
-    nearest the picture's top left, because the orientation of the tiles is still unknown; after tracking, the order of
-    the earlier corners is kept."""
+    nearest the picture's top left, because the orientation of the tiles is unknown. After tracking, it is the same
+    corner as before."""
     confidence: float
     """Confidence (0..1) that the corners are the corners of a board."""
     source: LocationSource = LocationSource.SEARCHED

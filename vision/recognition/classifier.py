@@ -56,7 +56,7 @@ probably empty, so that its letter matters little."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles that vote at random (placed rotated, covered, misread); limits the influence of one tile."""
 _MAX_EFFECTIVE_VOTES: Final = 8
-"""Maximum number of tiles whose votes count as independent: the errors of tiles of one set are correlated."""
+"""Maximum number of votes that count as independent; the errors of tiles of one set are correlated."""
 
 _CLEAR_TILE_P: Final = 0.9
 """Minimum probability of a tile's letter; a tile below it is doubtful."""
@@ -81,9 +81,9 @@ class Orientation:
     quarter_turns: int
     """Number (0..3) of anticlockwise quarter turns that make the rectified view upright."""
     confidence: float
-    """Probability of this rotation."""
+    """Probability (0..1) of the rotation `quarter_turns`."""
     vote_count: int
-    """Number of tiles used for the estimate."""
+    """Number of tiles that were used for the estimate."""
 
 
 def combine_views(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:

@@ -21,7 +21,7 @@ _DEGREE: Final = 3
 """Degree of the surface. On simulated tables, whose light changes by up to a quarter between two pictures, 99 % of the
 squares without a change differ by less than 5 % from a surface of degree 3."""
 _ROUNDS: Final = 4
-"""Number of fits of the surface."""
+"""Number of times that the surface of the light is fitted, each time with new weights."""
 _USUAL_CHANGE: Final = 0.02
 """Distance of a square from the fitted surface that halves its weight in the next fit (natural logarithm)."""
 _MAX_CHANGE: Final = 0.05

@@ -41,7 +41,7 @@ SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums]
 """The kind of each of the 225 squares, as an index into `_KINDS`; the same after a quarter turn of the board."""
 _SQUARE_POSITIONS: Final = np.indices((BOARD_SIZE, BOARD_SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEIGHBOUR_REACH_SQUARES: Final = 2.0
-"""Distance, in squares, at which a neighbour's weight is half of the maximum."""
+"""Distance, in squares, at which a square has half of the maximum weight in the mean colour around another square."""
 _NEIGHBOUR_WEIGHTS: Final = (
     1
     / (((_SQUARE_POSITIONS[:, None] - _SQUARE_POSITIONS) ** 2).sum(axis=2) + _NEIGHBOUR_REACH_SQUARES**2)
@@ -50,7 +50,7 @@ _NEIGHBOUR_WEIGHTS: Final = (
 """Weights `(225, 225)` for the mean colour around a square: row = the square, column = its neighbour. 0 on the
 diagonal."""
 _SAME_KIND_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_KINDS[:, None] == SQUARE_KINDS)
-"""Weights as in `_NEIGHBOUR_WEIGHTS`, but 0 between squares of different kinds."""
+"""The same weights, but 0 between squares of different kinds."""
 _MIN_SQUARES: Final = 4
 """Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
 _MIN_COLOUR_SPREAD: Final = 0.005
@@ -59,7 +59,7 @@ chosen to minimise the errors that `python -m vision.training.fit_blanks` report
 _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
-"""Bound for the absolute value of the colour log-likelihood ratio, in nats."""
+"""Maximum influence of the colour of a square: bound for its absolute log-likelihood ratio tile : empty, in nats."""
 
 
 def measure_log_colours(view: Image) -> Floats:
@@ -234,11 +234,11 @@ _BLANK_MISS_RATE: Final = 0.2
 _FALSE_LETTER_RATE: Final = 0.01
 """Share of empty squares on which the letter network sees a letter, at any confidence."""
 _MIN_PROBABILITY: Final = 1e-4
-"""Minimum of all probabilities: limits each of the log-odds to +-9.2 nats."""
+"""Minimum of each probability that is turned into log-odds; limits them to +-9.2 nats."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
 _MIN_BLANK_PROBABILITY: Final = 0.003
-"""`_MAX_HIDDEN_PROBABILITY` and `_MIN_BLANK_PROBABILITY`: a square without print is examined for a blank only if it is
-hidden with at most the one and a blank with at least the other probability."""
+"""`_MAX_HIDDEN_PROBABILITY` and `_MIN_BLANK_PROBABILITY`: limits for examining a square without print. Its probability
+of being hidden must be lower than the first, and its probability of a blank higher than the second."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
@@ -248,10 +248,11 @@ Their influence is at most 4 * `_MAX_SIDE_LOG_RATIO_NATS` times the weight of th
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """Correction of the prior log-odds blank : empty (nats), for squares with 0 to 4 adjacent tiles.
 
-Blanks are rarer on real boards than in training scenes. The final boards of 600 games have 146, 673, 281 and 64 blanks
-and 25,381, 17,586, 6501 and 692 empty squares with 1, 2, 3 and 4 adjacent tiles. A training scene has 1.03, 2.58, 2.11
-and 1.02 blanks and 42.3, 14.4, 4.01 and 0.66 empty squares (mean of 600). The value for 1 adjacent tile is also used
-for 0.
+Blanks are rarer on real boards than in training scenes. Counted by number of adjacent tiles (1, 2, 3, 4; the value for
+1 is also used for 0):
+
+- final boards of 600 games: 146, 673, 281 and 64 blanks; 25,381, 17,586, 6501 and 692 empty squares;
+- a training scene (mean of 600): 1.03, 2.58, 2.11 and 1.02 blanks; 42.3, 14.4, 4.01 and 0.66 empty squares.
 """
 
 

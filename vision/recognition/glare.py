@@ -47,13 +47,14 @@ def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
-    """Increase the probability of hidden for squares with glare, in place, at the expense of the other classes.
+    """Move the probability of squares with glare to hidden, in place, as far as their contents are uncertain.
 
     `chances` `(225, classes + 1)` are the class probabilities, the last for hidden. `plain` are the indices of squares
     without print. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.
 
-    Under glare, a blank may be any tile, and a letter that is partly visible may be another: an O without its right
-    side looks like a C. A square that looks empty may have a tile, unless all empty squares of its kind are as bright.
+    - A blank under glare may be any tile.
+    - A letter that is partly visible may be another one: an O without its right side looks like a C.
+    - A square that looks empty may have a tile, unless all empty squares of its kind are as bright as glare.
     """
     washed = measure_glare(board)
     if not washed.any():

@@ -72,7 +72,7 @@ offset."""
 _MIN_FOREIGN_PROBABILITY: Final = 0.9
 """Minimum total probability of accented letters outside the tile set; a tile above it certainly has such a letter."""
 SIMILARITY_KEY: Final = "similarity_weights"
-"""Key of the network's metadata for the weights of the similarity between tiles."""
+"""Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 LETTER_CLASSES: Final = slice(2, None)

@@ -28,10 +28,10 @@ from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, Ti
 MAX_RECALLS: Final = 4
 """Number of pictures after which all tiles are read again."""
 _MAX_CHANGE: Final = 0.15
-"""Change of an unchanged square at most: the standard deviation of the difference, as a share of the square's contrast.
-A letter that is displaced by half a pixel of the view (a fiftieth of a square) changes by more."""
+"""Largest change of a square that counts as unchanged: the standard deviation of the difference, as a share of the
+square's contrast. A letter that is displaced by half a pixel of the view (a fiftieth of a square) changes by more."""
 _MAX_GAIN: Final = 2.0
-"""Maximum factor of the change of light on an unchanged square."""
+"""Largest change of the light on a square that counts as unchanged, as a factor."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to a square's contrast; squares without print have little contrast besides noise."""
 _WITNESS_CONTRAST: Final = 10.0
@@ -101,13 +101,13 @@ class BoardMemory:
     tiles: frozenset[str]
     """The tile set in which the tiles were read."""
     recall_count: int = 0
-    """Number of pictures since all tiles were read."""
+    """Number of pictures since all tiles were read; see `MAX_RECALLS`."""
 
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
         """Compare a picture `(H, W, 3) uint8 BGR` with the memory.
 
-        Returns None if all squares must be read: the board has moved, too few tiles look the same, `tiles` is another
-        tile set, or all squares were last read `MAX_RECALLS` pictures ago.
+        Returns None if all squares must be read, for one of these reasons: the board has moved, too few tiles look the
+        same, `tiles` is another tile set, or the last `MAX_RECALLS` pictures used the memory.
         """
         if self.recall_count >= MAX_RECALLS or self.tiles != frozenset(tiles):
             return None
@@ -129,7 +129,7 @@ class RecalledBoard:
 
     memory: BoardMemory
     pose: BoardPose
-    """Pose of the board at its location in the memory."""
+    """Pose of the board, computed from its location in the memory."""
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops in the picture."""
     is_unchanged: NDArray[np.bool_]

@@ -94,7 +94,7 @@ class PhotoReading:
     problems: tuple[str, ...]
     """Messages for the user about an uncertain or failed reading."""
     ms: ReadingTimes
-    """Durations in milliseconds."""
+    """Durations of the steps in milliseconds."""
     views: BoardViews | None = None
     """Upright rectified views of the board, from which a profile takes examples of tiles."""
     orientation_confidence: float = 1.0

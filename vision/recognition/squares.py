@@ -43,7 +43,7 @@ CONTEXT_FEATURES: Final = "context_features"
 _MIN_CLEAR_PROBABILITY: Final = 0.9
 """Minimum probability of the best class. If it is lower, predictions for four rotations of the board are averaged."""
 _MIN_TILE_PROBABILITY: Final = 0.001
-"""Minimum tile probability of a square whose letter is read."""
+"""Minimum tile probability of a square; the letters of other squares are not read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
 """How many squares to the left and above (`_SQUARES_BEFORE`), and to the right and below (`_SQUARES_AFTER`), influence
 the prediction for a square, apart from the context. The receptive field of an output begins 44 px before its square and

@@ -110,7 +110,7 @@ class LetterShape:
     """Geometric variation of the letters of a font: letters differ between makers of tiles."""
 
     width: float = 1.0
-    """Horizontal scale factor."""
+    """Horizontal scale factor of the letters."""
     weight: float = 0.0
     """Thickness added to each side of a stroke, as a fraction of the cap height; negative for thinner strokes."""
     squareness: float = 0.0

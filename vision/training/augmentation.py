@@ -37,7 +37,7 @@ MIN_HIDDEN_COVER: Final = 0.5
 """Minimum covered share of a square that is labelled as hidden. Between this and `MAX_READABLE_COVER`, the label is
 `IGNORED`."""
 IGNORED: Final = -100
-"""Label that `cross_entropy` ignores."""
+"""Label of samples that `cross_entropy` ignores."""
 _EMPTY_SHARE: Final = 0.14
 """Share of crops of empty squares in a batch."""
 _BLANK_SHARE: Final = 0.1

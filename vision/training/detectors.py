@@ -88,9 +88,9 @@ class Task:
     """Side of the network's square input, in px."""
     make_sample: SampleMaker
     loss: Callable[[Tensor, Tensor], Tensor]
-    """Function of the network's output and the targets."""
+    """Function that returns the loss, given the network's output and the targets."""
     steps: int
-    """Number of batches."""
+    """Number of training batches."""
     seed: int
 
 

@@ -38,7 +38,7 @@ from vision.training.font_list import installed_fonts
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 SCENES: Final = 400
-"""Number of scenes that are drawn."""
+"""Number of scenes that are rendered for the fit."""
 _SURE_P: Final = 0.99
 
 UNFAMILIAR_FONTS: Final = {
@@ -84,7 +84,7 @@ UNFAMILIAR_FONTS: Final = {
 _MIN_SQUARE_PX: Final = 14.0
 """Minimum resolution of a scene, in pixels per square. On smaller squares, letters are doubtful in all typefaces."""
 _MIN_PROBABILITY: Final = 1e-9
-"""Value added to probabilities, to keep logarithms finite."""
+"""Value added to probabilities before the logarithm, to keep it finite."""
 
 
 def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | None:

@@ -19,7 +19,7 @@ from web.i18n import texts
 from web.responses import refuse, render_page, send_picture
 
 CAMERAS_PATH = "/cameras"
-"""Path of the page below `/settings`."""
+"""Path of the page, appended to `/settings`."""
 SOURCE: SettingPath = ("camera", "source")
 WITHOUT_PICTURE = ("phone", "phone-stream", "folder:DIR")
 """Kinds of cameras that have no picture before they are used."""

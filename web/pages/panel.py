@@ -22,7 +22,7 @@ from web.security.pairing import Pairing
 
 REFUSAL_TIMEOUT_S = 0.25
 TEST_SIGNAL_S = 2.0
-"""Duration of the test of a light, in seconds."""
+"""Duration of the test signal for a light, in seconds."""
 
 TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
     {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HELP = "speed of scoring plays, explaining readings and rebuilding games"
 
 REBUILT_TURNS = 25
-"""Number of turns of the game that is rebuilt."""
+"""Number of turns of the game for which rebuilding is measured."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -53,7 +53,7 @@ PICTURE_SIZE_PX = (1280, 960)
 IDLE_TIME_S = 5.0
 TIMEOUT_S = 60.0
 PLOT_POINTS = 200
-"""Number of points in the memory plot."""
+"""Number of points in the plot of memory over turns."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

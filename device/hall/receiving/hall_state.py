@@ -32,9 +32,9 @@ from engine.messages import Message
 MAX_TABLES = 2000
 """Largest number of tables. It is limited so that a client with many names cannot fill the memory."""
 MAX_PROBLEMS = 50
-"""Largest number of refused messages that are kept."""
+"""Largest number of refused messages that are kept for the pages."""
 MAX_ORDERS = 1000
-"""Largest number of orders that are kept."""
+"""Largest number of the director's orders that are kept for the pages."""
 _PHASES = {str(phase): phase for phase in Phase}
 
 

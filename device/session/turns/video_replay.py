@@ -21,7 +21,7 @@ from vision.recognition.reader import PhotoReader
 MAX_READINGS = 3
 """Largest number of frames that are read and merged during one rest of the board, until a clear play is found."""
 READING_INTERVAL_S = 0.5
-"""Time, in seconds, between two readings during the same rest."""
+"""Time between two readings while the board stays at rest, in seconds."""
 LONG_PAUSE_S = 180.0
 """Time without a turn, in seconds. If it is longer, the result says that a pass or an exchange may be missing."""
 _ENTRY = re.compile(r"(?:(\d+):)?(\d+):(\d\d)\s+(?:(pass)|exchange\s+(\d+))", re.IGNORECASE)
