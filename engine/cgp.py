@@ -7,9 +7,10 @@ because no camera sees them. https://github.com/domino14/macondo/wiki/CGP
 
 from __future__ import annotations
 
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from engine.board import Board
+from engine.ending import count_scoreless_turns
 from engine.errors import NotationError
 from engine.game import Game
 from engine.reading import BOARD_SIZE
@@ -29,7 +30,7 @@ def format_cgp(game: Game) -> str:
     if len(game.players) != 2:
         raise NotationError("CGP has positions of two players")
     scores = (game.totals[game.to_move], game.totals[1 - game.to_move])
-    zeros = sum(1 for _ in takewhile(lambda turn: turn.score == 0, reversed(game.turns)))
+    zeros = count_scoreless_turns(game.state)
     distribution = _DISTRIBUTIONS.get(game.tiles.name)
     options = f" ld {distribution};" if distribution else ""
     rows = "/".join(_format_row(game.board, row) for row in range(BOARD_SIZE))

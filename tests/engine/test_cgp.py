@@ -1,0 +1,24 @@
+"""Positions in CGP."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.cgp import format_cgp
+from engine.events import Challenged, Event, Exchanged, Passed
+from engine.rules import ChallengeRule, Rules
+from tests.support.engine_table import new_game, play, push
+
+
+@pytest.mark.parametrize(
+    ("challenge", "events", "zeros"),
+    [
+        (ChallengeRule.SINGLE, [Challenged(1, upheld=True)], 1),
+        (ChallengeRule.SINGLE, [Challenged(1, upheld=False)], 0),
+        (ChallengeRule.DOUBLE, [Challenged(1, upheld=False)], 1),
+        (ChallengeRule.SINGLE, [Passed(1), Exchanged(0, 2)], 2),
+    ],
+)
+def test_turns_without_a_score_are_counted(challenge: ChallengeRule, events: list[Event], zeros: int) -> None:
+    game = push(play(new_game(Rules(challenge=challenge)), "8F HORN"), events)
+    assert format_cgp(game).split()[3] == str(zeros)
