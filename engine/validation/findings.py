@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from engine.board import Square
-from engine.events import Event, Exchanged, Passed, PlayMade
+from engine.events import Event, PlayMade
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory, tile_confidence
 from engine.lexicon import WordList
@@ -184,12 +184,6 @@ class Proposal:
         """The only play among the events, or None if there is no play or more than one play."""
         plays = [event for event in self.events if isinstance(event, PlayMade)]
         return plays[0] if len(plays) == 1 else None
-
-    @property
-    def single_turn(self) -> PlayMade | Passed | Exchanged | None:
-        """The only event, if it is a play, a pass or an exchange; otherwise None."""
-        event = self.events[0] if len(self.events) == 1 else None
-        return event if isinstance(event, PlayMade | Passed | Exchanged) else None
 
     def iterate_events(self) -> Iterator[tuple[Game, Event]]:
         """Yield each event with the game before this event."""

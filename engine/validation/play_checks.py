@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
 from engine.board import EMPTY_BOARD, Board, Square, run_ends, square_name
-from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, PositionEntered
+from engine.events import BlankNamed, Event, Exchanged, PlayMade, PositionEntered
 from engine.game import Game
 from engine.inference.history import tile_confidence
 from engine.lexicon import WordList
@@ -23,7 +23,6 @@ from engine.position import find_loose_squares
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
-from engine.transitions import replay_ledger
 from engine.validation.findings import (
     LOOK_AGAIN,
     MIN_LETTER_CONFIDENCE,
@@ -98,62 +97,6 @@ def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
     for game, event in proposal.iterate_events():
         if isinstance(event, Exchanged) and event.count > game.state.rack_counts[event.player]:
             yield Finding(Reason.TOO_MANY_EXCHANGED, (game.players[event.player], str(event.count)))
-
-
-def check_order(proposal: Proposal) -> Iterator[Finding]:
-    """Report a new turn of a player who is not to move, or the later plays that are out of turn after a correction."""
-    game, after = proposal.game, proposal.game_after
-    for event in proposal.events:
-        if isinstance(event, PlayMade | Passed | Exchanged):
-            if event.player != game.to_move:
-                yield Finding(Reason.OUT_OF_TURN, (game.players[event.player], game.players[game.to_move]))
-            return
-    known = {turn.play for turn in game.turns if Status.OUT_OF_TURN in turn.status}
-    for turn in after.turns:
-        if Status.OUT_OF_TURN in turn.status and turn.play not in known:
-            state = replay_ledger(after.start_event, after.ledger[: turn.ledger_index])
-            names = after.players[turn.player], after.players[state.to_move]
-            yield Finding(Reason.OUT_OF_TURN, names, squares=turn.play.squares if turn.play else ())
-
-
-def check_seat(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whose turn it was if another player's button or phone ended the turn.
-
-    If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
-    question is answered.
-    """
-    game, event, seat = proposal.game, proposal.single_turn, proposal.seat
-    if event is None or seat is None or seat == event.player or seat >= len(game.players):
-        return
-    missed = [Passed((game.to_move + n) % len(game.players)) for n in range((seat - game.to_move) % len(game.players))]
-    values = (game.players[seat], game.players[event.player])
-    options = (Option(proposal.events), Option((*missed, replace(event, player=seat))))
-    if proposal.source is Source.HAND:
-        yield Finding(Reason.OUT_OF_TURN, values, options)
-        return
-    # A hand may hide the tiles of the player to move, who forgot the button.
-    yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
-
-
-def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether the next player has passed, for a play found at the second of two presses.
-
-    The first press recorded nothing.
-
-    Either the same player has pressed twice, or the first press ended the play and the second one a pass of the next
-    player.
-    """
-    event, after = proposal.single_play, proposal.game_after
-    if (
-        event is None
-        or len(proposal.events) > 1
-        or not proposal.question_history.has_missed_press
-        or proposal.seat is not None
-    ):
-        return
-    values = (after.players[event.player], after.players[after.to_move])
-    options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
-    yield Finding(Reason.PRESS_MISSED, values, options)
 
 
 def check_rack(proposal: Proposal) -> Iterator[Finding]:

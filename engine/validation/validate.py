@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.validation import board_checks, earlier_plays, play_checks
+from engine.validation import board_checks, earlier_plays, play_checks, turn_checks
 from engine.validation.findings import Finding, Proposal, Source, Verdict
 
 Check = Callable[[Proposal], Iterator[Finding]]
@@ -26,8 +26,8 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     earlier_plays.check_earlier_play,
     board_checks.check_added_tiles,
     # Checks of the new play.
-    play_checks.check_seat,
-    play_checks.check_missed_press,
+    turn_checks.check_seat,
+    turn_checks.check_missed_press,
     play_checks.check_rack,
     play_checks.check_blank,
     play_checks.check_marked_blank,
@@ -39,8 +39,8 @@ _HAND_CHECKS: tuple[Check, ...] = (
     play_checks.check_position,
     play_checks.check_record,
     play_checks.check_exchanges,
-    play_checks.check_order,
-    play_checks.check_seat,
+    turn_checks.check_order,
+    turn_checks.check_seat,
     play_checks.check_rack,
     play_checks.check_blank,
 )

@@ -32,6 +32,7 @@ from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import Option
+from engine.validation.turn_checks import swap_plays
 from engine.validation.void_plays import withdraw_void_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
@@ -199,7 +200,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if len(likely) == 1:
         likely += _find_rivals(inference)
     answers = {explanation.text: _get_events(game, explanation) for explanation in likely}
-    for other in [find_other(game, one.events) for one in likely for find_other in (_swap_plays, replace_last_play)]:
+    for other in [find_other(game, one.events) for one in likely for find_other in (swap_plays, replace_last_play)]:
         if other:
             answers.setdefault(_describe_events(game, other), other)
     if best.leftover_squares and not best.events and not best.is_waiting:
@@ -262,20 +263,6 @@ def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
 
 def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
     return explanation_text(game, game.push(*events), events, "")
-
-
-def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Return two plays with their players exchanged, or no events if that is not legal.
-
-    If neither play depends on the other, the board does not show who made which play.
-    """
-    plays = filter_plays(events)
-    if len(plays) != 2 or len(events) != 2:
-        return ()
-    first, second = (replace(one, play=other.play) for one, other in zip(plays, reversed(plays), strict=True))
-    if game.check_play(first.play) or game.push(first).check_play(second.play):
-        return ()
-    return first, second
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import BlankNamed, Exchanged, Passed, PlayMade, TurnCorrected
+from engine.events import BlankNamed, Exchanged, PlayMade, TurnCorrected
 from engine.game import Game
 from engine.plays import Play
 from engine.rules import STANDARD_RULES
@@ -19,11 +19,8 @@ from engine.validation.play_checks import (
     check_closed_letters,
     check_exchanges,
     check_marked_blank,
-    check_missed_press,
-    check_order,
     check_rack,
     check_record,
-    check_seat,
     check_word_ends,
     check_words,
 )
@@ -80,34 +77,6 @@ def test_correction_notes_the_play_that_it_leaves_alone() -> None:
 def test_exchange_of_more_tiles_than_a_rack_holds_is_noted() -> None:
     found = next(check_exchanges(Proposal(new_game(), (Exchanged(0, 8),), Source.HAND)))
     assert found.reason is Reason.TOO_MANY_EXCHANGED
-
-
-def test_turn_of_the_wrong_player_is_noted() -> None:
-    found = next(check_order(Proposal(new_game(), (Passed(1),), Source.HAND)))
-    assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
-
-
-def test_press_from_another_seat_is_asked_about() -> None:
-    proposal = replace(propose("8F HORN"), seat=1)
-    found = next(check_seat(proposal))
-    play_of_ben = replace(proposal.events[0], player=1)  # type: ignore[type-var]
-    assert found.options == (LOOK_AGAIN, Option(proposal.events), Option((Passed(0), play_of_ben)))
-    assert found.needs_picture, "a hand may hide the tiles of the player who forgot the button"
-
-
-def test_pass_from_another_seat_is_asked_about() -> None:
-    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.CAMERA, seat=1)))
-    assert found.options == (LOOK_AGAIN, Option((Passed(0),)), Option((Passed(0), Passed(1))))
-
-
-def test_turn_by_hand_from_another_seat_counts_until_it_is_answered() -> None:
-    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.HAND, seat=1)))
-    assert found.options == (Option((Passed(0),)), Option((Passed(0), Passed(1))))
-
-
-@pytest.mark.parametrize("seat", [None, 0, 2])
-def test_press_without_a_seat_or_from_the_right_one_is_no_question(seat: int | None) -> None:
-    assert not list(check_seat(replace(propose("8F HORN"), seat=seat)))
 
 
 def test_play_of_more_tiles_than_are_left_is_asked_about() -> None:
@@ -211,20 +180,3 @@ def test_first_option_of_the_question_counts() -> None:
     proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
     verdict = validate_turn(proposal)
     assert verdict.question is not None and verdict.events == proposal.events
-
-
-def test_play_after_a_press_without_a_record_is_asked_about() -> None:
-    missed = replace(propose("8F HORN"), question_history=QuestionHistory(has_missed_press=True))
-    found = next(check_missed_press(missed))
-    assert found.reason is Reason.PRESS_MISSED and found.values == ("Anna", "Ben")
-    assert [option.events[-1] for option in found.options] == [missed.events[0], Passed(1)]
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_play_after_a_missed_press_is_clear_if_the_seat_is_known(seat: int) -> None:
-    missed = replace(propose("8F HORN"), question_history=QuestionHistory(has_missed_press=True), seat=seat)
-    assert not list(check_missed_press(missed))
-
-
-def test_play_after_a_recorded_press_is_clear() -> None:
-    assert not list(check_missed_press(propose("8F HORN")))

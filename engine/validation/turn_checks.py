@@ -1,0 +1,104 @@
+"""Checks of whose turn it was: the order of the turns, and the player whose button or phone ended a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from engine.events import Event, Exchanged, Passed, PlayMade, SquareCorrected
+from engine.game import Game
+from engine.scoring import Status
+from engine.transitions import replay_ledger
+from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source
+
+
+def check_order(proposal: Proposal) -> Iterator[Finding]:
+    """Report a new turn of a player who is not to move, or the later plays that are out of turn after a correction."""
+    game, after = proposal.game, proposal.game_after
+    for event in proposal.events:
+        if isinstance(event, PlayMade | Passed | Exchanged):
+            if event.player != game.to_move:
+                yield Finding(Reason.OUT_OF_TURN, (game.players[event.player], game.players[game.to_move]))
+            return
+    known = {turn.play for turn in game.turns if Status.OUT_OF_TURN in turn.status}
+    for turn in after.turns:
+        if Status.OUT_OF_TURN in turn.status and turn.play not in known:
+            state = replay_ledger(after.start_event, after.ledger[: turn.ledger_index])
+            names = after.players[turn.player], after.players[state.to_move]
+            yield Finding(Reason.OUT_OF_TURN, names, squares=turn.play.squares if turn.play else ())
+
+
+def check_seat(proposal: Proposal) -> Iterator[Finding]:
+    """Ask whose turn it was if the button or phone that ended the last turn is that of another player.
+
+    If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
+    question is answered.
+    """
+    game, seat = proposal.game, proposal.seat
+    turns = [event for event in proposal.events if isinstance(event, PlayMade | Passed | Exchanged)]
+    others = [event for event in proposal.events if event not in turns]
+    if seat is None or seat >= len(game.players) or not turns or turns[-1].player == seat:
+        return
+    if not all(isinstance(event, SquareCorrected) for event in others):
+        return  # the question about these events comes first
+    values = (game.players[seat], game.players[turns[-1].player])
+    orders = (proposal.events, swap_plays(game, proposal.events))
+    options = [Option(events) for order in orders if order for events in (order, _move_to_seat(game, order, seat))]
+    if proposal.source is Source.HAND:
+        yield Finding(Reason.OUT_OF_TURN, values, tuple(options))
+        return
+    # A hand may hide the tiles of the player to move, who forgot the button.
+    yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
+
+
+def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
+    """Return the events with the last turn made by `seat`, and the turns before by the players before `seat`.
+
+    The players who were skipped have passed.
+    """
+    count = len(game.players)
+    moved, turns_left = list[Event](), sum(isinstance(event, PlayMade | Passed | Exchanged) for event in events)
+    first = (seat + 1 - turns_left) % count
+    passes = [Passed((game.to_move + number) % count) for number in range((first - game.to_move) % count)]
+    for event in events:
+        if isinstance(event, PlayMade | Passed | Exchanged):
+            turns_left -= 1
+            moved += [*passes, replace(event, player=(seat - turns_left) % count)]
+            passes = []
+        else:
+            moved.append(event)
+    return tuple(moved)
+
+
+def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return two plays with their players exchanged, or no events if that is not legal.
+
+    If neither play depends on the other, the board does not show which player made which play.
+    """
+    match events:
+        case (PlayMade() as one, PlayMade() as other):
+            first, second = replace(one, play=other.play), replace(other, play=one.play)
+            is_legal = not game.check_play(first.play) and not game.push(first).check_play(second.play)
+            return (first, second) if is_legal else ()
+    return ()
+
+
+def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
+    """Ask whether the next player has passed, for a play found at the second of two presses.
+
+    The first press recorded nothing.
+
+    Either the same player has pressed twice, or the first press ended the play and the second one a pass of the next
+    player.
+    """
+    event, after = proposal.single_play, proposal.game_after
+    if (
+        event is None
+        or len(proposal.events) > 1
+        or not proposal.question_history.has_missed_press
+        or proposal.seat is not None
+    ):
+        return
+    values = (after.players[event.player], after.players[after.to_move])
+    options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
+    yield Finding(Reason.PRESS_MISSED, values, options)

@@ -1,0 +1,104 @@
+"""Whose turn it was, by the order of the turns and the button or phone that ended the last one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.events import Event, Passed, PlayMade, PlayWithdrawn
+from engine.game import Game
+from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation.turn_checks import check_missed_press, check_order, check_seat
+from tests.support.engine_table import new_game, play, push, seen, written
+
+
+def propose(notation: str) -> Proposal:
+    """Return the proposal of a first play that a camera has read."""
+    game = new_game()
+    event = PlayMade(0, written(game, notation))
+    return Proposal(game, (event,), Source.CAMERA, seen(event.play.apply_to(game.board)))
+
+
+def list_options(game: Game, events: tuple[Event, ...], seat: int) -> list[list[tuple[str, int]]]:
+    """Return the turns that the question offers, each as its word or kind and its player."""
+    found = next(check_seat(Proposal(game, events, Source.CAMERA, seat=seat)))
+    turns = [push(game, option.events).turns[len(game.turns) :] for option in found.options if option.events]
+    return [[(turn.word or str(turn.kind), turn.player) for turn in option] for option in turns]
+
+
+def test_turn_of_the_wrong_player_is_noted() -> None:
+    found = next(check_order(Proposal(new_game(), (Passed(1),), Source.HAND)))
+    assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
+
+
+def test_press_from_another_seat_is_asked_about() -> None:
+    proposal = replace(propose("8F HORN"), seat=1)
+    found = next(check_seat(proposal))
+    play_of_ben = replace(proposal.events[0], player=1)  # type: ignore[type-var]
+    assert found.options == (LOOK_AGAIN, Option(proposal.events), Option((Passed(0), play_of_ben)))
+    assert found.needs_picture, "a hand may hide the tiles of the player who forgot the button"
+
+
+def test_pass_from_another_seat_is_asked_about() -> None:
+    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.CAMERA, seat=1)))
+    assert found.options == (LOOK_AGAIN, Option((Passed(0),)), Option((Passed(0), Passed(1))))
+
+
+def test_turn_by_hand_from_another_seat_counts_until_it_is_answered() -> None:
+    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.HAND, seat=1)))
+    assert found.options == (Option((Passed(0),)), Option((Passed(0), Passed(1))))
+
+
+@pytest.mark.parametrize("seat", [None, 0, 2])
+def test_press_without_a_seat_or_from_the_right_one_is_no_question(seat: int | None) -> None:
+    assert not list(check_seat(replace(propose("8F HORN"), seat=seat)))
+
+
+def test_second_of_two_plays_from_another_seat_is_asked_about() -> None:
+    game = new_game()
+    events = play(game, "8F HORN", "H6 FA.M").events[1:]
+    assert list_options(game, events, 0) == [
+        [("HORN", 0), ("FA.M", 1)],
+        [("pass", 0), ("HORN", 1), ("FA.M", 0)],
+    ]
+
+
+def test_order_of_two_plays_from_another_seat_is_asked_about() -> None:
+    game = play(new_game(players=3), "8F HORN")
+    events = play(game, "H6 FA.M", "F8 .AT").events[len(game.events) :]
+    assert list_options(game, events, 0) == [
+        [("FA.M", 1), (".AT", 2)],
+        [("pass", 1), ("FA.M", 2), (".AT", 0)],
+        [(".AT", 1), ("FA.M", 2)],
+        [("pass", 1), (".AT", 2), ("FA.M", 0)],
+    ]
+
+
+def test_two_plays_from_the_seat_of_the_second_are_no_question() -> None:
+    game = new_game()
+    events = play(game, "8F HORN", "H6 FA.M").events[1:]
+    assert not list(check_seat(Proposal(game, events, Source.CAMERA, seat=1)))
+
+
+def test_seat_after_a_play_that_is_gone_is_no_question() -> None:
+    game = play(new_game(), "8F HORN")
+    events = (PlayWithdrawn(0), PlayMade(1, written(new_game(), "8F HORN")))
+    assert not list(check_seat(Proposal(game, events, Source.CAMERA, seat=0)))
+
+
+def test_play_after_a_press_without_a_record_is_asked_about() -> None:
+    missed = replace(propose("8F HORN"), question_history=QuestionHistory(has_missed_press=True))
+    found = next(check_missed_press(missed))
+    assert found.reason is Reason.PRESS_MISSED and found.values == ("Anna", "Ben")
+    assert [option.events[-1] for option in found.options] == [missed.events[0], Passed(1)]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_play_after_a_missed_press_is_clear_if_the_seat_is_known(seat: int) -> None:
+    missed = replace(propose("8F HORN"), question_history=QuestionHistory(has_missed_press=True), seat=seat)
+    assert not list(check_missed_press(missed))
+
+
+def test_play_after_a_recorded_press_is_clear() -> None:
+    assert not list(check_missed_press(propose("8F HORN")))
