@@ -59,14 +59,15 @@ class ExampleConfig:
     bonus_nats: float = 16.0
     """Bonus (nats) for a tile with exactly the features of an example. It is larger than the network's log-odds."""
     sharpness: float = 8.0
-    """How fast the bonus decreases with the cosine distance of the features: `exp(-sharpness * distance)`."""
+    """How fast the bonus for a similar example decreases with the cosine distance of the features: `exp(-sharpness *
+    distance)`."""
     won_per_lost: int = 3
     min_gain: int = 6
-    """Minimum result of the test that decides whether the bonus is used: the number of examples that it corrects, minus
-    `won_per_lost` times the number that it makes wrong. With random symbols, none of 600 sets of examples passed this
-    test."""
+    """Minimum result of the test that decides whether similarity to examples is used. The result is the number of
+    examples that it corrects, minus `won_per_lost` times the number that it makes wrong. With random symbols, none of
+    600 sets of examples passed."""
     min_tile_p: float = 1e-6
-    """Minimum probability of each tile of the set before the bonus is applied, so that it can raise improbable tiles as
+    """Minimum probability of each tile of the set before examples raise it, so that improbable tiles can be raised as
     well."""
 
 
@@ -135,8 +136,8 @@ class TileExamples:
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
 
-        `tiles` are the letters of the set. Squares whose letter has no example are not changed. Otherwise, if only one
-        of two similar letters had examples, its bonus would turn the other letter into it.
+        `tiles` are the letters of the set. Squares whose letter has no example are not changed: a similar letter with
+        examples would otherwise replace it.
         """
         if not self.is_helpful:
             return board
@@ -162,7 +163,7 @@ class TileExamples:
         return [_EncodedExample(*row) for row in rows]
 
     def _keep(self, encoded: Sequence[_EncodedExample]) -> None:
-        """Store the newest examples of each symbol, and test whether the bonus improves accuracy on them."""
+        """Store the newest examples of each symbol, and test whether their use improves accuracy."""
         count: Counter[str] = Counter()
         kept: list[_EncodedExample] = []
         for one in reversed(encoded):
@@ -171,10 +172,10 @@ class TileExamples:
                 kept.append(one)
         self._encoded = kept[:MAX_EXAMPLES][::-1]
         self.is_helpful = bool(self._encoded) and self._does_bonus_help()
-        """True if the bonus improves accuracy on the examples, and is therefore used."""
+        """True if the examples improve accuracy (tested on themselves); only then are they used."""
 
     def _does_bonus_help(self) -> bool:
-        """Classify each example with the bonus of all others; return True if accuracy improves by a clear margin."""
+        """Classify each example with the help of all others; return True if accuracy improves by a clear margin."""
         symbols = [one.example.symbol for one in self._encoded]
         classes = self._letter_net.classes
         names = sorted({*classes, *symbols} - {EMPTY})

@@ -33,7 +33,7 @@ from engine.tiles import Tile
 
 @dataclass(frozen=True, slots=True)
 class CorrectedEvent:
-    """An event of the ledger. `score` is the score in points that a player entered for its turn, or None."""
+    """An event of the ledger (the events as they happened). `score` is a score that a player entered, or None."""
 
     event: StateEvent
     score: int | None = None
@@ -43,7 +43,7 @@ Ledger = tuple[CorrectedEvent, ...]
 
 
 def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -> Ledger:
-    """Return the ledger after a correction.
+    """Return the ledger (the events of a game as they happened) after a correction.
 
     `turns` are the turns of the game so far. Raises `RulesError` if the turn, tile or blank to correct does not exist.
     """
@@ -82,7 +82,10 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
 
 
 def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
-    """Return the ledger index of turn `number`. Raises `RulesError` if this line of the score sheet is not a turn."""
+    """Return the index, in the ledger, of the event of turn `number`.
+
+    Raises `RulesError` if this line of the score sheet is not a turn.
+    """
     at = _find_ledger_index(turns, number)
     if isinstance(ledger[at].event, PositionEntered):
         text = "the start from a position is not a turn: correct its points or its squares, or undo it"
@@ -91,7 +94,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
 
 
 def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: int) -> Ledger:
-    """Return the ledger with a corrected score: `score` points for a turn, or for a player in a position."""
+    """Return the ledger with a corrected score, in points, of a turn or of a player in a position."""
     at = _find_ledger_index(turns, number)
     entry = ledger[at]
     if not isinstance(entry.event, PositionEntered):
@@ -102,7 +105,7 @@ def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: in
 
 
 def _find_end_index(ledger: Ledger) -> int:
-    """Return the index of the `GameEnded` event. If the game is not over, return the length of the ledger."""
+    """Return the index of the `GameEnded` event in the ledger, or the length of the ledger if the game is not over."""
     return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
 
 
@@ -111,7 +114,7 @@ def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
 
 
 def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) -> int | None:
-    """Return the ledger index of the last event that placed or changed a tile on `square`, or None.
+    """Return the index, in the ledger, of the last event that placed or changed a tile on `square`, or None.
 
     A withdrawn play counts only if the square is empty now. Otherwise the tile there belongs to another play.
     """
@@ -131,9 +134,9 @@ def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) 
 
 
 def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
-    """Return the ledger in which the tile that event `at` placed on `square` is replaced with `change(tile)`.
+    """Return the ledger after a change of the tile on `square`, which the event with the index `at` has placed.
 
-    If `change` returns None, the tile is removed. If the play then has no tiles, it becomes a pass.
+    `change` returns the new tile. If it returns None, the tile is removed; a play without tiles becomes a pass.
     """
     event = ledger[at].event
     if isinstance(event, TileRecycled):

@@ -67,7 +67,7 @@ def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | No
 
 
 def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
-    """Return the state after the events of a ledger or of its beginning. Raises what `apply_event` raises."""
+    """Return the state after the events of a ledger, which may be incomplete. Raises what `apply_event` raises."""
     state = create_state(started)
     for at, entry in enumerate(ledger):
         state = apply_event(state, entry.event, at, entry.score)

@@ -58,7 +58,7 @@ class BoardTracker:
     """Memory of the last picture with a confirmed reading."""
 
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
-        """Return the comparison of a picture with the memory, or None if the whole board must be read."""
+        """Compare a picture with the last ones; return None if the whole board must be read."""
         expected = self._for_shape(image.shape)
         if expected.memory is None or expected.is_unreliable:
             return None

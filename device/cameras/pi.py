@@ -312,7 +312,8 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
 def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
     """Convert a stream's array to brightness, `(H, W) uint8`; the arguments are those of `to_bgr`.
 
-    The planar formats begin with the brightness, which is returned without a computation. Raises `CameraError`.
+    In formats with planes, the first plane is the brightness, so it is returned without a computation. Raises
+    `CameraError`.
     """
     width, height = size
     if form in _PLANAR_FORMATS:

@@ -70,7 +70,7 @@ class StreamCamera:
     def preview(self) -> Frame:
         """Return the first frame that arrives after the call, in grey and at half the size.
 
-        Raises `CameraError`. If the newest frame is too old, it does so without waiting.
+        Raises `CameraError`, without waiting if the newest frame is too old.
         """
         newest = self._newest_time
         if newest is not None and time.monotonic() - newest > FRAME_TIMEOUT_S:

@@ -54,8 +54,8 @@ class BoardCamera:
     """A camera with the reader of its pictures and the tracker of the board's location; safe for several threads.
 
     If `follows_board` is True, the board is first searched near its corners in the last picture. If it is False, the
-    whole picture is searched each time, as photographs of different tables need. Corners that a user placed are used in
-    both cases.
+    whole picture is searched each time, which is needed for photographs of different tables. Corners that a user placed
+    are used in both cases.
     """
 
     def __init__(

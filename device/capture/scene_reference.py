@@ -35,13 +35,15 @@ class SceneConfig:
     margin_squares: float = 0.5
     """Margin around the grid that is also compared, in squares; it shows hands, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
-    """Side of the small boxes in which differences are measured, in squares; it is at least 3 px."""
+    """Side of the boxes in which small differences, such as those between letters, are measured. In squares; at least 3
+    px."""
     noise_factor: float = 1.5
     """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
     min_difference: float = 4.0
-    """Difference in small boxes that is always allowed, for invisible changes of the exposure."""
+    """Difference in boxes of `box_squares` that is always allowed, because of invisible changes of the exposure."""
     max_difference_contrast: float = 0.12
-    """Largest allowed difference in small boxes, as a share of the contrast; a D in place of an O gives 0.2 or more."""
+    """Largest allowed difference in boxes of `box_squares`, as a share of the contrast. A D in place of an O gives 0.2
+    or more."""
     min_mean_difference: float = 1.5
     """Difference in boxes of one square that is always allowed, even without noise."""
     max_mean_difference: float = 3.0
@@ -58,7 +60,7 @@ class RestScene:
 
 
 class SceneReference:
-    """Preview of a board that was read, for the comparison with later previews; immutable."""
+    """Preview of a board that was read. Later previews are compared with it. Immutable."""
 
     def __init__(self, scene: RestScene, corners: Floats, config: SceneConfig = SceneConfig()) -> None:
         """Measure the noise of a scene; `corners`, `(4, 2)` in pixels of the still, are those of the grid."""
@@ -78,16 +80,16 @@ class SceneReference:
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:
-        """Return True if a preview certainly shows the same board as the reference; False in case of doubt."""
+        """Return True if a preview certainly shows the same board as this one; False in case of doubt."""
         if self._limits is None or preview.shape != self._shape:
             return False
         return bool((self._measure_difference(preview) <= self._limits).all())
 
     def _choose_limits(self, scene: RestScene, stretch: float) -> Floats | None:
-        """Return the largest allowed differences `(2,)`: in small boxes, and in boxes of one square.
+        """Return the largest allowed differences, or None if a change of a tile could be missed.
 
-        Return None if a change of a tile could be missed. `stretch` is the ratio of the scales in x and y between
-        preview and still.
+        The two values are for boxes of `SceneConfig.box_squares` and for boxes of one square. `stretch` is the ratio of
+        the scales in x and y between preview and still.
         """
         config = self._config
         seen = self._grey[self._mask]
@@ -102,7 +104,10 @@ class SceneReference:
         return limits if (limits <= largest).all() else None
 
     def _measure_difference(self, preview: Image) -> Floats:
-        """Return the largest differences from the reference, `(2,)`: in small boxes, and in boxes of one square."""
+        """Return the largest differences of a preview from the reference picture, `(2,)`.
+
+        The two values are for boxes of `SceneConfig.box_squares` and for boxes of one square.
+        """
         difference = to_grey(preview)[self._area].astype(np.float32) - self._grey
         sides = (max(3, round(self._config.box_squares * self._square_px)), round(self._square_px))
         return np.array([np.abs(cv2.blur(difference, (side, side)))[self._mask].max() for side in sides])

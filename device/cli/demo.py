@@ -103,9 +103,9 @@ def _open_store(args: argparse.Namespace) -> GameStore:
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:
-    """Play games one after the other, without end; if `once` is True, a single game.
+    """Play games one after the other, without end. If `once` is True, play a single game.
 
-    After a single game, return 1 if a total was wrong, otherwise 0.
+    After that game, return 1 if a total was wrong, otherwise 0.
     """
     from device.session.table_session import CommandRefusedError
 

@@ -18,8 +18,8 @@ throttles itself."""
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""Number of bits by which the flags for conditions in the past (since the start) are shifted from those for the
-present."""
+"""Offset, in bits, between a flag for the present and the flag that says whether the same has happened since the start.
+"""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 

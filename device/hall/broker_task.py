@@ -52,7 +52,7 @@ class BrokerTask(ABC):
         """Return the message for `report` about a refusal by the broker."""
 
     def _note_store_error(self, error: StoreError) -> None:
-        """Log an error of the store, such as a full disk. No message is lost: it waits for later."""
+        """Log an error of the store, such as a full disk. No message is lost: the broker or the store keeps it."""
         _log.warning("the messages of the hall wait: %s", error)
 
     def _start(self) -> None:

@@ -201,7 +201,7 @@ class GameController:
     def change_history(self, game: Game, *notices: Notice) -> None:
         """Replace the events of the current game with those of `game`, as one press, and show `notices`.
 
-        In `game`, one or more deferred questions have been answered.
+        The only differences of `game` are answers to deferred questions.
         """
         self.notices += notices
         open_then = find_open_questions(game)

@@ -28,10 +28,10 @@ class UsedPictures:
     """
 
     def __init__(self, store: GameStore, *, is_last_refused: bool) -> None:
-        """Prepare for a game. `is_last_refused` is True if a copy of the last picture counts as used.
+        """Prepare for a game; `is_last_refused` is True if copies of the last picture are refused, like older ones.
 
-        In a folder, such a copy may stand for a pass, so it is not refused, and the players are asked. For a phone it
-        is refused: a pass has a button there.
+        Such a copy is not refused in a folder, where it may stand for a pass; the players are asked. It is refused from
+        a phone, which has a button for a pass.
         """
         self._store = store
         self._is_last_refused = is_last_refused

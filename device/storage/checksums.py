@@ -130,7 +130,7 @@ def is_intact_note(row: Sequence[object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of the game that was changed last: its number in the store, its number of events, and its seal."""
+    """The end of the game that was changed last: number in the store, number of events, and seal (checksum)."""
 
     game: int
     length: int

@@ -183,7 +183,7 @@ class _ReadGame:
     rows: tuple[EventRow, ...] = ()
 
     def is_whole(self) -> bool:
-        """Return True if all events of the game could be read, as its number of events and its seal show."""
+        """Return True if all events of the game could be read: their number and the checksum (seal) are correct."""
         if self.seal is None:
             return len(self.rows) == self.length
         last = self.rows[-1][3] if self.rows else ""

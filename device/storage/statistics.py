@@ -143,7 +143,7 @@ def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, 
 
 
 def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...]:
-    """Return the results of each pair of players, those with most common games first. Undecided games are left out."""
+    """Return the results of each pair of players, except undecided games. Pairs with most games are first."""
     met: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for game in (game for game in games if game.racks_counted):
         for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):

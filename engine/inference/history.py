@@ -118,7 +118,10 @@ class Evidence:
 
     @cached_property
     def empty_log_likelihoods(self) -> tuple[float, ...]:
-        """The log-likelihood (nats) that each square is empty. A repeated false reading of a tile supports it."""
+        """The log-likelihood (nats) that each square is empty.
+
+        If a square was read as a tile by mistake before, the same reading does not speak against empty.
+        """
         likelihoods = [
             empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
             for empty, hidden, tile in self.reading.occupancy
@@ -168,7 +171,7 @@ class Evidence:
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
-        """The squares clearly read as a tile, except those with the same false reading as before."""
+        """The squares clearly read as a tile, without those where the same tile was read by mistake before."""
         chances = {square: self.reading.occupancy[square][2] for square in self.candidate_squares}
         return frozenset(
             [s for s, tile in chances.items() if tile - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY]
@@ -268,10 +271,10 @@ class ReadingHistory:
         return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
-        """Return the false readings, except those beside a square of `early_squares` that is not one itself.
+        """Return the false readings, except those beside a tile that may have been there at the last reading.
 
         Such a tile is probably real: it had no neighbour only because the last reading missed that neighbour.
-        `early_squares` are from `find_early_squares`.
+        `early_squares` are the squares of the tiles that may have been there, from `find_early_squares`.
         """
         missed = {square for square in early_squares if square not in self.false_readings}
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}

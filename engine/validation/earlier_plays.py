@@ -50,7 +50,7 @@ class _MovedTiles:
 
     @property
     def is_pressed_again(self) -> bool:
-        """True if these are all tiles of the new play, and the player of the previous play pressed the button again."""
+        """True if all tiles of the new play are moved, and the previous player has pressed the button again."""
         return len(self.tiles) == len(self.event.play.tiles) and self.proposal.seat == self.last.player
 
     @property

@@ -19,17 +19,18 @@ from vision.geometry import Floats, Image, are_convex, order_corners
 _MIN_PEAK_HEAT: Final = 0.08
 """Minimum probability of a corner for a local maximum of the heat map to be used as a peak."""
 _MAX_PEAKS: Final = 8
-"""Maximum number of peaks of the corner heat map used for one patch, the most probable first."""
+"""Maximum number of peaks (local maxima of the corner heat map) used for one region of the grid mask, the best first.
+"""
 _PEAK_MARGIN_CELLS: Final = 3
-"""Maximum distance, in cells, between a corner peak and the patch that the corner belongs to."""
+"""Maximum distance, in cells, of a corner from the region of the grid mask to which it belongs."""
 _MAX_PATCHES: Final = 2
-"""Maximum number of patches that are examined, the largest first."""
+"""Maximum number of regions of the grid mask that are examined, the largest first."""
 _MAX_QUADS_PER_PATCH: Final = 6
-"""Maximum number of candidates per patch, not counting parallelograms completed from three peaks."""
+"""Maximum number of candidates for one region of the grid mask, without those completed from three corners."""
 _MAX_COMPLETED_QUADS: Final = 2
-"""Maximum number of parallelograms, completed from three peaks, among the candidates of a patch."""
+"""Maximum number of candidates for one region of the grid mask that are completed from three corners."""
 _MIN_PATCH_CELLS: Final = 40
-"""Minimum area of a patch (a connected region of the grid mask), in cells."""
+"""Minimum area of a region of the grid mask, in cells; smaller ones are ignored."""
 
 
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
@@ -65,10 +66,10 @@ def _list_combinations(among: int, count: int) -> NDArray[np.intp]:
 
 
 def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
-    """Return the convex quads among `fours` `(n, 4, 2)` that overlap a patch, best first.
+    """Return the convex quads among `fours` `(n, 4, 2)` that overlap `patch`, a region of the grid mask; best first.
 
     `heats` `(n, 4)` are the corner probabilities of the points. Quads are ranked by their intersection over union with
-    the patch, times the square root of their mean corner probability.
+    the region, times the square root of their mean corner probability.
     """
     quads = order_corners(fours)
     convex = are_convex(quads)
@@ -102,7 +103,10 @@ def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
 
 
 def fit_quad_to_patch(patch: Image) -> Floats:
-    """Fit a quad to a patch: its convex hull simplified to four corners, or else its minimum-area rectangle."""
+    """Fit a quad to `patch`, a region of the grid mask.
+
+    It is the convex hull simplified to four corners or, if that fails, the minimum-area rectangle.
+    """
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
     for part in np.linspace(0.02, 0.15, 14):
@@ -115,9 +119,9 @@ def fit_quad_to_patch(patch: Image) -> Floats:
 
 
 def intersection_over_union(quad: Floats, on_grid: Image) -> float:
-    """Return the intersection over union of a quad and a patch `on_grid` `(n, n)`.
+    """Return the intersection over union of a quad and a region of cells, the mask `on_grid` `(n, n)`.
 
-    Parts of the quad outside the mask count in the union.
+    Parts of the quad outside the array count in the union.
     """
     drawn = np.zeros_like(on_grid)
     cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)

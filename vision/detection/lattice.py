@@ -20,19 +20,20 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, fit_homography, project
 
 _MAX_USABLE_ERROR_SQUARES: Final = 0.25
-"""Maximum predicted error, in squares, of a corner that is used in the fit."""
+"""Maximum predicted error of a corner of squares that is used, in squares."""
 _MAX_CORNER_MISS_SQUARES: Final = 0.22
-"""Maximum distance, in squares, of a predicted corner from its lattice point; corners further away are ignored."""
+"""Maximum distance of a predicted corner of squares from its place in the fitted lattice; others are ignored. In
+squares."""
 _GROW_ROUNDS: Final = 8
-"""Number of rounds that extend the fit from a small part of the board to more corners."""
+"""Number of rounds in which the fitted lattice is extended from a small part of the board."""
 _REFINE_ROUNDS: Final = 3
 """Number of iterations of the last, robust fit to all corners."""
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
 """Share of the grid's cells that agree with a fit; a fit with a larger share ends the search for a better one."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
-"""Shifts of the grid within the lattice that are tried, to the right and down, in squares."""
+"""Shifts of the board within the fitted lattice that are tried, to the right and down, in squares."""
 _MIN_CORNERS: Final = 12
-"""Minimum number of corners that must agree for a fit."""
+"""Minimum number of corners of squares that must agree for a lattice to be fitted."""
 _MIN_ALIGNED_SHARE: Final = 0.7
 """Share of corners near their expected positions; with a larger share, the expected grid is the first fit tried."""
 _PATCH_RADIUS_CELLS: Final = 2
@@ -83,7 +84,7 @@ def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CellPredictions:
-    """Decoded output of the lattice network for `(n, n)` cells, as parallel arrays."""
+    """Decoded output of the lattice network for a picture of `(n, n)` cells, as parallel arrays."""
 
     middle: Floats
     """`(n, n, 2)`: centre (x, y) of each cell, in cells."""
@@ -94,7 +95,7 @@ class _CellPredictions:
     odds: Floats
     """`(n, n)`: log-odds that the cell is on the playing grid."""
     usable: NDArray[np.bool_]
-    """`(n, n)`: True if the prediction is certain enough for the fit."""
+    """`(n, n)`: True if the predicted corner is certain enough to be used."""
 
     @classmethod
     def from_output(cls, cells: NDArray[np.float32]) -> _CellPredictions:

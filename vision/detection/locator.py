@@ -354,7 +354,7 @@ def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _
 
 
 def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
-    """Return True if a patch is probably a board or a part of one, by its probabilities and its four-sided shape."""
+    """Return True if `patch`, a region of grid cells with high probabilities and four sides, is probably a board."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
     return (

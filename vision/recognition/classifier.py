@@ -49,10 +49,10 @@ from vision.recognition.views import (
 )
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
-"""Probability of the best class of a tile above which its letter is not read again while the tile looks the same."""
+"""Letter probability of a tile in an earlier picture; above it, a tile that looks the same is not read again."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Tile probability of a square; if it is lower, the square is not read again while it looks the same. Such a square is
-probably empty, so that its letter matters little."""
+"""Tile probability of a square in an earlier picture; below it, a square that looks the same is not read again,
+whatever its letter probabilities."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles that vote at random (placed rotated, covered, misread); limits the influence of one tile."""
 _MAX_EFFECTIVE_VOTES: Final = 8

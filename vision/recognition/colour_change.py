@@ -18,8 +18,9 @@ from vision.geometry import Floats, Image
 from vision.recognition.views import VIEW_MARGIN_SQUARES
 
 _DEGREE: Final = 3
-"""Degree of the surface. On simulated tables, whose light changes by up to a quarter between two pictures, 99 % of the
-squares without a change differ by less than 5 % from a surface of degree 3."""
+"""Degree of the polynomial surface that describes the change of light. On simulated tables, whose light changes by up
+to a quarter between two pictures, 99 % of the squares without a change differ by less than 5 % from a surface of degree
+3."""
 _ROUNDS: Final = 4
 """Number of times that the surface of the light is fitted, each time with new weights."""
 _USUAL_CHANGE: Final = 0.02

@@ -70,13 +70,13 @@ _MIN_LETTER_PROBABILITY: Final = 0.5
 """Minimum total probability of all letters for which the predicted offset of a tile is used; an empty square has no
 offset."""
 _MIN_FOREIGN_PROBABILITY: Final = 0.9
-"""Minimum total probability of accented letters outside the tile set; a tile above it certainly has such a letter."""
+"""Total probability of accented letters outside the tile set; a tile with more certainly has such a letter."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 LETTER_CLASSES: Final = slice(2, None)
-"""Positions in the list of the letter network's classes: first no tile, then blank, then all letters."""
+"""Slice of the letter classes among the network's classes; `NO_TILE_CLASS` and `BLANK_CLASS` precede them."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 """Shares of tiles rotated by 0 to 3 quarter turns in the training data."""
 _TURNED_TILE_RATE: Final = 0.001

@@ -37,8 +37,8 @@ _MIN_CONTRAST: Final = 6.0
 _WITNESS_CONTRAST: Final = 10.0
 """Minimum contrast, in grey levels, of a witness: a square whose print shows whether the board has moved."""
 _MIN_WITNESSES, _MIN_UNCHANGED_SHARE = 3, 0.7
-"""The board has not moved if each quarter of it has at least `_MIN_WITNESSES` witnesses, and at least the share
-`_MIN_UNCHANGED_SHARE` of them is unchanged."""
+"""A board counts as unmoved if each quarter of it has at least `_MIN_WITNESSES` squares with print, and at least the
+share `_MIN_UNCHANGED_SHARE` of them is unchanged."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
 """The memory is used only if at least `_MIN_TILES` tiles and the share `_MIN_TILE_SHARE` of all tiles are unchanged.
 The squares do not suffice: without tiles, a board looks the same after a half turn."""
@@ -125,7 +125,7 @@ class BoardMemory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecalledBoard:
-    """Comparison of a new picture with the memory, for a board that has not moved."""
+    """A new picture of a board that has not moved, compared with the memory of earlier pictures."""
 
     memory: BoardMemory
     pose: BoardPose
@@ -133,9 +133,9 @@ class RecalledBoard:
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops in the picture."""
     is_unchanged: NDArray[np.bool_]
-    """`(15, 15)`: True for squares that look the same as in the memory."""
+    """`(15, 15)`: True for squares that look the same as when they were read."""
     unchanged_tiles: TileTable
-    """Predictions of the memory for tiles that look the same."""
+    """Earlier predictions for the tiles that look the same."""
 
     @property
     def location(self) -> BoardLocation:

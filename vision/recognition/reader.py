@@ -219,7 +219,7 @@ class BoardReader:
     def _locate(
         self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None
     ) -> tuple[BoardLocation, RecalledBoard | None]:
-        """Return the location of the board and, if it has not moved, the comparison with the memory of the hint."""
+        """Return the location of the board and, if the board has not moved, its comparison with earlier pictures."""
         if corners is not None:
             return _check_corners(corners), None
         if hint is None:
@@ -300,7 +300,7 @@ def _update_memory(
 ) -> BoardMemory:
     """Return the memory for the next picture, after a reading of the upright board at `location`.
 
-    `recalled` is the comparison with the earlier memory; None if all squares were read.
+    `recalled` is the comparison with earlier pictures; None if all squares were read.
     """
     if recalled is not None:
         return recalled.update_memory(found.clear_tiles, found.unclear_empty, found.kinds)

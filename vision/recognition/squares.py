@@ -39,15 +39,15 @@ OWN_CONTEXT_SHARE: Final = "own_context_share"
 averages over the input itself, after these are multiplied by `OWN_CONTEXT_SHARE` `(1,)`
 (`vision.training.context_input`)."""
 CONTEXT_FEATURES: Final = "context_features"
-"""Key of the network's metadata for the number of averages in the context."""
+"""Key of the network's metadata for the number of features whose averages over the board are inputs and outputs."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
 """Minimum probability of the best class. If it is lower, predictions for four rotations of the board are averaged."""
 _MIN_TILE_PROBABILITY: Final = 0.001
 """Minimum tile probability of a square; the letters of other squares are not read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
-"""How many squares to the left and above (`_SQUARES_BEFORE`), and to the right and below (`_SQUARES_AFTER`), influence
-the prediction for a square, apart from the context. The receptive field of an output begins 44 px before its square and
-ends 30 px after it."""
+"""How many squares around a square influence its prediction, besides the averages over the whole board:
+`_SQUARES_BEFORE` to the left and above, `_SQUARES_AFTER` to the right and below. The receptive field of an output
+begins 44 px before its square and ends 30 px after it."""
 _VIEW_SQUARES: Final = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES
 _MAX_WINDOW_SHARE: Final = 0.6
 """Maximum area of all windows, as a share of the view. If they are larger, the whole view is classified."""
@@ -124,7 +124,10 @@ class SquareNet:
         return self._predict_whole(even)[0]
 
     def _predict_whole(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the probabilities `(15, 15, 3)` for a view `(3, 272, 272)`, and the context (averages)."""
+        """Return the probabilities `(15, 15, 3)` for a view `(3, 272, 272)`, and the context.
+
+        The context are the averages over the board.
+        """
         own = {GIVEN_CONTEXT: self._no_context, OWN_CONTEXT_SHARE: np.ones(1, np.float32)}
         logits, context = self._net(np.ascontiguousarray(even)[None], **own)
         grid = slice(VIEW_MARGIN_SQUARES, -VIEW_MARGIN_SQUARES)

@@ -26,7 +26,7 @@ from vision.training.quantise import quantise_model
 BATCH_SIZE = 24
 MAX_LEARNING_RATE = 4e-3
 _RANGE_PERCENT = 99.9
-"""Percentage of a layer's activations that the quantisation range contains; others are clipped. Quantisation increases
+"""Percentage of a layer's activations in the range of the eight-bit values; others are clipped. Quantisation increases
 the error of the lattice network by 2 % with this value, and by 14 % with 100."""
 SampleMaker = Callable[[DetectorScene, Rng], tuple[Array, Array]]
 """Function that makes a random sample (input, targets) from a scene."""

@@ -151,7 +151,7 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
 def _read_turn(
     command: type[TableCommand], form: Form, state: TableSnapshot
 ) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return the command and its argument `word`: in capitals, but small letters for the field `blanks`.
+    """Return the command and its argument `word`, in which the letters in the form field `blanks` are small.
 
     The case of the letters in the form is ignored, because keyboards of phones write small letters. Only the field
     `notation`, which the page's script fills in, contains a word in GCG notation. Raises `RequestError` if the word

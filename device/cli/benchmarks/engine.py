@@ -103,7 +103,7 @@ def _prepare_rebuild(game: Game) -> Callable[[], None]:
 
 
 def _prepare_explaining(game: Game) -> Callable[[], None]:
-    """Return a function that infers a play from a clear reading of the board. Each call does so for the next play."""
+    """Return a function that infers a play from a clear reading: at each call, the next play of the game."""
     from engine.inference.explain import infer_play
     from engine.reading import EMPTY, BoardReading, SquareReading
 

@@ -100,7 +100,7 @@ class EventQueue:
         return [make_log_message(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
-        """Move the position behind `event`: the broker has acknowledged it and all events before it."""
+        """Move the position behind `event`: the broker has acknowledged this event and all before."""
         self._position = msgspec.structs.replace(
             self._position, game=event.game, number=event.number + 1, time=event.time
         )

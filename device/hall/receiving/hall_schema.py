@@ -66,7 +66,7 @@ class HallTotal:
 
     @property
     def tail(self) -> Tail:
-        """The number of changes, in the form in which `TailRecord` stores it."""
+        """The number of changes as a `Tail`, which `TailRecord` can store."""
         return Tail(0, self.changes, "")
 
 

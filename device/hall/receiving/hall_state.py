@@ -100,7 +100,7 @@ class HallTable:
 
     @property
     def phase(self) -> Phase:
-        """The phase that `snapshot` would have; making a snapshot takes much longer."""
+        """The phase, as in `snapshot`, without the time for making a snapshot."""
         played = self._shown_game
         if self.state is not None and (played is None or _is_current(self.state, played)):
             return _read_phase(self.state)
@@ -113,7 +113,7 @@ class HallTable:
 
     @property
     def players(self) -> tuple[PlayerView, ...]:
-        """The players and totals that `snapshot` would have."""
+        """The players with their totals, as in `snapshot`."""
         played = self._shown_game
         return played.snapshot.players if played else self._make_short_snapshot(0.0).players
 

@@ -221,8 +221,8 @@ class HallReceiver(BrokerTask):
     def _note_device(self, table: str, store: str) -> None:
         """Report two devices that use the name of one table.
 
-        The broker lets each one in and ends the connection of the other, so their stores take turns in the messages. If
-        a device was replaced instead, the store changes once, or once back.
+        The broker lets each device in and ends the connection of the other, so their messages alternate. If instead a
+        device was replaced, the messages change once from one device to another, or once back.
         """
         seen = self._devices.get(table, ())
         if not store or store in seen[-1:]:

@@ -182,8 +182,9 @@ class CorrectTurn(TurnCommand, frozen=True):
 def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
-    If the play was challenged or withdrawn, those lines are removed as well; otherwise they would refer to the play
-    before. A withdrawal that the rules demanded, without a challenger, is recorded again for the new play.
+    If the turn is no longer a play, its challenge and withdrawal are removed as well; otherwise they would refer to the
+    play before. If it is another play, a withdrawal without a challenger, which the rules demanded, is recorded again
+    for it.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
@@ -253,7 +254,7 @@ class RevealRack(TableCommand, frozen=True):
     letters: Annotated[str, Meta(max_length=60)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the letters; refuse those on the board or another rack, and warn if their number is wrong."""
+        """Record the letters. Letters on the board or on another rack are refused; a wrong number gives a warning."""
         controller = context.controller
         game = controller.game
         tiles = parse_rack(self.letters, game.tiles)

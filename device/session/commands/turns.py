@@ -342,7 +342,7 @@ def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
     """Return the question with which the players decide whether the challenged words are valid.
 
-    `words` is a word list that must not decide the challenge (or None); the question says what it contains.
+    If there is a word list `words`, it must not decide, but the question says which words it contains.
     """
     seats = _find_challengers(game, play)
     if len(seats) > 1:
@@ -365,7 +365,7 @@ def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQue
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
     """Record a challenge that the word list decides; the challenger is assumed to be the most likely player.
 
-    If the challenge fails, which would cost the challenger a penalty, also ask who has challenged.
+    If the challenge fails, and that costs the challenger a penalty, also ask who has challenged.
     """
     game = controller.game
     invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)

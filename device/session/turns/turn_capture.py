@@ -259,8 +259,8 @@ def _check_key_frames(
 ) -> TurnCapture:
     """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
 
-    If these tiles may be a play of their own, the players are asked who placed them. If one of them may be a tile that
-    was missed in the last play, the turn is validated again.
+    These tiles may be a play of their own: then the players are asked who placed them. Or one of them may be a tile
+    that was missed in the last play: then the turn is validated again.
     """
     if found.is_split or found.inference is None or found.decision is None:
         return found

@@ -23,7 +23,7 @@ DEFAULT_WAIT_S = 4.0
 class FoundTurn:
     """A turn that was found: the decision about its play, and the time (s) at which the play appeared.
 
-    `history` is the evidence from readings up to this turn; the next turn is inferred with it.
+    `history` is the evidence from all readings up to this turn, with which the next turn is inferred.
     """
 
     decision: Decision
