@@ -34,16 +34,18 @@ def layout_kinds() -> NDArray[np.int64]:
     return np.array([_PREMIUMS.index(premium) for premium in load_layout().premiums]).reshape(BOARD_SIZE, BOARD_SIZE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LayoutFit:
     """Agreement between the colours of a grid and the standard layout, for one shift of the grid.
 
     `explained_share` (0..1) is the share of the colour variation that the kinds of square explain; tiles and hands are
-    treated as outliers. It is about 0 for a wrong grid. `shift` is the shift (right, down) in squares.
+    treated as outliers. It is about 0 for a wrong grid. `shift` is the shift (right, down) in squares. `uncovered`
+    `(15, 15)` is True for squares that are not covered by a tile or a hand, if the grid agrees with the layout.
     """
 
     explained_share: float
     shift: tuple[int, int]
+    uncovered: NDArray[np.bool_]
 
 
 def measure_lab_colours(flat: Image, pixels_per_square: int) -> Floats:
@@ -64,7 +66,7 @@ def measure_lab_colours(flat: Image, pixels_per_square: int) -> Floats:
     return np.asarray(blocks[:, rim:-rim, :, rim:-rim].mean(axis=(1, 3)), np.float64)
 
 
-def fit_layout_shifts(colours: Floats, around: int = 2) -> list[LayoutFit]:
+def fit_layout_shifts(colours: Floats, around: int) -> list[LayoutFit]:
     """Compare the colours with the layout at every shift of up to `around` squares; return the results, best first.
 
     `colours` `(15 + 2 * around, 15 + 2 * around, 3)` are the Lab colours of the grid's squares and of `around` further
@@ -78,21 +80,8 @@ def fit_layout_shifts(colours: Floats, around: int = 2) -> list[LayoutFit]:
     for dy in range(2 * around + 1):
         for dx in range(2 * around + 1):
             window = number[dy : dy + BOARD_SIZE, dx : dx + BOARD_SIZE].ravel()
-            explained = _compute_explained_share(flat[window], near[np.ix_(window, window)])
-            fits.append(LayoutFit(explained, (dx - around, dy - around)))
+            fits.append(_fit_layout(flat[window], near[np.ix_(window, window)], (dx - around, dy - around)))
     return sorted(fits, key=lambda f: -f.explained_share)
-
-
-def find_uncovered_squares(colours: Floats) -> NDArray[np.bool_]:
-    """Return a mask `(15, 15)` that is True for squares not covered by a tile or a hand.
-
-    `colours` `(15, 15, 3)` are the Lab colours of the squares of a grid that agrees with the layout.
-    """
-    flat = colours.reshape(-1, 3)
-    near = _compare_colours(flat)
-    beta = _fit_colours(_PREMIUM_MODEL, flat, near, _find_typical_tile(near))
-    board, tiles = _compute_squared_errors(_PREMIUM_MODEL, flat, beta)
-    return np.asarray((board < tiles) & (board < _MAX_SQUARED_ERROR), np.bool_).reshape(BOARD_SIZE, BOARD_SIZE)
 
 
 def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArray[np.float32]) -> float:
@@ -148,16 +137,18 @@ class _LayoutModel:
         return cls(tuple(np.flatnonzero(kinds == k) for k in range(present)), board, tiles)
 
 
-def _compute_explained_share(colours: Floats, near: Floats) -> float:
-    """Return the share (0..1) of the colour variation between squares that the kinds of square explain.
+def _fit_layout(colours: Floats, near: Floats, shift: tuple[int, int]) -> LayoutFit:
+    """Fit two models, one colour for all squares and one colour for each of the five kinds, and compare their errors.
 
-    It compares the residuals of two models: one colour for all squares, and one colour for each of the five kinds.
     `colours` `(225, 3)` are Lab colours of the squares, `near` `(225, 225)` their pairwise similarities (0..1).
     """
     tile = _find_typical_tile(near)
-    told_apart = _compute_residual(_PREMIUM_MODEL, colours, near, tile)
-    as_one = _compute_residual(_UNIFORM_MODEL, colours, near, tile)
-    return (as_one - told_apart) / (as_one + _CHANCE_RESIDUAL)
+    as_board, as_tile = _fit_colours(_PREMIUM_MODEL, colours, near, tile)
+    told_apart = _sum_errors(as_board, as_tile)
+    as_one = _sum_errors(*_fit_colours(_UNIFORM_MODEL, colours, near, tile))
+    uncovered = (as_board < as_tile) & (as_board < _MAX_SQUARED_ERROR)
+    explained_share = (as_one - told_apart) / (as_one + _CHANCE_RESIDUAL)
+    return LayoutFit(explained_share, shift, uncovered.reshape(BOARD_SIZE, BOARD_SIZE))
 
 
 def _find_typical_tile(near: Floats) -> int:
@@ -172,20 +163,21 @@ def _find_typical_tile(near: Floats) -> int:
     return int(plain[int(np.argmax((among @ away) * away))])
 
 
-def _compute_residual(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> float:
-    """Return the weighted residual of the colour model: how badly it fits the colours of the squares.
+def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
+    """Return the weighted sum of the squared errors `(225,)` of a colour model: how badly it fits the colours.
 
     Each square counts as uncovered or as a tile, whichever fits better. The error of a square is bounded by its weight
-    (Geman-McClure), so that outliers have little influence. `tile` is the index of a square that probably has a tile.
+    (Geman-McClure), so that outliers have little influence.
     """
-    least = np.minimum(*_compute_squared_errors(kinds, colours, _fit_colours(kinds, colours, near, tile)))
+    least = np.minimum(as_board, as_tile)
     return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
 
 
-def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> Floats:
-    """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model.
+def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> tuple[Floats, Floats]:
+    """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model, and return its errors (`_compute_squared_errors`).
 
-    Alternates between assigning each square to uncovered or tile, and a regression of the colours.
+    Alternates between assigning each square to uncovered or tile, and a regression of the colours. `tile` is the index
+    of a square that probably has a tile.
     """
     # Initialise each kind with the most common colour among its squares that differs from the tile colour.
     free = 1 - 0.9 * near[tile]
@@ -197,7 +189,7 @@ def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) 
         design = np.where((tiles < board)[:, None], kinds.tile_design, kinds.board_design)
         scaled = design * (_SQUARE_WEIGHTS / (1 + np.minimum(board, tiles)) ** 2)[:, None]
         beta = np.linalg.solve(design.T @ scaled + steady, scaled.T @ colours + 1e-3 * beta)
-    return beta
+    return _compute_squared_errors(kinds, colours, beta)
 
 
 def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.lattice import fit_lattice, refit_lattice
-from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, measure_lab_colours
+from vision.detection.layout_check import LayoutFit, fit_layout_shifts, measure_lab_colours
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
     BoardLocation,
@@ -166,16 +166,16 @@ class _GridFit:
     cells: NDArray[np.float32]
     cells_to_picture: Floats
 
-    def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_], covered_weight: float) -> Floats:
+    def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_]) -> Floats:
         """Repeat the fit with low weights for corners under tiles; return the corners of the grid, `(4, 2)` px.
 
         `bare` `(15, 15)` is True for squares without a tile. Tile tops are higher than the board, so they appear
-        displaced if the camera looks at an angle. A corner between four tiles has the weight `covered_weight`.
+        displaced if the camera looks at an angle. A corner between four tiles has the weight `covered_corner_weight`.
         """
         around = np.pad(bare, 1, constant_values=True).astype(np.float64)
         trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
         to_cells = np.linalg.inv(self.cells_to_picture) @ homography(corners)
-        refit = refit_lattice(self.cells, to_cells, trust**4 + covered_weight)
+        refit = refit_lattice(self.cells, to_cells, trust**4 + _CONFIG.covered_corner_weight)
         return corners if refit is None else project(self.cells_to_picture @ refit, grid_corners())
 
 
@@ -266,19 +266,16 @@ class BoardLocator:
             return None
         corners = settled.corners
         # Compare the colours of the squares with the layout; a correct lattice may be shifted by whole squares.
-        colours = _measure_square_colours(picture, corners, 0)
-        agreement = fit_layout_shifts(colours, 0)[0].explained_share
+        layout = _compare_layout(picture, corners, 0)
+        agreement = layout.explained_share
         if agreement < _CONFIG.good_layout_agreement:
-            around = _CONFIG.max_layout_shift_squares
-            best = fit_layout_shifts(_measure_square_colours(picture, corners, around), around)[0]
+            best = _compare_layout(picture, corners, _CONFIG.max_layout_shift_squares)
             if best.explained_share > _CONFIG.min_layout_agreement:
                 agreement = best.explained_share
                 corners = project(homography(corners), grid_corners() + best.shift)
-                colours = _measure_square_colours(picture, corners, 0)
+                layout = _compare_layout(picture, corners, 0)
         if agreement > _CONFIG.min_layout_agreement:
-            corners = settled.refit_without_tiles(
-                corners, find_uncovered_squares(colours), _CONFIG.covered_corner_weight
-            )
+            corners = settled.refit_without_tiles(corners, layout.uncovered)
         corners = (corners + 0.5) / scale - 0.5
         # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
         worth = agreement * min(1.0, settled.seen_share / _CONFIG.full_seen_share)
@@ -386,11 +383,10 @@ def _confidence_from_agreement(agreement: float) -> float:
     return float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0))
 
 
-def _measure_square_colours(picture: Image, corners: Floats, around: int) -> Floats:
-    """Return the mean Lab colours `(n, n, 3)` of the squares of a grid, and of `around` more squares on each side."""
-    return measure_lab_colours(
-        rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around), LAYOUT_PX_PER_SQUARE
-    )
+def _compare_layout(picture: Image, corners: Floats, around: int) -> LayoutFit:
+    """Return the best agreement of a grid with the standard layout, with shifts of up to `around` squares."""
+    flat = rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around)
+    return fit_layout_shifts(measure_lab_colours(flat, LAYOUT_PX_PER_SQUARE), around)[0]
 
 
 def _cells_to_board() -> Floats:

@@ -30,7 +30,6 @@ from vision.recognition.views import (
     ExposureRange,
     apply_exposure,
     measure_exposure,
-    normalise_exposure,
 )
 
 GIVEN_CONTEXT: Final = "given_context"
@@ -41,7 +40,7 @@ averages over the input itself, after these are multiplied by `OWN_CONTEXT_SHARE
 CONTEXT_FEATURES: Final = "context_features"
 """Key of the network's metadata for the number of features whose averages over the board are inputs and outputs."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
-"""Minimum probability of the best class. If it is lower, predictions for four rotations of the board are averaged."""
+"""Minimum probability of the best class. If it is lower, predictions for four rotations of its window are averaged."""
 _MIN_TILE_PROBABILITY: Final = 0.001
 """Minimum tile probability of a square; the letters of other squares are not read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
@@ -79,16 +78,13 @@ class SquareNet:
     def predict(self, view: Image, changed: NDArray[np.bool_] | None = None) -> SquareKinds:
         """Classify all squares of a rectified board.
 
-        `view` is the image from `rectify_board`. If a square is unclear, the log-probabilities for the board rotated by
-        0 to 3 quarter turns are averaged. If `changed` `(15, 15)` is given, only unclear squares in this mask cause
-        that.
+        `view` is the image from `rectify_board`. For unclear squares, the log-probabilities for the board rotated by 0
+        to 3 quarter turns are averaged. If `changed` `(15, 15)` is given, that is done only for squares in this mask.
         """
-        even = normalise_exposure(view)
-        kinds_p, context = self._predict_whole(even)
-        unclear = kinds_p.max(axis=2) < _MIN_CLEAR_PROBABILITY
-        if (unclear if changed is None else unclear & changed).any():
-            turned = (np.rot90(self.predict_normalised(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))
-            kinds_p = _average_rotations([kinds_p, *turned])
+        exposure = measure_exposure(view)
+        kinds_p, context = self._predict_whole(apply_exposure(view, exposure))
+        which = np.ones(kinds_p.shape[:2], np.bool_) if changed is None else changed
+        self._average_unclear(kinds_p, which, view, exposure, context)
         return SquareKinds(kinds_p, view, context)
 
     def predict_changed(self, view: Image, before: SquareKinds, changed: NDArray[np.bool_]) -> SquareKinds:
@@ -108,16 +104,27 @@ class SquareNet:
         kinds_p, kept_view = before.kinds_p.copy(), before.view.copy()
         exposure = measure_exposure(view)
         for box in boxes:
-            part = _slice_box(box, 0, 1)
-            which = new[part]
-            looks = [self._predict_box(view, box, 0, exposure, before.context)]
-            if (looks[0].max(axis=2)[which] < _MIN_CLEAR_PROBABILITY).any():
-                looks += [self._predict_box(view, box, k, exposure, before.context) for k in (1, 2, 3)]
-            kinds_p[part][which] = _average_rotations(looks)[which]
-            pixels = _slice_box(box, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE)
-            mask = np.repeat(np.repeat(which, VIEW_PX_PER_SQUARE, 0), VIEW_PX_PER_SQUARE, 1)
-            kept_view[pixels][mask] = view[pixels][mask]
+            part = _slice_box(box)
+            kinds_p[part][new[part]] = self._predict_box(view, box, 0, exposure, before.context)[new[part]]
+        self._average_unclear(kinds_p, new, view, exposure, before.context)
+        pixels = np.repeat(np.repeat(np.pad(new, VIEW_MARGIN_SQUARES), VIEW_PX_PER_SQUARE, 0), VIEW_PX_PER_SQUARE, 1)
+        kept_view[pixels] = view[pixels]
         return SquareKinds(kinds_p, kept_view, before.context)
+
+    def _average_unclear(
+        self,
+        kinds_p: NDArray[np.float32],
+        which: NDArray[np.bool_],
+        view: Image,
+        exposure: ExposureRange,
+        context: NDArray[np.float32],
+    ) -> None:
+        """Average the predictions for the unclear squares in the mask `which` over four rotations, in place."""
+        unclear = which & (kinds_p.max(axis=2) < _MIN_CLEAR_PROBABILITY)
+        for box in _find_boxes(unclear):
+            part = _slice_box(box)
+            turned = (self._predict_box(view, box, k, exposure, context) for k in (1, 2, 3))
+            kinds_p[part][unclear[part]] = _average_rotations([kinds_p[part], *turned])[unclear[part]]
 
     def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`, unrotated."""
@@ -142,7 +149,7 @@ class SquareNet:
         """
         box = _rotate_box(box, quarter_turns)
         window = _add_margins(box)
-        pixels = np.rot90(view, quarter_turns)[_slice_box(window, 0, VIEW_PX_PER_SQUARE)]
+        pixels = np.rot90(view, quarter_turns)[_slice_box(window, VIEW_PX_PER_SQUARE)]
         even = apply_exposure(np.ascontiguousarray(pixels), exposure)
         given = {GIVEN_CONTEXT: context, OWN_CONTEXT_SHARE: np.zeros(1, np.float32)}
         logits, _ = self._net(even[None], **given)
@@ -161,8 +168,6 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _average_rotations(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Average the predictions `looks`, arrays `(rows, columns, 3)`, by the mean of their logarithms."""
-    if len(looks) == 1:
-        return looks[0]
     odds = np.exp(np.mean([np.log(look + 1e-7) for look in looks], axis=0))
     return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
 
@@ -207,9 +212,9 @@ def _rotate_box(box: Box, quarter_turns: int) -> Box:
     return box
 
 
-def _slice_box(box: Box, margin: int, scale: int) -> tuple[slice, slice]:
-    """Return the rows and columns of a box, after adding `margin` squares and multiplying by `scale`."""
-    top, left, bottom, right = ((side + margin) * scale for side in box)
+def _slice_box(box: Box, scale: int = 1) -> tuple[slice, slice]:
+    """Return the rows and columns of a box, multiplied by `scale`."""
+    top, left, bottom, right = (side * scale for side in box)
     return slice(top, bottom), slice(left, right)
 
 

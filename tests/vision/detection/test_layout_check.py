@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, layout_kinds, measure_lab_colours
+from vision.detection.layout_check import fit_layout_shifts, layout_kinds, measure_lab_colours
 from vision.geometry import Floats, Image
 
 COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
@@ -67,6 +67,6 @@ def test_squares_under_tiles_are_told_from_bare_ones() -> None:
         & (layout_kinds() != 4)
         & (layout_kinds() != 3)
     )
-    bare = find_uncovered_squares(colours(picture))
+    bare = fit_layout_shifts(colours(picture), 0)[0].uncovered
     assert not (bare & covered).any()
     assert bare.sum() >= 180
