@@ -83,7 +83,7 @@ def draw_board(rng: Rng, font: ListedFont, path: Path, *, is_dark: bool) -> Scen
         style = replace(
             setting.tile_style,
             font=path,
-            mixed_fonts=(),
+            mixed_faces=(),
             letter_shape=LetterShape(bridge=STENCIL_BRIDGE) if font.kind == "stencil" else PLAIN_SHAPE,
             worn_share=0.0,
             top=dark if is_dark else light,

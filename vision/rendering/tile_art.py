@@ -154,12 +154,14 @@ class TileRenderer:
 
     def _print_letter(self, rng: Rng, face: Picture, letter: str) -> None:
         s, style = self._side_px, self._style
-        font = style.mixed_fonts[int(rng.integers(len(style.mixed_fonts)))] if style.mixed_fonts else style.font
+        font, shape = style.font, style.letter_shape
+        if style.mixed_faces:
+            font, shape = style.mixed_faces[int(rng.integers(len(style.mixed_faces)))]
         cap = style.cap_height * s * (0.85 if len(letter) > 1 else 1.0)
-        mask, rise = shaped_mask(font, letter, max(4, round(cap)), style.letter_shape)
+        mask, rise = shaped_mask(font, letter, max(4, round(cap)), shape)
         if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
             cap *= min(0.84 * s / mask.shape[1], 0.88 * s / mask.shape[0])
-            mask, rise = shaped_mask(font, letter, max(4, int(cap)), style.letter_shape)
+            mask, rise = shaped_mask(font, letter, max(4, int(cap)), shape)
         if style.wobble:
             mask = deform_letter(rng, mask, style.wobble)
         if style.worn_share:

@@ -50,7 +50,7 @@ class TileStyle:
     slip_sd: float  # standard deviation of the shift from the square's centre, squares
     gloss: float  # strength of reflections, 0..1
     letter_shape: LetterShape = PLAIN_SHAPE  # geometric variation of the font
-    mixed_fonts: tuple[Path, ...] = ()  # if not empty, each tile has one of these fonts
+    mixed_faces: tuple[tuple[Path, LetterShape], ...] = ()  # if not empty, each tile has one of these typefaces
     pencil_font: Path | None = None  # font of letters written on blanks
     subscript: bool = False  # the value is next to the letter instead of in the corner
     worn_share: float = 0.0  # approximate share of the print that is worn off
@@ -134,7 +134,7 @@ def random_tile_style(
         slip_sd=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
         gloss=gloss,
         letter_shape=_random_letter_shape(rng),
-        mixed_fonts=tuple(fonts[int(i)] for i in rng.integers(0, len(fonts), 8)) if u() < 0.3 else (),
+        mixed_faces=_random_faces(rng, fonts) if u() < 0.5 else (),
         pencil_font=_random_font(rng, pencil_fonts or fonts),
         subscript=u() < 0.25,
         worn_share=0.5 * u() if u() < 0.12 else 0.0,
@@ -271,6 +271,11 @@ def _random_dimples(rng: Rng) -> Dimples:
 
 def _random_font(rng: Rng, fonts: tuple[Path, ...]) -> Path:
     return fonts[int(rng.integers(len(fonts)))]
+
+
+def _random_faces(rng: Rng, fonts: tuple[Path, ...]) -> tuple[tuple[Path, LetterShape], ...]:
+    """Return random values of `TileStyle.mixed_faces`: each picture then shows many shapes of every letter."""
+    return tuple((fonts[int(i)], _random_letter_shape(rng)) for i in rng.integers(0, len(fonts), 24))
 
 
 def _random_letter_shape(rng: Rng) -> LetterShape:

@@ -2,8 +2,8 @@
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
 thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
-the same weights. Takes about 90 minutes on two cores with AVX-512; needs `pip install .[train]` and the Debian font
-packages listed in `fonts.json`.
+the same weights, also if only some networks are trained. Takes about 90 minutes on two cores with AVX-512; needs
+`pip install .[train]` and the font packages listed in `fonts.json`.
 
 An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the
 time), and each network continues from its last checkpoint in `checkpoints/` of the output folder.
@@ -17,9 +17,10 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 try:
     import cv2
@@ -33,8 +34,8 @@ try:
     from vision.training.checkpoints import Checkpoint, hash_training_code
     from vision.training.dataset import TrainingViews
     from vision.training.detector_data import DetectorScene
-    from vision.training.font_list import split_by_family, training_fonts
-    from vision.training.scene_parts import extract_parts
+    from vision.training.font_list import split_by_family, training_fonts, weight_by_kind
+    from vision.training.scene_parts import extract_parts, extract_views_only
     from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
@@ -42,6 +43,8 @@ except ModuleNotFoundError as error:
 HELD_OUT_SCENES = 450
 """Maximum number of scenes kept for calibration and evaluation; at most a fifth of all scenes. Their tiles have font
 families that are not used for training."""
+
+NETWORKS = ("finder", "lattice", "squares", "letters")
 
 
 def log_progress(begun: float, what: str) -> None:
@@ -58,6 +61,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--scenes", type=int, default=FIRST_UNSEEN_SCENE, help=f"scenes to draw (default {FIRST_UNSEEN_SCENE})"
     )
     parser.add_argument("--share", type=float, default=1.0, help="share of the training steps, for a quick trial")
+    parser.add_argument(
+        "--networks", nargs="+", choices=NETWORKS, default=NETWORKS, help="networks to train (default: all)"
+    )
     parser.add_argument(
         "--fonts",
         choices=["all", "packaged"],
@@ -82,22 +88,45 @@ def describe_run(args: argparse.Namespace, fonts: Sequence[Path]) -> dict[str, o
 
 
 def render_training_data(
-    scenes: int, seed: int, fonts: tuple[Path, ...]
+    scenes: int, seed: int, fonts: tuple[Path, ...], *, with_detectors: bool
 ) -> tuple[list[TrainingViews], list[TrainingViews], list[DetectorScene]]:
     """Render `scenes` scenes; return the views for training, those for evaluation, and the scenes for the detectors.
 
-    The views for evaluation are the last ones, and show other font families than the views for training.
+    The views for evaluation are the last ones, and show other font families than the views for training. Without
+    `with_detectors` the third list is empty, and rendering takes two thirds of the time.
     """
+    extract = extract_parts if with_detectors else extract_views_only
     held_out = min(HELD_OUT_SCENES, scenes // 5)
     numbers = (0, scenes - held_out), (scenes - held_out, held_out)
-    draws = (partial(dataset.draw_scene, fonts=faces) for faces in split_by_family(fonts))
+    draws = (partial(dataset.draw_scene, fonts=weight_by_kind(faces)) for faces in split_by_family(fonts))
     parts = [
         part
         for (first, count), draw in zip(numbers, draws, strict=True)
-        for part in extract_scenes(count, extract_parts, seed=seed, first=first, draw=draw)
+        for part in extract_scenes(count, extract, seed=seed, first=first, draw=draw)
     ]
     views = [view for view, _ in parts]
     return views[:-held_out], views[-held_out:], [kept for _, kept in parts if kept is not None]
+
+
+def run_in_processes(groups: Sequence[Sequence[Callable[[], None]]]) -> None:
+    """Run the trainings of each group one after the other in a process of its own, with one thread each.
+
+    Raises SystemExit if one fails.
+    """
+
+    def run_group(group: Sequence[Callable[[], None]]) -> None:
+        torch.set_num_threads(1)
+        for train in group:
+            train()
+
+    context = multiprocessing.get_context("fork")  # forked processes share the scenes without a copy
+    children = [context.Process(target=run_group, args=(group,)) for group in groups]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    if any(child.exitcode for child in children):
+        raise SystemExit("A training failed: see above. The same command continues after the last checkpoint.")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -118,39 +147,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     def checkpoint(name: str) -> Checkpoint:
         return Checkpoint(folder / "checkpoints" / f"{name}.pt", run)
 
-    views, held_out, detector_scenes = render_training_data(args.scenes, args.seed, fonts)
+    views, held_out, detector_scenes = render_training_data(
+        args.scenes, args.seed, fonts, with_detectors=not {"finder", "lattice"}.isdisjoint(args.networks)
+    )
 
     def train_detector(task: detectors.Task) -> None:
         path = folder / f"{task.name}.onnx"
         detectors.train(task, detector_scenes, steps(task.steps), path, checkpoint(task.name))
         log_progress(begun, f"{task.name} done")
 
-    def place() -> None:
-        torch.set_num_threads(1)
-        train_detector(detectors.FINDER)
-        train_detector(detectors.LATTICE)
-        path = folder / "squares.onnx"
-        print(squares.train(views, held_out, steps(squares.STEPS), path, checkpoint=checkpoint("squares")), flush=True)
-        log_progress(begun, "squares done")
+    def train_classifier(name: str, module: ModuleType) -> None:
+        path = folder / f"{name}.onnx"
+        print(module.train(views, held_out, steps(module.STEPS), path, checkpoint=checkpoint(name)), flush=True)
+        log_progress(begun, f"{name} done")
 
-    def read() -> None:
-        torch.set_num_threads(1)
-        path = folder / "letters.onnx"
-        print(letters.train(views, held_out, steps(letters.STEPS), path, checkpoint=checkpoint("letters")), flush=True)
-        log_progress(begun, "letters done")
+    trainings: dict[str, Callable[[], None]] = {
+        "finder": partial(train_detector, detectors.FINDER),
+        "lattice": partial(train_detector, detectors.LATTICE),
+        "squares": partial(train_classifier, "squares", squares),
+        "letters": partial(train_classifier, "letters", letters),
+    }
 
     log_progress(begun, "training")
-    context = multiprocessing.get_context("fork")  # forked processes share the scenes without a copy
-    children = [context.Process(target=work, name=work.__name__) for work in (place, read)]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join()
-    if any(child.exitcode for child in children):
-        raise SystemExit("A training failed: see above. The same command continues after the last checkpoint.")
-    faces = packaged_fonts() if args.fonts == "packaged" else None
-    scenes = min(fit_tile_similarity.SCENES, args.scenes)
-    print(fit_tile_similarity.write_similarity(folder / "letters.onnx", scenes, faces), flush=True)
+    # The letter network takes as long as the other three.
+    groups = [[trainings[name] for name in group if name in args.networks] for group in (NETWORKS[:3], NETWORKS[3:])]
+    run_in_processes([group for group in groups if group])
+    if "letters" in args.networks:
+        faces = packaged_fonts() if args.fonts == "packaged" else None
+        scenes = min(fit_tile_similarity.SCENES, args.scenes)
+        print(fit_tile_similarity.write_similarity(folder / "letters.onnx", scenes, faces), flush=True)
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     log_progress(begun, "done")
     return 0

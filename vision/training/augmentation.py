@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import cv2
@@ -50,6 +51,12 @@ _LARGE_CENTRE_ERROR_SQUARES: Final = 0.15
 most crops, and of the few crops with a large shift."""
 _LARGE_ERROR_SHARE: Final = 0.15
 """Share of crops with a large shift."""
+_VARIED_SHAPE_SHARE: Final = 0.3
+"""Share of crops that are stretched and sheared, to vary the shapes of letters."""
+_BENT_SHARE: Final = 0.3
+"""Share of crops that are deformed smoothly, to vary the shapes of letters."""
+_STROKE_CHANGE_SHARE: Final = 0.2
+"""Share of crops with thicker dark or light strokes."""
 _MAX_HOLES_COUNTED: Final = 4
 """Limit for the number of gaps of a board, which increases its sampling weight. A gap is an empty square with at least
 three adjacent tiles; these are the hardest to classify."""
@@ -162,8 +169,10 @@ class LetterSampler:
         """Return an augmented crop of a square, and the offset and rotation of its tile as in `LetterBatch`."""
         turn = rng.normal(0, 0.035)
         zoom = TOPS_SQUARE_PX / views.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
-        stretch = np.exp(rng.normal(0, 0.03))
-        axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
+        is_varied = rng.random() < _VARIED_SHAPE_SHARE
+        stretch, shear = np.exp(rng.normal(0, 0.12 if is_varied else 0.03)), rng.normal(0, 0.1) if is_varied else 0.0
+        axes = zoom * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+        axes = axes @ np.array([[stretch, shear], [0, 1]])
         spread = _LARGE_CENTRE_ERROR_SQUARES if rng.random() < _LARGE_ERROR_SHARE else _CENTRE_ERROR_SQUARES
         centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
         middle = TOPS_SQUARE_PX * (centre + TOPS_MARGIN) - 0.5
@@ -175,16 +184,53 @@ class LetterSampler:
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
         side = (views.CROP_SIDE_PX, views.CROP_SIDE_PX)
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-        u = rng.random()
-        if u < 0.15:
-            small = int(rng.integers(15, 30))
-            cut = cv2.resize(cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA), side)
-        elif u < 0.33:
-            cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
-        elif u < 0.43:
-            cut = cv2.filter2D(cut, -1, _make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
-        return np.asarray(cut, np.uint8), np.asarray(place, np.float32)
+        cut = np.asarray(
+            cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE), np.uint8
+        )
+        if rng.random() < _BENT_SHARE:
+            cut = bend_crop(rng, cut)
+        if rng.random() < _STROKE_CHANGE_SHARE:
+            cut = change_strokes(rng, cut)
+        return blur_crop(rng, cut), np.asarray(place, np.float32)
+
+
+@lru_cache(maxsize=4)
+def _pixel_grid(side: int) -> Floats:
+    """Return the coordinates (x, y) of all pixels of a square picture, `(side, side, 2)`."""
+    return np.stack(np.meshgrid(np.arange(side, dtype=np.float32), np.arange(side, dtype=np.float32)), axis=-1)
+
+
+def bend_crop(rng: Rng, cut: Image) -> Image:
+    """Deform a crop `(side, side) uint8` smoothly, by up to about two pixels, so that no typeface has exact shapes."""
+    side = cut.shape[0]
+    shift = rng.normal(0, rng.uniform(0.3, 1.3), (4, 4, 2)).astype(np.float32)  # px
+    across, down = cv2.split(cv2.resize(shift, (side, side), interpolation=cv2.INTER_CUBIC) + _pixel_grid(side))
+    bent = cv2.remap(cut, across, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(bent, np.uint8)
+
+
+def change_strokes(rng: Rng, cut: Image) -> Image:
+    """Make dark or light strokes of a crop `(side, side) uint8` thicker by half a pixel or one pixel on each side."""
+    side = 3 if rng.random() < 0.7 else 5
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+    large = cv2.resize(cut, (2 * cut.shape[1], 2 * cut.shape[0]), interpolation=cv2.INTER_LINEAR)
+    large = cv2.erode(large, disc) if rng.random() < 0.5 else cv2.dilate(large, disc)
+    return np.asarray(cv2.resize(large, (cut.shape[1], cut.shape[0]), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def blur_crop(rng: Rng, cut: Image) -> Image:
+    """Reduce the resolution of a crop `(side, side) uint8`, or blur it, with a probability of 0.43 in all."""
+    u = rng.random()
+    if u < 0.15:
+        small = int(rng.integers(15, 30))
+        low = cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA)
+        return np.asarray(cv2.resize(low, (cut.shape[1], cut.shape[0])), np.uint8)
+    if u < 0.33:
+        return np.asarray(cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3))), np.uint8)
+    if u < 0.43:
+        kernel = _make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi)))
+        return np.asarray(cv2.filter2D(cut, -1, kernel), np.uint8)
+    return cut
 
 
 def _make_motion_kernel(length: float, angle: float) -> Floats:

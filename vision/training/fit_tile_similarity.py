@@ -71,7 +71,6 @@ UNFAMILIAR_FONTS: Final = {
     "fonts-urw-base35": (
         "opentype/urw-base35/C059-BdIta.otf",
         "opentype/urw-base35/C059-Roman.otf",
-        "opentype/urw-base35/D050000L.otf",
         "opentype/urw-base35/NimbusMonoPS-BoldItalic.otf",
         "opentype/urw-base35/NimbusRoman-BoldItalic.otf",
         "opentype/urw-base35/P052-BoldItalic.otf",

@@ -1,7 +1,8 @@
-"""Typefaces of the training data: those of Python packages, and font files of Debian packages listed in `fonts.json`.
+"""Typefaces of the training data: those of Python packages, and font files of the packages listed in `fonts.json`.
 
-Each row of the list names a file below `/usr/share` with kind, family, Debian package, version and SHA-256. The kinds
-are sans, serif, slab, condensed, rounded, script, handwritten and display.
+Each row of the list names a file with kind, family, package, version and SHA-256: a file of a Debian package below
+`/usr/share`, or of an npm package (`@fontsource/...`, Google's open typefaces) below `/usr/local/share/fontsource`.
+The kinds are sans, serif, slab, condensed, rounded, script, handwritten, display and stencil.
 
 `calibration` marks a seventh of the families of every kind: they are used to calibrate confidences, not to fit weights.
 This is because the networks do not know the typefaces of most players' tiles. The families of
@@ -23,22 +24,36 @@ from vision.rendering.fonts import packaged_fonts
 FONT_LIST: Final = Path(__file__).with_name("fonts.json")
 SHARE_ROOT: Final = Path("/usr/share")
 DEBIAN_ROOT: Final = SHARE_ROOT / "fonts"
+NPM_ROOT: Final = Path("/usr/local/share/fontsource")
 _PACKAGED_CALIBRATION: Final = "Manrope"
 """Beginning of the file names of the one packaged family that is used for calibration."""
+
+_KIND_WEIGHTS: Final = {"sans": 2, "serif": 2, "slab": 2, "condensed": 2, "rounded": 2, "stencil": 3}
+"""Relative frequency of a font in the training data by its kind; 1 for the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFont:
-    """A font file of a Debian package."""
+    """A font file of a Debian or npm package."""
 
     kind: str
     family: str
     package: str
     version: str
     file: str
-    """Path of the file below `SHARE_ROOT`, or below `DEBIAN_ROOT` for a held-out font."""
+    """Path of the file below `SHARE_ROOT`; below `NPM_ROOT` for an npm package, `DEBIAN_ROOT` for a held-out font."""
     sha256: str
     calibration: bool = False
+
+    @property
+    def is_npm(self) -> bool:
+        """True if the package is in the npm registry; otherwise it is in Debian."""
+        return self.package.startswith("@")
+
+    @property
+    def path(self) -> Path:
+        """Path of a font of the training data where its package installs it."""
+        return (NPM_ROOT if self.is_npm else SHARE_ROOT) / self.file
 
 
 @lru_cache(maxsize=1)
@@ -58,18 +73,36 @@ def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_R
     return tuple(root / f for files in packages.values() for f in files)
 
 
-def training_fonts(root: Path = SHARE_ROOT) -> tuple[Path, ...]:
-    """Return all font files of the training data. Raises RuntimeError with the names of missing Debian packages."""
+def training_fonts(root: Path = SHARE_ROOT, npm_root: Path = NPM_ROOT) -> tuple[Path, ...]:
+    """Return all font files of the training data.
+
+    Raises RuntimeError with a command that installs the missing Debian or npm packages.
+    """
     packages = defaultdict(list)
     for font in load_training_fonts():
-        packages[font.package].append(font.file)
-    return packaged_fonts() + installed_fonts(packages, root)
+        if not font.is_npm:
+            packages[font.package].append(font.file)
+    debian = installed_fonts(packages, root)
+    npm = {font: npm_root / font.file for font in load_training_fonts() if font.is_npm}
+    missing = [f"{font.package}@{font.version}" for font, path in npm.items() if not path.exists()]
+    if missing:
+        raise RuntimeError(f"fonts are missing: npm install --prefix {npm_root} {' '.join(missing)}")
+    return packaged_fonts() + debian + tuple(npm.values())
 
 
 def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the fonts among `fonts` that imitate handwriting."""
     names = {Path(font.file).name for font in load_training_fonts() if font.kind == "handwritten"}
     return tuple(font for font in fonts if font.name in names)
+
+
+def weight_by_kind(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return `fonts` with those of the kinds that makers of tiles use repeated.
+
+    Without this, half of a random choice would be display, script and handwritten faces.
+    """
+    kinds = {Path(font.file).name: font.kind for font in load_training_fonts()}
+    return tuple(font for font in fonts for _ in range(_KIND_WEIGHTS.get(kinds.get(font.name, ""), 1)))
 
 
 def split_by_family(fonts: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:

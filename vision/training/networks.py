@@ -80,11 +80,11 @@ def build_letter_net(classes: int) -> HeadedNet:
     (n, 3). The last layer for the letters has `FEATURE_COUNT` inputs, which are also an output of the ONNX model.
     """
     trunk = [
-        *conv_block(1, 24, 2, 5),
-        *conv_block(24, 48),
-        *conv_block(48, 64, 2),
+        *conv_block(1, 32, 2, 5),
+        *conv_block(32, 64, 2),
         *conv_block(64, 96),
         *conv_block(96, 128, 2),
+        *conv_block(128, 128),
         *conv_block(128, 72, 1, 1),
         nn.Flatten(),
     ]

@@ -22,3 +22,8 @@ def extract_parts(scene: Scene, number: int) -> SceneParts:
     return dataset.extract_views(scene, number), detector_data.extract_detector_scene(
         scene
     ) if number < DETECTOR_SCENES else None
+
+
+def extract_views_only(scene: Scene, number: int) -> SceneParts:
+    """Extract the training data of the square and letter networks from a scene."""
+    return dataset.extract_views(scene, number), None

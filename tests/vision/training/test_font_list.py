@@ -13,16 +13,16 @@ from engine.tiles import load_tile_set
 from tests.system.unseen_faces import load_held_out_fonts
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.training.font_list import (
-    SHARE_ROOT,
     installed_fonts,
     load_training_fonts,
     select_handwritten_fonts,
     split_by_family,
     training_fonts,
+    weight_by_kind,
 )
 
 LISTED = load_training_fonts()
-ALL_FONTS = (*packaged_fonts(), *(SHARE_ROOT / font.file for font in LISTED))
+ALL_FONTS = (*packaged_fonts(), *(font.path for font in LISTED))
 
 
 def normalise_family(family: str) -> str:
@@ -40,29 +40,43 @@ def test_held_out_families_are_not_in_the_training_data() -> None:
     assert not {font.package for font in held_out} & {font.package for font in LISTED}
 
 
-def test_listed_fonts_are_two_hundred_or_more_of_eight_kinds() -> None:
+def test_listed_fonts_are_six_hundred_or_more_of_nine_kinds() -> None:
     families = defaultdict(set)
     for font in LISTED:
         families[font.kind].add(font.family)
-    kinds = {"sans", "serif", "slab", "condensed", "rounded", "script", "handwritten", "display"}
+    kinds = {"sans", "serif", "slab", "condensed", "rounded", "script", "handwritten", "display", "stencil"}
     assert set(families) == kinds
-    assert len(LISTED) >= 200 and min(map(len, families.values())) >= 8
+    assert len(LISTED) >= 600 and min(map(len, families.values())) >= 8
     assert len({Path(font.file).name for font in LISTED}) == len({font.sha256 for font in LISTED}) == len(LISTED)
 
 
 def test_installed_fonts_are_the_listed_files_and_draw_all_capitals() -> None:
-    there = [font for font in LISTED if (SHARE_ROOT / font.file).exists()]
+    there = [font for font in LISTED if font.path.exists()]
     if not there:
         pytest.skip("no listed font is installed")
-    paths = tuple(SHARE_ROOT / font.file for font in there)
+    paths = tuple(font.path for font in there)
     assert select_supporting_fonts(paths, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == paths
-    changed = [f.file for f in there if hashlib.sha256((SHARE_ROOT / f.file).read_bytes()).hexdigest() != f.sha256]
+    changed = [f.file for f in there if hashlib.sha256(f.path.read_bytes()).hexdigest() != f.sha256]
     assert not changed
 
 
 def test_missing_training_fonts_are_named_by_their_debian_packages(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"apt-get install .*fonts-liberation .*texlive-fonts-extra"):
         training_fonts(tmp_path)
+
+
+def test_missing_training_fonts_are_named_by_their_npm_packages(tmp_path: Path) -> None:
+    for font in LISTED:
+        if not font.is_npm:
+            (tmp_path / font.file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / font.file).touch()
+    with pytest.raises(RuntimeError, match=r"npm install --prefix \S+ .*@fontsource/pacifico@[\d.]+ "):
+        training_fonts(tmp_path, tmp_path / "npm")
+
+
+def test_rare_kinds_are_not_repeated_in_the_weighted_list() -> None:
+    fonts = (Path("Pacifico.woff"), next(font.path for font in LISTED if font.kind == "stencil"))
+    assert weight_by_kind(fonts) == (fonts[0], fonts[1], fonts[1], fonts[1])
 
 
 def test_installed_fonts_are_found_below_the_root(tmp_path: Path) -> None:

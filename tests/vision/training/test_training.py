@@ -89,7 +89,8 @@ def test_each_look_tells_where_its_tile_is(kept: dataset.TrainingViews) -> None:
         if np.abs(place).max() < 0.4:
             seen = np.argwhere(crop > crop.max() / 2).mean(axis=0)[::-1]
             missed.append(np.abs((seen - (views.CROP_SIDE_PX - 1) / 2) / views.TOPS_PX_PER_SQUARE - place[:2]).max())
-    assert max(missed) < 0.06
+    assert np.median(missed) < 0.03
+    assert max(missed) < 0.1  # a bent crop moves its tile a little
 
 
 def test_each_look_tells_how_its_tile_is_turned(kept: dataset.TrainingViews) -> None:
