@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from engine.events import Event, Exchanged, Passed, PlayMade, SquareCorrected
 from engine.game import Game
+from engine.plays import Play
 from engine.scoring import Status
 from engine.transitions import replay_ledger
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source
+from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
@@ -32,7 +35,8 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     """Ask whose turn it was if the button or phone that ended the last turn is that of another player.
 
     If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
-    question is answered.
+    question is answered. A play may also be two: the player before forgot the button, and the next one lengthened the
+    word.
     """
     game, seat = proposal.game, proposal.seat
     turns = [event for event in proposal.events if isinstance(event, PlayMade | Passed | Exchanged)]
@@ -47,6 +51,8 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     if proposal.source is Source.HAND:
         yield Finding(Reason.OUT_OF_TURN, values, tuple(options))
         return
+    splits = islice(_split_play(proposal), MAX_ALTERNATIVES)
+    options += [Option(_move_to_seat(game, plays, seat)) for plays in splits]
     # A hand may hide the tiles of the player to move, who forgot the button.
     yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
 
@@ -68,6 +74,28 @@ def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event
         else:
             moved.append(event)
     return tuple(moved)
+
+
+def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
+    """Yield the two plays of different players that may be the single proposed play, the longest first play first.
+
+    The first play has consecutive tiles of the play, and both have only listed words. If words are looked up only after
+    a challenge, yield nothing, because the question would say which words are listed.
+    """
+    game, words, event = proposal.game, proposal.words, proposal.single_play
+    if event is None or len(proposal.events) > 1 or event.play.rearranged or words is None:
+        return
+    tiles = event.play.tiles
+    parts = ((start, size) for size in range(len(tiles) - 1, 0, -1) for start in range(len(tiles) - size + 1))
+    for start, size in parts if game.rules.open_dictionary else ():
+        first = replace(event, play=Play(tiles[start : start + size]))
+        if game.check_play(first.play):
+            continue
+        between = game.push(first)
+        second = PlayMade(between.to_move, Play(tiles[:start] + tiles[start + size :]))
+        scores = game.score_play(first.play), between.score_play(second.play)
+        if not between.check_play(second.play) and not any(find_unlisted_words(score, words) for score in scores):
+            yield first, second
 
 
 def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from engine.events import Event, Passed, PlayMade, PlayWithdrawn
 from engine.game import Game
+from engine.rules import Rules
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.turn_checks import check_missed_press, check_order, check_seat
 from tests.support.engine_table import new_game, play, push, seen, written
@@ -20,9 +21,11 @@ def propose(notation: str) -> Proposal:
     return Proposal(game, (event,), Source.CAMERA, seen(event.play.apply_to(game.board)))
 
 
-def list_options(game: Game, events: tuple[Event, ...], seat: int) -> list[list[tuple[str, int]]]:
+def list_options(
+    game: Game, events: tuple[Event, ...], seat: int, words: frozenset[str] | None = None
+) -> list[list[tuple[str, int]]]:
     """Return the turns that the question offers, each as its word or kind and its player."""
-    found = next(check_seat(Proposal(game, events, Source.CAMERA, seat=seat)))
+    found = next(check_seat(Proposal(game, events, Source.CAMERA, words=words, seat=seat)))
     turns = [push(game, option.events).turns[len(game.turns) :] for option in found.options if option.events]
     return [[(turn.word or str(turn.kind), turn.player) for turn in option] for option in turns]
 
@@ -53,6 +56,24 @@ def test_turn_by_hand_from_another_seat_counts_until_it_is_answered() -> None:
 @pytest.mark.parametrize("seat", [None, 0, 2])
 def test_press_without_a_seat_or_from_the_right_one_is_no_question(seat: int | None) -> None:
     assert not list(check_seat(replace(propose("8F HORN"), seat=seat)))
+
+
+@pytest.mark.parametrize(
+    ("is_open", "words", "splits"),
+    [
+        (True, {"HORN", "HORNS"}, [[("HORN", 0), ("....S", 1)]]),
+        (True, {"HORN", "HORNS", "OR", "SHORN"}, [[("HORN", 0), ("....S", 1)], [("OR", 0), ("H..NS", 1)]]),
+        (True, {"HORNS"}, []),
+        (False, {"HORN", "HORNS"}, []),
+    ],
+)
+def test_play_from_the_seat_of_the_next_player_may_be_two(
+    is_open: bool, words: set[str], splits: list[list[tuple[str, int]]]
+) -> None:
+    game = new_game(Rules(open_dictionary=is_open))
+    event = PlayMade(0, written(game, "8F HORNS"))
+    as_one = [[("HORNS", 0)], [("pass", 0), ("HORNS", 1)]]
+    assert list_options(game, (event,), 1, frozenset(words)) == as_one + splits
 
 
 def test_second_of_two_plays_from_another_seat_is_asked_about() -> None:
