@@ -215,3 +215,17 @@ def find_challengeable_turn(state: State) -> Turn | None:
     if last is None or last.kind is not TurnKind.PLAY or state.rules.challenge is ChallengeRule.VOID:
         return None
     return last
+
+
+def find_withdrawn_turn(state: State) -> Turn | None:
+    """Return the turn of the play that was just withdrawn, whose tiles may still be on the board, otherwise None.
+
+    Under `ChallengeRule.VOID` one press may end two turns of which the first is withdrawn, so there it may also be the
+    turn before the last play.
+    """
+    for line in reversed(state.turns[-2 if state.rules.challenge is ChallengeRule.VOID else -1 :]):
+        if line.kind is TurnKind.WITHDRAWN and line.target is not None:
+            found = state.turns[line.target]
+            is_covered = any(state.board[square] for square, _ in found.placements)
+            return None if is_covered and line is not state.turns[-1] else found
+    return None

@@ -34,7 +34,7 @@ from engine.inference.placements import (
 from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading
-from engine.state import State, Turn, TurnKind, check_play
+from engine.state import State, Turn, TurnKind, check_play, find_withdrawn_turn
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
@@ -210,10 +210,10 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 
     After a challenge the next player often covers the same squares, but rarely with the same tiles.
     """
-    last = base.game.turns[-1] if base.game.turns else None
-    if last is None or last.kind is not TurnKind.WITHDRAWN or last.target is None:
+    withdrawn = find_withdrawn_turn(base.game.state)
+    if withdrawn is None:
         return 0.0
-    back = {square: tile.face for square, tile in base.game.turns[last.target].placements}
+    back = {square: tile.face for square, tile in withdrawn.placements}
     known = not any(isinstance(event, PlayWithdrawn) for event in base.events)
     reads = [(base.evidence.reading.squares[square], face) for square, face in back.items()]
     alike = sum(read.symbol == face if known else read.is_tile for read, face in reads)
@@ -285,15 +285,11 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
 
 def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield the hypothesis that the tiles of the last withdrawn play are still on the board."""
-    last = base.game.turns[-1] if base.game.turns else None
-    if last and last.kind is TurnKind.WITHDRAWN and last.target is not None:
-        play = base.game.turns[last.target].play
-        assert play is not None
-        name = base.game.players[last.player]
+    withdrawn = find_withdrawn_turn(base.game.state)
+    if withdrawn is not None and withdrawn.play is not None:
+        lying, name = withdrawn.play.apply_to(base.board), base.game.players[withdrawn.player]
         note = make_message("still-there", "the tiles that {0} must take back are still on the board", name)
-        yield replace(
-            base, lying_board=play.apply_to(base.board), log_prior=base.log_prior + STILL_LYING_LOG_PRIOR, note=note
-        )
+        yield replace(base, lying_board=lying, log_prior=base.log_prior + STILL_LYING_LOG_PRIOR, note=note)
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:

@@ -36,7 +36,7 @@ from engine.inference.history import (
 from engine.inference.hypotheses import find_last_play, find_misread_tiles, replace_last_play
 from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
-from engine.state import TurnKind
+from engine.state import TurnKind, find_withdrawn_turn
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_ORIENTATION_CONFIDENCE = 0.99
@@ -211,9 +211,8 @@ def find_last_play_squares(game: Game) -> set[Square]:
 
 def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
     """Return the squares that are clearly read as a tile but are empty on the board of the game."""
-    last = game.turns[-1] if game.turns else None
-    back = game.turns[last.target].placements if last and last.target is not None else ()  # tiles to remove
-    waiting = {square for square, _ in back}
+    withdrawn = find_withdrawn_turn(game.state)
+    waiting = {square for square, _ in withdrawn.placements} if withdrawn else set()  # tiles to remove
     return tuple(
         square
         for square in SQUARES

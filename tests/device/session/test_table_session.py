@@ -263,6 +263,18 @@ def test_invalid_play_does_not_count_without_challenges_if_one_press_ended_two_t
     assert [player.total for player in state.players] == totals
 
 
+def test_tiles_of_an_invalid_play_before_another_turn_are_waited_for(session: TableSession, table: TextTable) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+    play(session, table, HORN)
+    play(session, table, HORN, FARM, ("NXT", 7, 8, False))
+    turns = session.submit(AnswerQuestion(0)).result(5).turns
+    state = play(session, table, HORN, FARM, ("NXT", 7, 8, False))
+    assert state.turns == turns and "still on the board" in state.notices[0].text
+    state = play(session, table, HORN, FARM, PASTE)
+    assert [(turn.player, turn.word) for turn in state.turns[len(turns) :]] == [(1, "PASTE")]
+
+
 def test_outcome_without_a_challenge_is_refused(playing: TableSession, table: TextTable) -> None:
     with pytest.raises(CommandRefusedError, match="no play to challenge"):
         playing.submit(DecideChallenge(upheld=True)).result(5)
