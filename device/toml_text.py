@@ -8,8 +8,8 @@ import re
 def find_line(text: str, path: tuple[str, ...]) -> int:
     """Return the line number of the key at `path`.
 
-    Return that of its TOML table if the key is not found, and 0 if neither is. The text is searched, because TOML
-    parsers do not return line numbers.
+    If the key is not found, return the line number of its TOML table, or 0 if there is no such table. The text is
+    searched, because TOML parsers do not return line numbers.
     """
     section, key = path[0], path[1] if len(path) > 1 else ""
     inside, found = "", 0

@@ -56,9 +56,9 @@ _RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RE
 def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | None = None) -> State:
     """Return the state after an event.
 
-    `entry` is the index of the event in the ledger. `score` (points) replaces the computed score. An illegal play is
-    applied without an error; its defects are recorded in `Turn.status`. If the game is over, the scores for unplayed
-    letters and overtime are computed again.
+    `entry` is the index of the event in the ledger (the events of the game as they happened). `score` (points) replaces
+    the computed score. An illegal play is applied without an error; its defects are recorded in `Turn.status`. If the
+    game is over, the scores for unplayed letters and overtime are computed again.
 
     Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile that
     is not in the tile set.

@@ -89,7 +89,7 @@ class BoardTracker:
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
         """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
 
-        A location from a full search replaces corners that a user placed. Only `confirm` sets new corners.
+        After a full search, corners that a user placed are no longer used. Only `confirm` sets new corners.
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED

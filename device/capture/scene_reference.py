@@ -22,12 +22,14 @@ from vision.geometry import Floats, grid_corners, homography, project, square_si
 
 @dataclass(frozen=True, slots=True)
 class SceneConfig:
-    """Limits of the comparison. Differences are in grey levels (0 to 255).
+    """Limits for the comparison of two previews of a board at rest. Differences are in grey levels (0 to 255).
 
-    They were measured on rendered boards of three editions at 20 px a square. In small boxes, equal scenes differ by at
-    most 2, 4, 7 and 11 for noise with a standard deviation of 2, 5, 8 and 12. The pairs EF, OQ, IJ, CG, PR, BR, UV, MN,
-    IL, IT, OD and VY differ by at least 28. The means of whole squares differ by at most 1.4 in equal scenes, and by at
-    least 10 otherwise.
+    They were measured on rendered boards of three editions at 20 px a square:
+
+    - In small boxes (`box_squares`), previews of the same tiles differ by at most 2, 4, 7 and 11 for noise with a
+      standard deviation of 2, 5, 8 and 12.
+    - In these boxes, the letters of the pairs EF, OQ, IJ, CG, PR, BR, UV, MN, IL, IT, OD and VY differ by at least 28.
+    - The means of whole squares differ by at most 1.4 for the same tiles, and by at least 10 otherwise.
     """
 
     min_square_px: float = 20.0
@@ -63,7 +65,10 @@ class SceneReference:
     """Preview of a board that was read. Later previews are compared with it. Immutable."""
 
     def __init__(self, scene: RestScene, corners: Floats, config: SceneConfig = SceneConfig()) -> None:
-        """Measure the noise of a scene; `corners`, `(4, 2)` in pixels of the still, are those of the grid."""
+        """Use the second preview of `scene` as the reference, and measure the noise between its two previews.
+
+        `corners` `(4, 2)` are those of the grid, in pixels of the still.
+        """
         height, width = scene.after.shape[:2]
         scale = np.array([width, height]) / [scene.still.image.shape[1], scene.still.image.shape[0]]
         quad = (corners + 0.5) * scale - 0.5

@@ -185,9 +185,9 @@ class Appliance:
     def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
         """Resume the last game, or start a new one; return a sentence about the game. Raises `UserError`.
 
-        A new game is started if `new` is True, and if the last game has ended or has no turn. If `has_options` is True,
-        it has the command line's options for a game, otherwise the settings of the last game. If a game is resumed,
-        options without effect are reported on the console and on the page.
+        A new game is started if `new` is True, or if the last game has ended or has no turn. The new game has the
+        options of the command line if there are any (`has_options`), otherwise the settings of the last game. If a game
+        is resumed, options without effect are reported on the console and on the page.
         """
         find_lexicon = make_lexicon_finder(self._settings.game)
         first_game = StartGame(self._first_game, self._lexicon)

@@ -133,7 +133,7 @@ DOUBLE_PRESS_S = 0.7
 STUCK_AFTER_S = 10.0
 """Time after which a button that is still pressed counts as stuck, in seconds."""
 HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
-"""Time in seconds for which each button must be held to cause `GestureKind.HOLD`. Others have no hold."""
+"""Time in seconds for which each button must be held to cause `GestureKind.HOLD`. Other buttons have no hold."""
 
 
 class GestureKind(StrEnum):

@@ -88,8 +88,8 @@ class LetterView:
 class WordView:
     """A word of a play: its tiles, the product of its word premiums (`factor`), and its score.
 
-    `valid` is True if the word list contains the word, and None if there is no list that may decide challenges.
-    `unlisted` is True if a list that may not (an advisory list) lacks the word.
+    `valid` is True if the word list contains the word, and None if there is no list that may decide challenges. An
+    advisory list only gives hints: `unlisted` is True if it lacks the word.
     """
 
     text: str
@@ -341,7 +341,7 @@ def list_premium_texts(layout: Layout) -> tuple[str, ...]:
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
-    """Return True if a word list may decide challenges; an advisory one, as of an operating system, may not."""
+    """Return True if a word list may decide challenges. An advisory list only gives hints."""
     return not isinstance(words, Lexicon) or words.is_authoritative
 
 

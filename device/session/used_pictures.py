@@ -39,7 +39,7 @@ class UsedPictures:
         self._turn_counts: dict[str, int] = {}
 
     def add(self, digest: bytes, game: int, turn_count: int) -> None:
-        """Add a picture of `game`; `turn_count` is the number of turns with the turn of this picture."""
+        """Add a picture of `game`. `turn_count` is the number of turns, including that of this picture."""
         self._load(game)
         if self._turn_counts.get(digest.hex()) == turn_count:
             return

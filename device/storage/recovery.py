@@ -108,8 +108,8 @@ def copy_games(
     """Copy the readable games, oldest first, and the data of the table itself (notes, colours of players).
 
     If the list of games cannot be read, `tail` gives the number of events of the newest game. Events missing in
-    `source` are taken from the store `backup`. Return two numbers: of games that were copied, and of games that are
-    missing or incomplete.
+    `source` are taken from the store `backup`. Returns how many games were copied, and how many are missing or
+    incomplete.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -239,7 +239,7 @@ def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
     """Return the pictures of each game as (row, event number, kind).
 
-    The table is read from both ends, because a query stops at a damaged page, and without its index.
+    A query stops at a damaged page. So the table is read from both ends, and without its index.
     """
     found: dict[int, list[tuple[int, int, str]]] = {}
     sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"

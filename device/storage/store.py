@@ -298,7 +298,7 @@ class GameStore:
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
     def rename_player(self, before: str, after: str) -> None:
-        """Rename a player in the list of players. If it already has the new name, the colour there is kept."""
+        """Rename a player in the list of players. If the list already has the new name, its colour there is kept."""
         with self._database.transaction() as db:
             db.execute("UPDATE OR IGNORE player SET name = ? WHERE name = ?", (after, before))
             db.execute("DELETE FROM player WHERE name = ?", (before,))

@@ -188,9 +188,8 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
 def _order_log_prior(base: Hypothesis, play: Play) -> float:
     """Return the log-prior (nats) of one more play, given the tiles that may have been there at the last reading.
 
-    A player may have ended a turn with the last reading although no turn was recorded. The tiles that were there then
-    (`early_squares`) belong to the first of several plays. So a second play is likelier if the first one has these
-    tiles, and less likely if only the second one has them.
+    If there are such tiles (`early_squares`), a player may have ended a turn then, although no turn was recorded. This
+    makes a second play likelier if the first play has these tiles, and less likely if only the second play has them.
     """
     early = base.evidence.early_squares
     before = [event.play for event in base.events if isinstance(event, PlayMade)]

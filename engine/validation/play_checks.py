@@ -67,7 +67,8 @@ _SIMILAR_SHAPES = (
 def check_record(proposal: Proposal) -> Iterator[Finding]:
     """Report plays that the rules do not allow, for example off the centre, not joined, or with a gap.
 
-    A play that had the same defects before is not reported. So after a correction, only plays with new defects are.
+    A play that had the same defects before is not reported. So after a correction, only plays with new defects are
+    reported.
     """
     known = {(turn.play, turn.status) for turn in proposal.game.turns}
     after = proposal.game_after

@@ -62,7 +62,7 @@ def _split_into_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 
 def _are_possible_without(kept: Game, withdrawn: Game, events: Sequence[Event]) -> bool:
-    """Return True if no play among `events` has a defect after `withdrawn` that it does not have after `kept`."""
+    """Return True if no play among `events` has a defect in the game `withdrawn` that it does not have in `kept`."""
     try:
         for event in events:
             if isinstance(event, PlayMade) and withdrawn.check_play(event.play) & ~kept.check_play(event.play):

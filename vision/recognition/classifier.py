@@ -63,15 +63,16 @@ _CLEAR_TILE_P: Final = 0.9
 _MIN_DOUBTFUL_SHARE: Final = 0.08
 """Share of doubtful tiles. If it is larger, the flipped picture, or the board the other way up, is read as well."""
 _MIN_MEAN_GAIN: Final = 0.02
-"""Minimum increase of the mean tile confidence for which the flipped or rotated reading is taken. On the labelled
-photographs with five tiles or more, the correct reading is better by 0.035 or more."""
+"""Minimum increase of the mean tile confidence if the flipped or rotated reading is to replace the first one. On the
+labelled photographs with five tiles or more, the correct reading is better by 0.035 or more."""
 _MAX_DOUBT_SHARE: Final = 2 / 3
 """A flipped reading is taken only if its mean doubt (1 minus confidence) is at most this share of the doubt in the
 original reading. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is
 mirrored. On rendered boards in faces that no training uses, it is below this value on one of 636 that are not mirrored,
 and on 291 of 320 that are."""
 _MIN_TOTAL_GAIN: Final = 0.25
-"""Minimum increase of the mean tile confidence, times the number of tiles, because one or two tiles prove little."""
+"""Minimum increase of the mean tile confidence, times the number of tiles, if the flipped reading is to replace the
+first one. One or two tiles prove little."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,14 +301,14 @@ def normalise_features(features: NDArray[np.float32]) -> Floats:
 
 
 def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Return how similar each of n tiles is to the other tiles of each letter: mean cosine, `(n, letters)`.
+    """Return how similar each of n tiles is to the other tiles of each letter: mean cosine similarity, `(n, letters)`.
 
     - `features` `(n, 128)`: from `TilePredictions`.
     - `chances` `(n, letters)`: probability of each letter for each tile.
     - `tile` `(n,)`: probability that there is a tile.
 
-    The mean is weighted by `chances` times `tile`. The tile itself is included with similarity 1 and weight 1, so that
-    a letter without other tiles is not penalised.
+    The weight of a tile in the mean for a letter is `chances` times `tile`. Each tile is also compared with itself
+    (similarity 1, weight 1), so that a letter without other tiles is not penalised.
     """
     directions = normalise_features(features)
     like = directions @ directions.T

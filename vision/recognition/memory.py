@@ -71,7 +71,7 @@ class TileTable:
         return self.select([row for row, cell in enumerate(self.poses.cells) if mask[cell]])
 
     def join(self, other: TileTable) -> TileTable:
-        """Return a table with the rows of this table, followed by those of `other`. The view is that of `other`."""
+        """Return a table with the rows of this table, then those of `other`. It has the view of `other`."""
         cells = [*self.poses.cells, *other.poses.cells]
         poses = TilePoses(other.poses.view, cells, np.concatenate([self.poses.poses, other.poses.poses]))
         return TileTable(poses, *map(np.concatenate, zip(self._predictions, other._predictions, strict=True)))
@@ -91,7 +91,8 @@ class BoardMemory:
     orientation_confidence: float
     """Probability (0..1) that the orientation is correct."""
     tops: Image
-    """`(448, 448) uint8`: rectified plane of the tile tops; each square is from the picture in which it was read."""
+    """`(448, 448) uint8`: rectified plane of the tile tops. Each square shows the picture in which its tile was read.
+    """
     clear_tiles: TileTable
     """Predictions for the tiles with a clear letter."""
     unclear_empty: TileTable

@@ -63,7 +63,8 @@ class SquareKinds:
     view: Image
     """`(272, 272, 3) uint8 BGR`: rectified board; each square is from the picture in which it was classified."""
     context: NDArray[np.float32]
-    """`(1, features, 1, 1)`: averages over the board of the picture in which all squares were classified."""
+    """`(1, features, 1, 1)`: the context, averages of features over the board, from the last picture that was
+    classified completely."""
 
 
 class SquareNet:
@@ -133,7 +134,7 @@ class SquareNet:
     def _predict_whole(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the probabilities `(15, 15, 3)` for a view `(3, 272, 272)`, and the context.
 
-        The context are the averages over the board.
+        The context consists of averages of features over the board.
         """
         own = {GIVEN_CONTEXT: self._no_context, OWN_CONTEXT_SHARE: np.ones(1, np.float32)}
         logits, context = self._net(np.ascontiguousarray(even)[None], **own)
@@ -175,7 +176,8 @@ def _average_rotations(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float
 def _find_boxes(changed: NDArray[np.bool_]) -> list[Box]:
     """Return boxes that contain all squares of the mask `changed` `(15, 15)`.
 
-    Two boxes are replaced by one around both if its window is not larger than the windows of the two.
+    A box is classified in a window with a margin. Two boxes become one if the window around both is not larger than the
+    two windows together.
     """
     count, _, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
     boxes = [(int(y), int(x), int(y + h), int(x + w)) for x, y, w, h, _ in stats[1:count]]

@@ -50,7 +50,7 @@ _SECURITY_HEADERS = {
 
 
 def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
-    """Add security headers to all responses, and refuse requests that may not change data.
+    """Add security headers to all responses, and refuse requests that must not change data.
 
     Refused are requests from pages of other sites, from unpaired phones, and without the CSRF token.
     """

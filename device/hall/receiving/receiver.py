@@ -221,8 +221,8 @@ class HallReceiver(BrokerTask):
     def _note_device(self, table: str, store: str) -> None:
         """Report two devices that use the name of one table.
 
-        The broker lets each device in and ends the connection of the other, so their messages alternate. If instead a
-        device was replaced, the messages change once from one device to another, or once back.
+        The broker lets each device in and ends the connection of the other, so their messages alternate. This is the
+        sign: if one device was only replaced with another, there is a single change, or one change back.
         """
         seen = self._devices.get(table, ())
         if not store or store in seen[-1:]:

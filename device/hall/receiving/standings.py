@@ -149,8 +149,8 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
 def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
     """Return each pairing with the id of its game in the hall, 0 without one; pairings are sorted by round.
 
-    It is the game of the pairing's result. If the director entered the result, it is a game of the two players whose
-    own result counts for no pairing, at their table if possible.
+    Usually the game is that of the pairing's result. If the director entered the result, there may still be a game of
+    the two players that no other pairing has; one at the pairing's table is preferred.
     """
     matched = match_results(pairings, results)
     counted = {result.game for _, result in matched if result}
@@ -172,7 +172,10 @@ def _take_entered(results: list[Result], number: int) -> Result | None:
 
 
 def _take(results: list[Result], table: str | None = None) -> Result | None:
-    """Remove and return the first result entered for no round (at `table`, if it is given), or None."""
+    """Remove and return the first result that was entered without a round, or None.
+
+    If `table` is given, only results of this table are searched.
+    """
     for result in results:
         if not result.round and (table is None or result.table.casefold() == table.casefold()):
             results.remove(result)

@@ -304,10 +304,10 @@ def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
 def withdraw_void_plays_with_notices(
     game: Game, events: Sequence[Event], words: WordList | None
 ) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
-    """Return the events and, under `ChallengeRule.VOID`, the withdrawals of plays with invalid words; also notices.
+    """Return the events with the withdrawals of plays that have invalid words, and a notice for each such play.
 
-    `game` is the game before the events. There is a notice with the invalid words for each withdrawn play. Raises
-    `RulesError`, `NotationError`.
+    Plays are only withdrawn under `ChallengeRule.VOID`. `game` is the game before the events. Raises `RulesError`,
+    `NotationError`.
     """
     words = find_deciding_words(words)
     if words is None:
