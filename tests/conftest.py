@@ -26,10 +26,13 @@ GARBAGE_THRESHOLD = 10_000
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Return 0 workers if only files and single tests are named, because one process starts sooner; None: all cores."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return 0 workers if only files and single tests are named, because one process starts sooner.
+
+    Otherwise there is one more than cores: some tests wait for the time to pass, for threads and for other programs.
+    """
     folders = [argument for argument in config.args if Path(argument.partition("::")[0]).is_dir()]
-    return None if folders else 0
+    return (os.cpu_count() or 1) + 1 if folders else 0
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,6 @@ from tests.system.hall_kills import run_seed
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 @pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_hall_and_tables_agree_after_kills_at_random(seed: int) -> None:

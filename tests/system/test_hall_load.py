@@ -9,7 +9,6 @@ from tests.system.hall_load import measure
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 @pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")
 def test_every_event_reaches_every_viewer() -> None:
     report = measure(tables=8, viewers=3, seconds=10, turn_s=4)

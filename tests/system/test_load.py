@@ -12,9 +12,10 @@ from tests.system.crowd import CLIENTS_PER_DEVICE, DEVICES, load_by_crowd
 from tests.system.fuzz import fuzz
 from tests.system.load import load, share
 
-pytestmark = [pytest.mark.slow, pytest.mark.serial]
+pytestmark = pytest.mark.slow
 
 
+@pytest.mark.serial
 def test_hundred_phones_see_turns_in_time_while_others_ask() -> None:
     found = load(streams=100, rate=20, seconds=12)
     assert found.lost == 0 and found.failed == 0
@@ -32,6 +33,7 @@ def test_made_up_requests_are_answered_as_the_document_says(tmp_path: Path) -> N
     assert max(found.statuses) < 500 and {200, 204, 400, 401, 404, 409} <= found.statuses.keys()
 
 
+@pytest.mark.serial
 def test_crowd_beside_idle_connections_keeps_no_command_waiting() -> None:
     found = load_by_crowd(10)
     assert found.streams == MAX_STREAMS and found.streams + found.pollers == len(DEVICES) * CLIENTS_PER_DEVICE, found

@@ -8,7 +8,7 @@ import pytest
 
 from tests.system.odd_inputs import try_all
 
-pytestmark = [pytest.mark.slow, pytest.mark.serial]
+pytestmark = pytest.mark.slow
 
 MAX_MEMORY_MB = 400
 MAX_CPU_S = 5

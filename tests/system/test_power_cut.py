@@ -29,7 +29,6 @@ def test_nothing_confirmed_is_lost_to_a_kill_and_the_game_goes_on_by_itself() ->
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed: sudo apt install strace")
 def test_nothing_confirmed_is_lost_when_the_disk_forgets_what_was_not_synced() -> None:
     tried = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False)
@@ -39,7 +38,6 @@ def test_nothing_confirmed_is_lost_when_the_disk_forgets_what_was_not_synced() -
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_whole_program_is_ready_again_without_a_hand() -> None:
     assert "starts 3," in cut("whole", "--runs", "3")
 

@@ -14,7 +14,6 @@ TURNS = 5
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 @pytest.mark.parametrize("is_live", [False, True])
 def test_game_is_scored_from_a_video_with_hands_and_a_bump(is_live: bool, tmp_path: Path) -> None:
     game = next(load_games(None))

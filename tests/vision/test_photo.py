@@ -137,7 +137,6 @@ def test_the_message_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_a_photograph_of_sixty_megapixels_opens(tmp_path: Path) -> None:
     photo = load_photo(jpeg(tmp_path / "a.jpg", (9000, 6700)))
     assert max(photo.image.shape) == 2560

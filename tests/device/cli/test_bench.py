@@ -42,7 +42,6 @@ def test_sweep_refuses_to_compare_with_a_file_of_another_kind(
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_sweep_measures_draws_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["bench", "sweep", "--rendered", "2", "--only", "table turned", "--out", str(tmp_path)]
     assert main(arguments) == 0
@@ -54,7 +53,6 @@ def test_sweep_measures_draws_and_compares(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_vision_bench_prints_the_cost_of_reading(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "vision", "--pictures", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -619,7 +619,6 @@ def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ["--seed", "4", "--speed", "10000", "--port", str(free_port()), "--data", str(tmp_path)]
     assert main(["demo", "--once", *options]) == 0

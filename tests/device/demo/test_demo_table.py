@@ -63,7 +63,6 @@ def test_shipped_game_is_whole_and_right(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_demo_plays_a_whole_game_right() -> None:
     reader = SureReader()
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=threading.Event()) as demo:

@@ -80,7 +80,6 @@ def test_fading_keeps_size_and_kind(kept: DetectorScene) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the exporter, whose files stay as they are
 def test_a_short_training_learns_and_its_model_runs(kept: DetectorScene, tmp_path: Path) -> None:
     pytest.importorskip("torch")

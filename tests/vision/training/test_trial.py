@@ -29,7 +29,6 @@ INPUTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.serial
 def test_trial_makes_networks_with_the_outputs_of_the_shipped_ones(tmp_path: Path) -> None:
     trial = ["--scenes", "100", "--share", "0.004", "--fonts", "packaged", "--out", str(tmp_path)]
     subprocess.run([sys.executable, "-m", "vision.training", *trial], cwd=ROOT, check=True, timeout=900)

@@ -126,7 +126,7 @@ def test_hall_that_comes_later_has_the_whole_game(
         assert hall.state.tables["7"].needs_help, "a game is going on"
 
 
-SLOW = [pytest.mark.slow, pytest.mark.serial]
+SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=SLOW), pytest.param(3, marks=SLOW)])
