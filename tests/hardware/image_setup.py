@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import cv2
 
-from tests.support.browsers import chromium, keep, opened
+from tests.support.browsers import chromium, keep, opened, run_playwright
 from tests.support.recorded_boards import render_boards
 
 if TYPE_CHECKING:
@@ -115,7 +115,12 @@ def main(table_port: int, phone_port: int) -> int:
         wait_for_page(table_port)
     with report("the phone is in the table's own Wi-Fi, with the password on the card"):
         wait_for_page(phone_port)
-    with chromium() as browser, opened(browser, has_touch=True) as phone, TemporaryDirectory() as folder:
+    with (
+        run_playwright() as playwright,
+        chromium(playwright) as browser,
+        opened(browser, has_touch=True) as phone,
+        TemporaryDirectory() as folder,
+    ):
         phone.set_default_timeout(LIMIT_S * 1000)
         with report("the first phone is paired without a code"):
             open_page(phone, phone_port)

@@ -14,7 +14,7 @@ from flask import Flask
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -39,13 +39,19 @@ MARKS = [
 
 
 @contextmanager
-def chromium(*flags: str) -> Iterator[Browser]:
-    """Start Debian's Chromium with more flags; skip the test without playwright."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
-        yield browser
-        browser.close()
+def run_playwright() -> Iterator[Playwright]:
+    """Run playwright, which cannot run twice in one process; skip the test without it."""
+    module = pytest.importorskip("playwright.sync_api")
+    with module.sync_playwright() as playwright:
+        yield playwright
+
+
+@contextmanager
+def chromium(playwright: Playwright, *flags: str) -> Iterator[Browser]:
+    """Start Debian's Chromium with more flags."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
+    yield browser
+    browser.close()
 
 
 @contextmanager
@@ -62,7 +68,8 @@ def opened(browser: Browser, size: tuple[int, int] = PHONE, **options: Any) -> I
     except BaseException:
         keep(page, f"failed-{size[0]}")
         raise
-    context.close()
+    finally:
+        context.close()
     assert wrong == []
 
 

@@ -10,18 +10,25 @@ import pytest
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support.api_table import House, house
-from tests.support.browsers import chromium, opened
+from tests.support.browsers import chromium, opened, run_playwright
 from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    with run_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """The browser of all these tests: each opens pages with storage and cookies of their own."""
+    with chromium(playwright) as browser:
         yield browser
 
 

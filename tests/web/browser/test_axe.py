@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 SERIOUS = {"serious", "critical"}
 RULES: dict[Literal["light", "dark"], dict[str, object]] = {
-    "light": {},
-    "dark": {"runOnly": ["color-contrast"]},
+    "light": {"resultTypes": ["violations"]},
+    "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast"]},
 }
 """Options of axe for each scheme: all rules in light; the scheme changes only the colours."""
 pytestmark = MARKS

@@ -12,7 +12,7 @@ from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from tests.support import samples
-from tests.support.browsers import MARKS, visit
+from tests.support.browsers import MARKS, opened, visit
 from tests.support.browsers import pair as pair_with
 from tests.web.conftest import ShownTable
 from web import create_app
@@ -108,20 +108,18 @@ def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: Pa
 
 
 @pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1280, 800), (1920, 1080)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_runs_over_the_edge(
-    table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int], scheme: str
+    table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int]
 ) -> None:
-    width, height = size
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    visit(page, server)
-    for name, state in samples.EVERY.items():
-        table.show(state)
-        page.wait_for_selector(f"html[data-events='{state.events}'][data-phase='{state.phase}']")
-        page.wait_for_timeout(100)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-    context.close()
+    with opened(browser, size) as page:
+        visit(page, server)
+        for name, state in samples.EVERY.items():
+            table.show(state)
+            page.wait_for_selector(f"html[data-events='{state.events}'][data-phase='{state.phase}']")
+            page.wait_for_timeout(100)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert page.evaluate("document.documentElement.scrollWidth") <= size[0], f"{name}, {scheme}"
 
 
 def test_page_reads_without_script(table: ShownTable, server: PageServer, browser: Browser) -> None:

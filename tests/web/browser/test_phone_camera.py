@@ -25,7 +25,7 @@ from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.tiles import load_tile_set
-from tests.support.browsers import MARKS, chromium, opened, pair, visit
+from tests.support.browsers import MARKS, chromium, opened, pair, run_playwright, visit
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.photo_labels import load_collections
 from tests.support.recorded_boards import GAME, TURNS, render_boards
@@ -43,7 +43,7 @@ pytestmark = MARKS
 PHOTO_SIZE_PX = (4000, 3000)
 """Size of the pictures of a 12-megapixel camera."""
 ORIENTATION_TAG = 0x0112
-PHOTOS = 50
+PHOTOS = 20
 MAX_DIFFERENT_SQUARES = 2
 SIDEWAYS = 6
 """EXIF orientation of a picture that a phone has taken upright."""
@@ -175,7 +175,13 @@ def test_photographs_scaled_by_the_page_are_read_alike(browser: Browser, tmp_pat
 def measure(turns: int) -> list[float]:
     """Return the seconds from the tap on a 12-megapixel file to the shown score, sorted, for each of `turns` turns."""
     seconds = []
-    with chromium() as browser, TemporaryDirectory() as folder, serve() as (session, server), opened(browser) as phone:
+    with (
+        run_playwright() as playwright,
+        chromium(playwright) as browser,
+        TemporaryDirectory() as folder,
+        serve() as (session, server),
+        opened(browser) as phone,
+    ):
         pair(phone, server, server.app.extensions["pairing"].code)
         images = [image for image, _ in render_boards(TURNS)]
         photos = [make_photo(image, Path(folder) / f"{number}.jpg") for number, image in enumerate(images)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -20,7 +20,7 @@ from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, chromium, opened
-from tests.support.recorded_boards import GAME, TURNS, render_boards
+from tests.support.recorded_boards import GAME, render_boards
 from tests.support.sessions import until
 from tests.web.browser.test_phone_camera import make_photo, take_picture, wait_for_turn
 from vision.geometry import Image
@@ -31,14 +31,15 @@ from web.security.certificate import OwnCertificate
 from web.security.server import PageServer, TlsSettings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 pytestmark = MARKS
 
+TURNS = 5
 VIDEO_SIZE_PX = (1280, 960)
 POSITION_S = 8
 """Seconds for which the video shows the board after each turn. It has one frame a second, and is repeated."""
-MAX_WAIT_S = 2 * TURNS * POSITION_S
+MAX_WAIT_S = 160
 MAX_NOTICE_S = 5.0
 HIDE = """() => {
   Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
@@ -113,8 +114,9 @@ def write_video(path: Path, images: Sequence[Image]) -> Path:
     return path
 
 
-def film(video: Path) -> Any:
+def film(playwright: Playwright, video: Path) -> AbstractContextManager[Browser]:
     return chromium(
+        playwright,
         "--use-fake-ui-for-media-stream",
         "--use-fake-device-for-media-stream",
         f"--use-file-for-fake-video-capture={video}",
@@ -139,10 +141,10 @@ def wait_for_position(camera: PhoneStreamCamera, images: Sequence[Image], number
     raise AssertionError(f"the video never showed position {number}")
 
 
-def test_game_of_ten_turns_as_a_stream(tmp_path: Path) -> None:
+def test_game_of_five_turns_as_a_stream(playwright: Playwright, tmp_path: Path) -> None:
     images, scores = zip(*render_boards(TURNS), strict=True)
     video = write_video(tmp_path / "board.y4m", images)
-    with serve(tmp_path) as table, film(video) as browser, ExitStack() as stack:
+    with serve(tmp_path) as table, film(playwright, video) as browser, ExitStack() as stack:
         table.open_camera(browser, stack)
         player = table.open_phone(browser, stack, "/")
         for number in range(TURNS):
@@ -153,10 +155,10 @@ def test_game_of_ten_turns_as_a_stream(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def filming(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser whose camera shows one board; Playwright cannot run twice, so `browser` is not used beside it."""
+def filming(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser whose camera shows one board."""
     folder = tmp_path_factory.mktemp("video")
-    with film(write_video(folder / "board.y4m", [image for image, _ in render_boards(1)])) as browser:
+    with film(playwright, write_video(folder / "board.y4m", [image for image, _ in render_boards(1)])) as browser:
         yield browser
 
 
