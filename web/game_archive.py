@@ -11,15 +11,15 @@ from datetime import date, datetime
 from functools import cached_property
 from itertools import takewhile
 
+from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
-from device.storage.archive import export_gcg, export_zip, make_file_name
-from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
+from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
+from device.storage.errors import ArchiveError
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog
-from device.storage.picture_limits import PictureLimits, PictureSummary
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame, StoreError
 from device.storage.summary_cache import SummaryCache
@@ -137,7 +137,8 @@ class GameArchive:
     """The stored games of a table. `at_table` returns the number of the game in progress, which cannot be deleted."""
 
     def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
-        self._store = store
+        self.store = store
+        """The store with the games; its methods raise `StoreError`."""
         self._get_current_game = at_table
         self._summary_cache = SummaryCache(store)
 
@@ -147,7 +148,7 @@ class GameArchive:
         """Return the games of a player (empty: of all players) between two days, newest first. Raises `StoreError`."""
         return tuple(
             stored
-            for stored in self._store.games()
+            for stored in self.store.games()
             if (not player or player in self._summary_cache.list_players(stored))
             and (since is None or _local_date(stored) >= since)
             and (until is None or _local_date(stored) <= until)
@@ -180,14 +181,10 @@ class GameArchive:
         self._summary_cache.save()
         return lines
 
-    def list_players(self) -> tuple[tuple[str, str], ...]:
-        """Return the name and colour of every player, most recent first. Raises `StoreError`."""
-        return self._store.players()
-
     def list_players_with_games(self) -> tuple[str, ...]:
         """Return the names of the players of all stored games, most recent first. Raises `StoreError`."""
-        playing = {name for stored in self._store.games() for name in self._summary_cache.list_players(stored)}
-        return tuple(name for name, _ in self._store.players() if name in playing)
+        playing = {name for stored in self.store.games() for name in self._summary_cache.list_players(stored)}
+        return tuple(name for name, _ in self.store.players() if name in playing)
 
     def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
         """Return the statistics of each player and of each pair of players in these games. Raises `StoreError`."""
@@ -202,56 +199,29 @@ class GameArchive:
         if stored.damage and not stored.length:
             raise GameNotFoundError(format_sentence(stored.damage))
         try:
-            bodies = [event.body for event in self._store.events(number)]
+            bodies = [event.body for event in self.store.events(number)]
             game, events = _replay_events(bodies)
         except UNREADABLE_GAME_ERRORS as error:
-            raise GameNotFoundError(format_sentence(describe_unreadable_game(number, error))) from None
+            raise GameNotFoundError(format_sentence(get_text("game-unreadable", number, error))) from None
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
-        taken = {presses[event]: event for event, kind in self._store.pictures(number) if kind == "board"}
+        taken = {presses[event]: event for event, kind in self.store.pictures(number) if kind == "board"}
         pictures = tuple(taken.get(presses[event]) for event in events)
-        return Replay(self.make_line(stored), game, pictures, list_import_notices(self._store, number))
+        return Replay(self.make_line(stored), game, pictures, list_import_notices(self.store, number))
 
     def find_game(self, number: int) -> StoredGame:
         """Return a game by its number. Raises `GameNotFoundError`, `StoreError`."""
-        match = next((stored for stored in self._store.games() if stored.id == number), None)
-        if match is None:
-            raise GameNotFoundError(format_sentence(describe_missing_game(number)))
-        return match
-
-    def load_picture(self, number: int, event: int) -> bytes | None:
-        """Return the picture of the rectified board (JPEG) that is stored with an event, or None."""
-        return self._store.picture(number, event, "board")
-
-    def load_photo(self, number: int, event: int) -> bytes | None:
-        """Return the whole photograph (JPEG) that is stored with an event, or None."""
-        return self._store.picture(number, event, "photo")
-
-    def summarise_pictures(self) -> PictureSummary:
-        """Return number, size and age of all stored pictures. Raises `StoreError`."""
-        return self._store.summarise_pictures()
-
-    @property
-    def picture_limits(self) -> PictureLimits:
-        """The limits for the stored pictures."""
-        return self._store.picture_limits
-
-    def delete_pictures(self) -> None:
-        """Delete all stored pictures; the games remain. Raises `StoreError`."""
-        self._store.delete_pictures()
+        with _convert_archive_errors(GameNotFoundError):
+            return find_stored_game(self.store, number)
 
     def make_report(self, choice: ReportChoice, sources: ReportSources) -> Report:
         """Collect the contents of a problem report. Raises `GameNotFoundError`, `StoreError`."""
         with _convert_archive_errors(GameNotFoundError):
-            return make_report(self._store, choice, sources, time.time())
-
-    def write_report(self, report: Report) -> Iterator[bytes]:
-        """Return the chunks of the ZIP file of a problem report. Raises `StoreError`."""
-        return report.write(self._store)
+            return make_report(self.store, choice, sources, time.time())
 
     def export_gcg(self, number: int) -> tuple[str, str]:
         """Return a game in GCG format, and a file name for the download. Raises `GameNotFoundError`, `StoreError`."""
         with _convert_archive_errors(GameNotFoundError):
-            return export_gcg(self._store, number), self._make_file_name(number, ".gcg")
+            return export_gcg(self.store, number), self._make_file_name(number, ".gcg")
 
     def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
         """Return the chunks of a ZIP file with a game and its pictures, and a file name for the download.
@@ -259,7 +229,7 @@ class GameArchive:
         Raises `GameNotFoundError`, `StoreError`.
         """
         with _convert_archive_errors(GameNotFoundError):
-            return export_zip(self._store, number), self._make_file_name(number, ".zip")
+            return export_zip(self.store, number), self._make_file_name(number, ".zip")
 
     def import_game(self, data: bytes) -> int:
         """Import a ZIP or GCG file and return the number of the new game.
@@ -268,14 +238,14 @@ class GameArchive:
         `ImportFileError`, `StoreError`.
         """
         with _convert_archive_errors(ImportFileError):
-            return import_game(self._store, io.BytesIO(data))
+            return import_game(self.store, io.BytesIO(data))
 
     def delete_game(self, number: int) -> None:
         """Delete a game permanently. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
         self.find_game(number)
         if number == self._get_current_game():
             raise GameInProgressError("This game is at the table now: begin another one first.")
-        self._store.delete_game(number)
+        self.store.delete_game(number)
         self._summary_cache.discard(number)
 
     def rename_player(self, before: str, after: str) -> None:
@@ -291,14 +261,14 @@ class GameArchive:
             if stored.damage or stored.id == self._get_current_game():
                 continue
             with suppress(*UNREADABLE_GAME_ERRORS):
-                log = GameLog(self._store, stored.id, [event.body for event in self._store.events(stored.id)])
+                log = GameLog(self.store, stored.id, [event.body for event in self.store.events(stored.id)])
                 if why := log.append([PlayerRenamed(log.game.players.index(before), after)]):
                     raise StoreError(why)
-        self._store.rename_player(before, after)
+        self.store.rename_player(before, after)
 
     def read_comment(self, number: int) -> str:
         """Return the players' comment on a game, or an empty string. Raises `StoreError`."""
-        return self._store.read_note(number, COMMENT_NOTE) or ""
+        return self.store.read_note(number, COMMENT_NOTE) or ""
 
     def save_comment(self, number: int, text: str) -> None:
         """Save the players' comment on a game, without control characters; an empty text deletes the comment.
@@ -307,7 +277,7 @@ class GameArchive:
         """
         self.find_game(number)
         lines = ("".join(filter(is_displayable, line)).rstrip() for line in text[:MAX_COMMENT_CHARS].splitlines())
-        self._store.save_note(number, COMMENT_NOTE, "\n".join(lines).strip())
+        self.store.save_note(number, COMMENT_NOTE, "\n".join(lines).strip())
 
     def _make_file_name(self, number: int, ending: str) -> str:
         stored = self.find_game(number)

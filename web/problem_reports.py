@@ -40,7 +40,7 @@ class ProblemReports:
 
     def write(self, report: Report) -> Iterator[bytes]:
         """Return the chunks of the ZIP file of a report. Raises `StoreError`."""
-        return self._archive.write_report(report)
+        return report.write(self._archive.store)
 
 
 def _list_secrets(pairing: Pairing, host: HostInfo) -> Iterable[str]:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from device.report.redaction import Pseudonyms, remove_secrets
-from device.storage.errors import ArchiveError, describe_missing_game
+from device.storage.archive import find_stored_game
 from device.storage.game_file import GAME_MEMBER, encode_game
 from device.storage.store import GameStore
 from device.storage.stored_game import StoredEvent, StoredGame
@@ -112,9 +112,7 @@ def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, 
 
     All events of the game are included, because a turn can only be replayed with the turns before it.
     """
-    stored = next((game for game in store.games() if game.id == choice.game), None)
-    if stored is None:
-        raise ArchiveError(describe_missing_game(choice.game))
+    stored = find_stored_game(store, choice.game)
     events = store.events(choice.game)
     pseudonyms = Pseudonyms([event.body for event in events], (name for name, _ in store.players()))
     secrets = tuple(sources.list_secrets())

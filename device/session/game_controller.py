@@ -48,7 +48,8 @@ class GameController:
         """The store of all games."""
         self._now = now
         self._log: GameLog | None = None
-        self._clock_keeper: ClockKeeper | None = None
+        self.clock_keeper: ClockKeeper | None = None
+        """The keeper of the game's clock; None in the lobby."""
         self._shown_warnings: set[str] = set()
         self._look_view: LookView | None = None
         self.colours = PlayerColours(store)
@@ -91,18 +92,13 @@ class GameController:
         return self._log is not None
 
     @property
-    def clock_keeper(self) -> ClockKeeper | None:
-        """The keeper of the game's clock; None in the lobby."""
-        return self._clock_keeper
-
-    @property
     def phase(self) -> Phase:
         """The phase of the session between commands."""
         if self._log is None:
             return Phase.LOBBY
         if self.game.is_over:
             return Phase.ENDED
-        if self._clock_keeper and self._clock_keeper.paused:
+        if self.clock_keeper and self.clock_keeper.paused:
             return Phase.PAUSED
         if self.game.drawing:
             return Phase.DRAWING
@@ -137,7 +133,7 @@ class GameController:
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, EMPTY_HISTORY, None, ()
         self._memory.start_game(log.game)
         self._shown_warnings.clear()
-        self._clock_keeper = ClockKeeper(self.store, log, self._now)
+        self.clock_keeper = ClockKeeper(self.store, log, self._now)
         self.colours.load()
 
     # Methods for commands
@@ -265,7 +261,7 @@ class GameController:
         return False
 
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        return (*(self._clock_keeper.make_clock_events(events) if self._clock_keeper else ()), *events)
+        return (*(self.clock_keeper.make_clock_events(events) if self.clock_keeper else ()), *events)
 
     def _add_void_withdrawals(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
         with convert_engine_errors():
@@ -312,16 +308,16 @@ class GameController:
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""
-        if self._clock_keeper:
-            self._clock_keeper.paused = paused
+        if self.clock_keeper:
+            self.clock_keeper.paused = paused
 
     def move_in_history(self, step: Callable[[], str]) -> None:
         """Undo or redo a press by calling `step`, and restore the clock. Raises `CommandRefusedError`."""
         before = self.game
         with convert_engine_errors():
             self._report_unsaved(step())
-        if self._clock_keeper:
-            self._clock_keeper.restore_press(before, self.game)
+        if self.clock_keeper:
+            self.clock_keeper.restore_press(before, self.game)
         self.reading_history, self.squares_to_clear = EMPTY_HISTORY, ()
         self._memory.start_game(self.game)
 
@@ -351,10 +347,10 @@ class GameController:
 
     def update_clock(self) -> None:
         """Run the clock of the player to move. Stop it in a pause, when the end is due, or if a question stops it."""
-        if self._clock_keeper:
+        if self.clock_keeper:
             waits = self.game.end_due is not None or (self.open_question and self.open_question.stops_clock)
             runs = self.phase.in_play and not waits
-            self._clock_keeper.set_running(self.game.to_move if runs else None)
+            self.clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
         """Return the snapshot of the current game; without a game, `shown` changed to the lobby and the notices."""
@@ -373,7 +369,7 @@ class GameController:
             notices=self.notices,
             question=self.open_question.view if self.open_question else None,
             open_questions=tuple(map(self.pictures.find_crop, list_deferred_questions(log.game))),
-            clock=self._clock_keeper.view if self._clock_keeper else None,
+            clock=self.clock_keeper.view if self.clock_keeper else None,
             drawing=log.game.drawing,
             undo=log.can_undo,
             redo=log.can_redo,

@@ -20,17 +20,17 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
-from device.session import dictionary
+from device.session import lookups
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.work import BackgroundWork
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
+from device.session.lookups import PlayPreview
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
-from device.session.play_preview import PlayPreview, preview_entry
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import Listener, Moment, Sight, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
@@ -123,8 +123,10 @@ class TableSession:
             ProfileUpdater(profile) if profile else None,
             self._get_letters,
             lambda found, moment: self.submit(EndFoundTurn(found), moment),
+            clock=clock,
+            closing=closing,
+            auto=auto_turns,
         )
-        self._background.start(clock, closing, auto_turns)
 
     def __enter__(self) -> TableSession:
         return self
@@ -195,16 +197,18 @@ class TableSession:
 
         Raises `CommandRefusedError` if the rules forbid looking up words now.
         """
-        return dictionary.look_up(self.state, self._controller.words, word)
+        return lookups.look_up(self.state, self._controller.words, word)
 
     def preview_play(self, at: str, word: str) -> PlayPreview:
-        """Score and validate a play without recording it; see `device.session.play_preview`."""
-        return preview_entry(self._controller, at, word)
+        """Score and validate a play without recording it; see `device.session.lookups`."""
+        if not self._controller.has_game:
+            raise make_refusal("no-game")
+        return lookups.preview_play(self._controller.game, self._controller.words, at, word)
 
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
-        """Return the letters that the blank on a square may stand for; see `device.session.dictionary`."""
+        """Return the letters that the blank on a square may stand for; see `device.session.lookups`."""
         controller = self._controller
-        return dictionary.list_blank_letters(controller.game, controller.words, square) if controller.has_game else ()
+        return lookups.list_blank_letters(controller.game, controller.words, square) if controller.has_game else ()
 
     def submit(
         self, command: TableCommand, expected: Moment | None = None, seat: int | None = None

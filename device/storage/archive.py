@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
-from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
+from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
@@ -35,11 +35,11 @@ def load_game(store: GameStore, number: int) -> Game:
     """Load a game from the store and replay its events. Raises `ArchiveError`, `StoreError`."""
     events = store.events(number)
     if not events:
-        raise ArchiveError(describe_missing_game(number))
+        raise ArchiveError(get_text("game-gone", number))
     try:
         return replay_log(from_json(event.body) for event in events)
     except UNREADABLE_GAME_ERRORS as error:
-        raise ArchiveError(describe_unreadable_game(number, error)) from error
+        raise ArchiveError(get_text("game-unreadable", number, error)) from error
 
 
 def export_gcg(store: GameStore, number: int) -> str:
@@ -60,7 +60,7 @@ def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
     Not more than one picture is in memory at a time. `ArchiveError` and `StoreError` are raised by the call itself, not
     during the iteration.
     """
-    stored = _find_stored_game(store, number)
+    stored = find_stored_game(store, number)
     try:
         gcg = export_gcg(store, number)
     except ArchiveError:
@@ -140,10 +140,11 @@ def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str
 # Export
 
 
-def _find_stored_game(store: GameStore, number: int) -> StoredGame:
+def find_stored_game(store: GameStore, number: int) -> StoredGame:
+    """Return the game with this number. Raises `ArchiveError` if there is none, `StoreError`."""
     stored = next((game for game in store.games() if game.id == number), None)
     if stored is None:
-        raise ArchiveError(describe_missing_game(number))
+        raise ArchiveError(get_text("game-gone", number))
     return stored
 
 

@@ -40,26 +40,6 @@ class ArchiveError(TilekeeperError):
     """Error for a file that cannot be imported or a missing game; the message has reason and remedy on one line."""
 
 
-def describe_missing_game(number: int) -> str:
-    """Return the message for a game that is not in the store."""
-    return get_text("game-gone", number)
-
-
-def describe_damaged_game(number: int, intact: int) -> str:
-    """Return the message for a damaged game, of which only the first `intact` events can be read."""
-    return get_text("game-damaged", number, intact)
-
-
-def describe_lost_tail(number: int, length: int, recorded: int) -> str:
-    """Return the message for a game that has only `length` of the `recorded` events that were written."""
-    return get_text("store-tail-lost", number, length, recorded)
-
-
-def describe_unreadable_game(number: int, error: Exception) -> str:
-    """Return the message for a game that this version of the program cannot read."""
-    return get_text("game-unreadable", number, error)
-
-
 def make_locked_error(path: str) -> StoreLockedError:
     """Return the error for a file that is used by another program."""
     return StoreLockedError(get_text("store-locked", path))

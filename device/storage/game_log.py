@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from device.catalogue import get_text
-from device.storage.errors import GameDeletedError, describe_unreadable_game
+from device.storage.errors import GameDeletedError
 from device.storage.store import EventBody, GameStore, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
@@ -158,7 +158,7 @@ class GameLog:
         try:
             return cls(store, newest.id, [event.body for event in store.events(newest.id)])
         except UNREADABLE_GAME_ERRORS as error:
-            raise StoreError(describe_unreadable_game(newest.id, error)) from error
+            raise StoreError(get_text("game-unreadable", newest.id, error)) from error
 
     @property
     def has_unsaved(self) -> bool:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from device.catalogue import get_text
 from device.storage.checksums import (
     EventRow,
     Tail,
@@ -32,9 +33,6 @@ from device.storage.errors import (
     StoreDamagedError,
     StoreError,
     StoreFullError,
-    describe_damaged_game,
-    describe_lost_tail,
-    describe_missing_game,
 )
 from device.storage.picture_limits import (
     DEFAULT_LIMITS,
@@ -179,7 +177,7 @@ class GameStore:
         """Delete a game with its pictures and notes; the game's number is not used again. Raises `StoreError`."""
         with self._database.transaction() as db:
             if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
-                raise StoreError(describe_missing_game(game))
+                raise StoreError(get_text("game-gone", game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._database.truncate_log()
@@ -352,7 +350,7 @@ class GameStore:
         if game in self._damaged:
             intact = self._damaged[game]
             body, length = body if intact else None, intact
-            damage = describe_damaged_game(game, intact)
+            damage = get_text("game-damaged", game, intact)
         started = started if 0 <= started < MAX_TIME_S else 0.0
         return StoredGame(game, started, json.loads(body or "{}"), length, imported, damage)
 
@@ -392,7 +390,7 @@ class GameStore:
         if deleted or length >= tail.length:
             return ""
         self._tail_record.write(Tail(tail.game, length, ""))  # the loss is reported once
-        return describe_lost_tail(tail.game, length, tail.length)
+        return get_text("store-tail-lost", tail.game, length, tail.length)
 
 
 def _encode_body(body: EventBody) -> str:

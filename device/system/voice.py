@@ -11,10 +11,9 @@ import queue
 import subprocess
 import threading
 from collections.abc import Callable
-from typing import Protocol
 
 from device.catalogue import Catalogue, get_text, load_catalogue
-from device.session.snapshot import Listener, Phase, Sight, TableSnapshot, TurnView
+from device.session.snapshot import Phase, Sight, SnapshotSource, TableSnapshot, TurnView
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
@@ -33,20 +32,6 @@ class VoiceError(TilekeeperError):
     """Error for speech output that fails; the message gives the reason and the remedy on one line."""
 
 
-class VoiceSession(Protocol):
-    """Interface of the session for the speech output: the current snapshot, and listeners for new snapshots."""
-
-    @property
-    def state(self) -> TableSnapshot:
-        """The current snapshot of the table."""
-
-    def add_listener(self, listener: Listener) -> None:
-        """Call `listener` with each new snapshot from now on."""
-
-    def remove_listener(self, listener: Listener) -> None:
-        """Stop calling `listener`."""
-
-
 class Voice:
     """Speech output that announces the changes in a session.
 
@@ -55,7 +40,7 @@ class Voice:
     """
 
     def __init__(
-        self, session: VoiceSession, speak: SpeakFunction, report: Callable[[str], None] = _log.warning
+        self, session: SnapshotSource, speak: SpeakFunction, report: Callable[[str], None] = _log.warning
     ) -> None:
         self._session = session
         self._speak = speak

@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.session.commands.base import TableCommand
+from device.session.lookups import PlayPreview, preview_play
 from device.session.messages import CommandRefusedError, Notice
-from device.session.play_preview import PlayPreview, preview_play
 from device.session.setup import SetupView
 from device.session.snapshot import Listener, Moment, TableSnapshot
 from engine.game import Game

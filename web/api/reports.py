@@ -69,10 +69,10 @@ class ReportOperations:
 
     def stored_data(self) -> StoredData:
         """Return what the table stores about games and players."""
-        pictures, limits = self.archive.summarise_pictures(), self.archive.picture_limits
+        pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
         return StoredData(
             len(self.archive.find_games()),
-            len(self.archive.list_players()),
+            len(self.archive.store.players()),
             pictures.count,
             pictures.size,
             pictures.oldest,
@@ -83,7 +83,7 @@ class ReportOperations:
     def delete_pictures(self, client: PairedClient) -> None:
         """Delete all stored pictures permanently; the games remain. Only the admin may do this."""
         _check_admin(client)
-        self.archive.delete_pictures()
+        self.archive.store.delete_pictures()
 
     def report(self, query: ReportQuery, client: PairedClient) -> Annotated[Response, REPORT]:
         """Return a problem report as a ZIP file. Only the admin may do this.

@@ -37,12 +37,12 @@ class StoredDataPages:
 
     def show(self) -> Response:
         """Return the page that lists what is stored, for how long, and how to delete it."""
-        pictures, limits = self.archive.summarise_pictures(), self.archive.picture_limits
+        pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
         client = current_client(self.pairing)
         return render_page(
             "data/stored.html",
             games=len(self.archive.find_games()),
-            players=len(self.archive.list_players()),
+            players=len(self.archive.store.players()),
             pictures=pictures,
             oldest=datetime.fromtimestamp(pictures.oldest).date(),
             limit_mb=limits.max_bytes // BYTES_PER_MB,
@@ -55,12 +55,12 @@ class StoredDataPages:
     def confirm_delete(self) -> ResponseReturnValue:
         """Return the form to confirm the deletion of all pictures."""
         return require_admin(self.pairing) or render_page(
-            "data/delete_pictures.html", pictures=self.archive.summarise_pictures()
+            "data/delete_pictures.html", pictures=self.archive.store.summarise_pictures()
         )
 
     def delete(self) -> ResponseReturnValue:
         """Delete all pictures and redirect to the page of stored data."""
         if refusal := require_admin(self.pairing):
             return refusal
-        self.archive.delete_pictures()
+        self.archive.store.delete_pictures()
         return redirect("/data", code=303)

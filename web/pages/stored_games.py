@@ -122,7 +122,7 @@ class HistoryPages:
 
     def picture(self, number: int, event: int) -> Response:
         """Return the picture of a turn."""
-        return send_picture(self.archive.load_picture(number, event), A_DAY)
+        return send_picture(self.archive.store.picture(number, event, "board"), A_DAY)
 
     def comment(self, number: int) -> ResponseReturnValue:
         """Save the players' comment on a game and redirect to the page of the game."""
@@ -162,7 +162,7 @@ class HistoryPages:
         at the table, as for any other correction.
         """
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
-        names = [name for name, _ in self.archive.list_players()]
+        names = [name for name, _ in self.archive.store.players()]
         seats = [seat for seat, player in enumerate(self.session.state.players) if player.name == before]
         if (before not in names and not seats) or not after or len(after) > MAX_PLAYER_NAME_LENGTH:
             return refuse(texts()("wrong.form"), 400)

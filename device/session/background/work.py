@@ -49,53 +49,45 @@ class BackgroundWork:
         profile_updater: ProfileUpdater | None,
         get_letters: Callable[[], tuple[str, ...]],
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
+        *,
+        clock: Callable[[], float],
+        closing: threading.Event,
+        auto: AutoTurnConfig | None,
     ) -> None:
-        """Store the arguments for `start`. `end_turn` submits the command that ends a turn automatically."""
-        self._end_turn = end_turn
+        """Start the threads. They end when the event `closing` is set; `clock` returns the time in seconds.
+
+        `end_turn` submits the command that ends a turn automatically; `auto` has the settings for that. If it is None,
+        only a button or a command ends a turn.
+        """
         self._controller = controller
         self._queue = queue
         self._key_frames = key_frames
         self._advance_reader = advance_reader
         self._profile_updater = profile_updater
         self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
-        self._sight_monitor = SightMonitor(
-            camera, controller, queue, get_letters, self._remove_notices, advance_reader.get_newest
-        )
-        self._camera = camera
-        self._tasks: tuple[PeriodicTask, ...] = ()
+        monitor = SightMonitor(camera, controller, queue, get_letters, self._remove_notices, advance_reader.get_newest)
+        self._sight_monitor = monitor
         self.auto_turns: AutoTurns | None = None
         """Ends turns automatically; None if only a button or a command ends a turn."""
-        self.camera_notice: Notice | None = None
-        """The notice about a fault of the camera, or None."""
-
-    def start(self, clock: Callable[[], float], closing: threading.Event, auto: AutoTurnConfig | None) -> None:
-        """Start the threads. They end when the event `closing` is set; `clock` returns the time in seconds.
-
-        `auto` has the settings for turns that end automatically; if it is None, only a button or a command ends a turn.
-        """
         if auto is not None:
             self.auto_turns = AutoTurns(
-                auto,
-                self._controller,
-                self._queue,
-                self._advance_reader,
-                clock,
-                self._end_turn,
-                self._sight_monitor.propose_turn_end,
+                auto, controller, queue, advance_reader, clock, end_turn, monitor.propose_turn_end
             )
-        monitor = CameraMonitor(
-            self._camera,
+        self.camera_notice: Notice | None = None
+        """The notice about a fault of the camera, or None."""
+        camera_monitor = CameraMonitor(
+            camera,
             self._update_camera_notice,
             self._handle_rest,
-            lambda: not self._queue.is_busy,
+            lambda: not queue.is_busy,
             clock,
             self._handle_motion,
-            self._sight_monitor.handle_long_rest,
-            on_scene=self._advance_reader.read_scene,
-            is_in_play=lambda: self._queue.state.phase.in_play,
+            monitor.handle_long_rest,
+            on_scene=advance_reader.read_scene,
+            is_in_play=lambda: queue.state.phase.in_play,
         )
         self._tasks = (
-            PeriodicTask("watch", monitor.check_camera, closing),
+            PeriodicTask("watch", camera_monitor.check_camera, closing),
             PeriodicTask("clock", self._save_clock, closing),
             PeriodicTask("saving", self._retry_save, closing),
             PeriodicTask("learning", self._learn_turns, closing),

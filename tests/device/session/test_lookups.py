@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from device.session.lookups import preview_play
 from device.session.messages import CommandRefusedError
-from device.session.play_preview import preview_play
 from engine.game import Game
 from tests.support.text_table import STARTED, WORDS
 

@@ -1,10 +1,9 @@
-"""Preview of a play that a player enters: its words, score and problems, before it is recorded."""
+"""What players ask about a game without changing it: words, letters for a blank, and previews of plays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from device.session.game_controller import GameController
 from device.session.messages import (
     convert_engine_errors,
     format_sentence,
@@ -12,11 +11,43 @@ from device.session.messages import (
     make_finding_question,
     make_refusal,
 )
-from device.session.snapshot import TurnView, WordList, build_snapshot
+from device.session.snapshot import (
+    Phase,
+    TableSnapshot,
+    TurnView,
+    WordList,
+    build_snapshot,
+    can_decide_challenge,
+    is_listed,
+)
+from engine.blanks import find_blank_letters
+from engine.board import parse_square
 from engine.events import PlayMade
 from engine.game import Game
 from engine.plays import Play
 from engine.validation import Proposal, Source, validate_turn
+
+
+def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | None:
+    """Return True if the word list contains the word, or None if there is no authoritative list.
+
+    Raises `CommandRefusedError` if the rules forbid looking up words now.
+    """
+    if state.phase not in (Phase.LOBBY, Phase.ENDED) and not state.open_dictionary:
+        raise make_refusal("closed-dictionary")
+    return is_listed(word, words) if can_decide_challenge(words) else None
+
+
+def list_blank_letters(game: Game, words: WordList | None, square: str) -> tuple[str, ...]:
+    """Return the letters that the blank on a square may stand for.
+
+    If words may be looked up, only letters that form valid words are returned. Raises `CommandRefusedError` if `square`
+    is not the name of a square.
+    """
+    if words is None or not game.rules.open_dictionary:
+        return game.tiles.letters
+    with convert_engine_errors():
+        return find_blank_letters(game.state, parse_square(square), words.__contains__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +56,6 @@ class PlayPreview:
 
     turn: TurnView
     problems: tuple[str, ...] = ()
-
-
-def preview_entry(controller: GameController, at: str, word: str) -> PlayPreview:
-    """Return the preview of a play in the current game; see `preview_play`. Raises `CommandRefusedError`."""
-    if not controller.has_game:
-        raise make_refusal("no-game")
-    return preview_play(controller.game, controller.words, at, word)
 
 
 def preview_play(game: Game, words: WordList | None, at: str, word: str) -> PlayPreview:
