@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from device.cameras import pi
-from device.system import mounting
-from docs.tools import mount
+from docs.tools import mount, mounting
 from tests.support.docs_tables import END_MARKER, TABLES, make_session_table, read_table, start_marker
 from tests.support.photo_labels import load_collections
 
@@ -71,10 +69,6 @@ def test_no_camera_sees_the_plate_that_holds_it() -> None:
     seen = [lens + 2 * thickness * tan(radians(camera.view[0]) / 2) for camera in mounting.CAMERAS]
     across, _ = mount.MODULE_HOLES_MM
     assert max(seen) <= mount.opening_mm() < across - mount.MODULE_HOLE_MM
-
-
-def test_heights_reckon_with_the_pictures_that_are_taken() -> None:
-    assert mounting.STILL_WIDTH_PX == pi.STILL_WIDTH_PX
 
 
 def test_a_camera_sees_the_whole_board_from_its_least_height() -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from device.doctor.finding import Finding, Subject
 from device.settings import Settings
-from device.system.mounting import GOOD_SQUARE_PX
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +19,8 @@ MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
 OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
 """A pixel is overexposed from grey level `OVEREXPOSED_LEVEL` on. If more than the share `MAX_OVEREXPOSED_SHARE` of the
 board is overexposed, there is glare."""
+GOOD_SQUARE_PX = 32.0
+"""Pixels per square that are enough: more do not improve readings. Letters are read at 28 pixels (docs/reading.md)."""
 MIN_SQUARE_PX = 24.0
 """Minimum size of squares in pixels; letters on smaller ones are often confused."""
 SOFT_EDGE_WIDTH = 0.10

@@ -1,10 +1,4 @@
-"""Word lists on disk: files named by the user, word lists of the operating system, and a cache of compiled lists.
-
-The English word list in the package was made from the npm package `word-list` with this module:
-
-    npm pack word-list@4.1.0
-    python -m device.storage.lexicons word-list-4.1.0.tgz engine/data/lexicon/en.marisa
-"""
+"""Word lists on disk: files named by the user, word lists of the operating system, and a cache of compiled lists."""
 
 from __future__ import annotations
 
@@ -12,8 +6,6 @@ import hashlib
 import json
 import os
 import re
-import sys
-import tarfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -172,11 +164,6 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
     return path
 
 
-def write_lexicon(lexicon: Lexicon, path: Path) -> None:
-    """Write the compiled form of a word list to a file. Raises `OSError`."""
-    write_file(path, lexicon.to_bytes())
-
-
 def default_cache_dir() -> Path:
     """Return the user's folder for the cache of compiled word lists (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
@@ -232,24 +219,3 @@ def _prune_cache(newest: Path) -> None:
     outdated = (file for suffix in _OLD_CACHE_SUFFIXES for file in newest.parent.glob(f"{pattern}{suffix}"))
     for file in (*by_age[:-MAX_CACHED_LISTS], *outdated):
         file.unlink(missing_ok=True)
-
-
-def _compile_list(source: Path, target: Path) -> Lexicon:
-    """Compile a word list, or the word list inside an npm package (`.tgz`), and write the result to `target`."""
-    if source.suffix == ".tgz":
-        with tarfile.open(source) as package:
-            member = package.extractfile("package/words.txt")
-            if member is None:
-                raise LexiconError(get_text("list-no-package", source))
-            lexicon = Lexicon.from_words(target.stem, parse_entries(str(source), member.read()))
-    else:
-        lexicon = read_lexicon(source)
-    write_lexicon(lexicon, target)
-    return lexicon
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m device.storage.lexicons WORDS TARGET.marisa")
-    compiled = _compile_list(Path(sys.argv[1]), Path(sys.argv[2]))
-    print(f"{len(compiled)} words; left out: {dict(compiled.excluded_counts)}")

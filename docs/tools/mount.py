@@ -4,7 +4,7 @@
 
 `mount.svg` is one closed path in millimetres, so that a CAD program can give it its thickness, for example OpenSCAD:
 `linear_extrude(3) import("mount.svg");`. The opening follows from the angles of view of the cameras, the heights
-from `device.system.mounting`.
+from `docs.tools.mounting`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from math import ceil, radians, tan
 from pathlib import Path
 
-from device.system.mounting import BOARDS, CAMERAS, CameraSpec
+from docs.tools.mounting import BOARDS, CAMERAS, CameraSpec
 
 FOLDER = Path(__file__).parents[1]
 

@@ -16,7 +16,6 @@ from device.storage.lexicons import (
     open_lexicon,
     read_lexicon,
     save_uploaded_list,
-    write_lexicon,
 )
 from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon
 from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
@@ -68,7 +67,7 @@ def test_a_broken_compiled_list_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_saved_list_is_loaded(tmp_path: Path) -> None:
-    write_lexicon(Lexicon.from_words("club", ["horn", "farm"]), tmp_path / "club.marisa")
+    (tmp_path / "club.marisa").write_bytes(Lexicon.from_words("club", ["horn", "farm"]).to_bytes())
     lexicon = read_lexicon(tmp_path / "club.marisa")
     assert (lexicon.name, set(lexicon)) == ("club", {"HORN", "FARM"})
 

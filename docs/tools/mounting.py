@@ -2,7 +2,7 @@
 
 This command prints the Markdown table for `docs/parts.md`:
 
-    python -m device.system.mounting
+    python -m docs.tools.mounting
 
 A camera at height h that points straight down covers 2 h tan(view / 2) of the table in each direction
 (https://en.wikipedia.org/wiki/Angle_of_view). The distortion of wide lenses is ignored.
@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import atan, degrees, hypot, radians, tan
 
-STILL_WIDTH_PX = 2304
-"""Width in pixels of the stills that `device.cameras.pi` takes."""
+from device.cameras.pi import STILL_WIDTH_PX
+from device.doctor.picture import GOOD_SQUARE_PX
+
 BOARD_MARGIN_RATIO = 1.1
 """Ratio of the picture's shorter side to the board's side. It is above 1, because camera arms move a little."""
-GOOD_SQUARE_PX = 32.0
-"""Pixels per square that are enough: more do not improve readings. Letters are read at 28 pixels (docs/reading.md)."""
 
 
 @dataclass(frozen=True, slots=True)
