@@ -33,6 +33,7 @@ from device.settings_document import (
     describe_choices,
     describe_range,
     explain_error,
+    find_extra,
     find_texts,
     prepare_document,
     read_default_text,
@@ -48,9 +49,8 @@ SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
 """Folder in which the service of an installed table stores the games."""
 MAX_DISPLAYS = 2
-MIN_TURN_S, MAX_TURN_S = 2, 120
+TURN_RANGE_S = (2, 120)
 """Limits of the time for the reading of a turn, in seconds."""
-MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password, in bytes (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
@@ -62,9 +62,10 @@ _MAINS_HZ = (50, 60)
 _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
 """Editions whose board colours the page can show; empty means the colours of the table's own board."""
 AUTO_CHOICES = ("off", "propose", "end")
-MIN_AUTO_S, MAX_AUTO_S = 3, 120
+AUTO_RANGE_S = (3, 120)
 """Limits of the time without motion that ends a turn without a button, in seconds; many players pause for less."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
+_PORT = Meta(extra={"range": (1, 65535)})
 
 
 class SettingsError(TilekeeperError):
@@ -118,7 +119,7 @@ class CameraSettings(_Section, frozen=True):
     """
 
     source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone", "phone-stream")})] = "pi"
-    turn_seconds: int = 10
+    turn_seconds: Annotated[int, Meta(extra={"range": TURN_RANGE_S})] = 10
     mains_hz: Annotated[int, Meta(extra={"choices": _MAINS_HZ})] = 50
 
 
@@ -133,11 +134,11 @@ class PageSettings(_Section, frozen=True):
     `new_versions` is True, the table checks once a day for a newer program.
     """
 
-    port: int = 8080
+    port: Annotated[int, _PORT] = 8080
     host: str = ""
     certificate: Path | None = None
     key: Path | None = None
-    secure_port: int = 8443
+    secure_port: Annotated[int, _PORT] = 8443
     wifi: str = ""
     wifi_password: str = ""
     names: tuple[str, ...] = ()
@@ -153,8 +154,8 @@ class DataSettings(_Section, frozen=True):
     """
 
     folder: Path | None = None
-    pictures_mb: Annotated[int, Meta(extra={"live": True})] = 4096
-    pictures_days: Annotated[int, Meta(extra={"live": True})] = 365
+    pictures_mb: Annotated[int, Meta(extra={"live": True, "range": (0, 1_000_000)})] = 4096
+    pictures_days: Annotated[int, Meta(extra={"live": True, "range": (0, 36_500)})] = 365
 
     @property
     def picture_limits(self) -> PictureLimits:
@@ -174,7 +175,7 @@ class TableSettings(_Section, frozen=True):
     """Turns without a button: after `auto_seconds` without motion, a legal play ends the turn or is proposed."""
 
     auto: Annotated[str, Meta(extra={"choices": AUTO_CHOICES, "texts": "settings.auto"})] = "off"
-    auto_seconds: int = 5
+    auto_seconds: Annotated[int, Meta(extra={"range": AUTO_RANGE_S})] = 5
 
 
 class VoiceSettings(_Section, frozen=True):
@@ -192,7 +193,7 @@ class HallSettings(_Section, frozen=True):
     """
 
     host: str = ""
-    port: int = 1883
+    port: Annotated[int, _PORT] = 1883
     ca: Path | None = None
     user: str = ""
     password_file: Path | None = None
@@ -276,14 +277,14 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     _check_game(settings.game)
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
         raise InvalidSettingError(("camera", "source"), get_text("setting-camera", repr(hide_credentials(source))))
-    if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
-        raise InvalidSettingError(("camera", "turn_seconds"), describe_range(seconds, MIN_TURN_S, MAX_TURN_S))
     if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
         raise InvalidSettingError(("camera", "mains_hz"), get_text("setting-mains", frequency))
-    _check_table(settings.table)
     _check_page(settings.page)
-    _check_data(settings.data)
-    _check_hall(settings.hall)
+    hall = settings.hall
+    if (hall.host or hall.table) and not TABLE_PATTERN.fullmatch(hall.table):
+        raise InvalidSettingError(("hall", "table"), get_text("setting-table", repr(hall.table)))
+    for section in ("camera", "table", "page", "data", "hall"):
+        _check_values(section, getattr(settings, section))
     displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
         raise InvalidSettingError(("panel", "displays"), get_text("setting-displays"))
@@ -326,30 +327,23 @@ def _check_rules(game: GameSettings) -> None:
         raise InvalidSettingError(("game", "first"), message)
 
 
-def _check_table(table: TableSettings) -> None:
-    """Raise `InvalidSettingError` for an unknown value of `auto`, or a time that is out of range."""
-    if table.auto not in AUTO_CHOICES:
-        raise InvalidSettingError(("table", "auto"), describe_choices(table.auto, AUTO_CHOICES))
-    if not MIN_AUTO_S <= (seconds := table.auto_seconds) <= MAX_AUTO_S:
-        raise InvalidSettingError(("table", "auto_seconds"), describe_range(seconds, MIN_AUTO_S, MAX_AUTO_S))
+def _check_values(section: str, settings: _Section) -> None:
+    """Raise `InvalidSettingError` for a value outside the range or the choices that the setting's annotation has."""
+    for field in msgspec.structs.fields(settings):
+        value, extra = getattr(settings, field.name), find_extra(field.type)
+        if "range" in extra and not extra["range"][0] <= value <= extra["range"][1]:
+            raise InvalidSettingError((section, field.name), describe_range(value, *extra["range"]))
+        if value not in extra.get("choices", (value,)):
+            raise InvalidSettingError((section, field.name), describe_choices(value, filter(None, extra["choices"])))
 
 
 def _check_page(page: PageSettings) -> None:
-    """Raise `InvalidSettingError` for an invalid address, port, certificate or Wi-Fi."""
-    for key, number in (("port", page.port), ("secure_port", page.secure_port)):
-        if not 1 <= number <= 65535:
-            raise InvalidSettingError(("page", key), describe_range(number, 1, 65535))
+    """Raise `InvalidSettingError` for an invalid address, certificate or Wi-Fi."""
     if not _HOST_PATTERN.fullmatch(page.host):
         raise InvalidSettingError(("page", "host"), get_text("setting-host", repr(page.host)))
     if bool(page.certificate) != bool(page.key):
         missing = "key" if page.certificate else "certificate"
         raise InvalidSettingError(("page", missing), get_text("setting-https"))
-    for key, value, choices in (
-        ("language", page.language, list_languages()),
-        ("board_colours", page.board_colours, _BOARD_COLOURS[1:]),
-    ):
-        if value and value not in choices:
-            raise InvalidSettingError(("page", key), describe_choices(value, choices))
     if page.certificate and page.port == page.secure_port:
         raise InvalidSettingError(("page", "secure_port"), get_text("setting-same-port"))
     if not page.wifi and page.wifi_password:
@@ -357,24 +351,6 @@ def _check_page(page: PageSettings) -> None:
     if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
         message = get_text("setting-long-wifi", MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES)
         raise InvalidSettingError(("page", "wifi"), message)
-
-
-def _check_data(data: DataSettings) -> None:
-    """Raise `InvalidSettingError` for limits of the stored pictures that are out of range."""
-    for key, number, most in (
-        ("pictures_mb", data.pictures_mb, MAX_PICTURES_MB),
-        ("pictures_days", data.pictures_days, MAX_PICTURES_DAYS),
-    ):
-        if not 0 <= number <= most:
-            raise InvalidSettingError(("data", key), describe_range(number, 0, most))
-
-
-def _check_hall(hall: HallSettings) -> None:
-    """Raise `InvalidSettingError` for an invalid port of the broker or an invalid name of the table."""
-    if not 1 <= hall.port <= 65535:
-        raise InvalidSettingError(("hall", "port"), describe_range(hall.port, 1, 65535))
-    if (hall.host or hall.table) and not TABLE_PATTERN.fullmatch(hall.table):
-        raise InvalidSettingError(("hall", "table"), get_text("setting-table", repr(hall.table)))
 
 
 if __name__ == "__main__":  # python -m device.settings > ~/.config/tilekeeper/settings.toml

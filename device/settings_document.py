@@ -115,6 +115,11 @@ def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:
     return InvalidSettingError(path, get_text("setting-text"))
 
 
+def find_extra(annotation: object) -> Mapping[str, Any]:
+    """Return the data in the annotation of a setting: its `choices` or `range`, and how the page shows it."""
+    return next((meta.extra or {} for meta in getattr(annotation, "__metadata__", ())), {})
+
+
 def describe_range(value: int, least: int, most: int) -> str:
     """Return the message about a number that is out of range."""
     return get_text("setting-range", value, least, most)

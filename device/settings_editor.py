@@ -22,7 +22,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from device.settings import Settings, SettingsError, load_settings, parse_settings
-from device.settings_document import read_default_text
+from device.settings_document import find_extra, read_default_text
 from device.storage.files import write_file
 
 SettingPath = tuple[str, str]
@@ -130,7 +130,7 @@ def list_fields() -> tuple[SettingField, ...]:
 def _describe_field(kind: type, section: str, key: str, default: object) -> SettingField:
     """Return the field of the setting `key` in the section class `kind`, with the data in its annotation."""
     annotation = get_type_hints(kind, include_extras=True).get(key)
-    extra = next((meta.extra or {} for meta in getattr(annotation, "__metadata__", ())), {})
+    extra = find_extra(annotation)
     return SettingField(
         section,
         key,
