@@ -10,8 +10,8 @@ from device.cameras.addresses import hide_credentials, is_network_address
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
 from device.doctor.picture import check_image
-from device.doctor.program import SERVICE_USER, find_read_problem, is_service_installed
-from device.doctor.system import System, can_write
+from device.doctor.program import check_access, find_read_problem
+from device.doctor.system import System
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 _LISTED_CAMERA = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
@@ -50,7 +50,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
         if kind == "pi"
         else _check_usb_camera(system, subject, where)
     )
-    yield from _check_access(system, subject)
+    yield from check_access(system, subject, ("/dev/video*", "/dev/media*", "/dev/dma_heap/*"), "video")
 
 
 def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
@@ -147,17 +147,3 @@ def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[
 def _find_first_usb(system: System) -> str:
     paths = system.glob("/dev/v4l/by-id/*index0") or system.glob("/dev/v4l/by-id/*")
     return f"/{paths[0].relative_to(system.root)}"
-
-
-def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
-    """Check that the service's user may open the camera's device files."""
-    account = system.find_account(SERVICE_USER)
-    if account is None or not is_service_installed(system):
-        return
-    devices = system.glob("/dev/video*") + system.glob("/dev/media*") + system.glob("/dev/dma_heap/*")
-    closed = [path for path in devices if not can_write(path, account)]
-    if closed:
-        yield subject.fault(
-            f"the user {SERVICE_USER} may not use /{closed[0].relative_to(system.root)}",
-            f"sudo usermod -aG video {SERVICE_USER} && sudo udevadm trigger && sudo systemctl restart tilekeeper",
-        )

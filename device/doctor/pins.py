@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
-from device.doctor.program import REINSTALL, SERVICE_USER, is_service_installed
+from device.doctor.program import REINSTALL, SERVICE_USER, check_access, find_service_account, is_service_installed
 from device.doctor.system import System, can_write
 from device.panel.gpio import GpioUnavailableError, find_header_chip
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
@@ -32,7 +32,7 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
             "this machine has no pins: use the buttons on the page", f"panel.use = false in {SYSTEM_SETTINGS_FILE}"
         )
         return
-    yield from _check_access(system, subject)
+    yield from check_access(system, subject, ("/dev/gpiochip*",), "gpio")
     try:
         chips = system.read_gpio_chips()
         header = find_header_chip({number: label for number, (label, _) in chips.items()})
@@ -68,10 +68,10 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
     for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
         bus, group, mend = _BUSES[kind]
         paths = system.glob(bus)
-        account = system.find_account(SERVICE_USER)
+        account = find_service_account(system)
         if not paths:
             yield subject.warning(f"{bus} is missing: its bus is switched off", mend)
-        elif account is not None and is_service_installed(system) and not can_write(paths[0], account):
+        elif account is not None and not can_write(paths[0], account):
             yield subject.warning(
                 f"the user {SERVICE_USER} may not use /{paths[0].relative_to(system.root)}",
                 f"sudo usermod -aG {group} {SERVICE_USER} && sudo systemctl restart tilekeeper",
@@ -102,15 +102,3 @@ def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield subject.good(f"{SERVICE_USER} is in the groups of camera, pins and buses")
-
-
-def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
-    account = system.find_account(SERVICE_USER)
-    if account is None or not is_service_installed(system):
-        return
-    closed = [path for path in system.glob("/dev/gpiochip*") if not can_write(path, account)]
-    if closed:
-        yield subject.fault(
-            f"the user {SERVICE_USER} may not use /{closed[0].relative_to(system.root)}",
-            f"sudo usermod -aG gpio {SERVICE_USER} && sudo udevadm trigger && sudo systemctl restart tilekeeper",
-        )

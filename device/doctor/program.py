@@ -7,11 +7,11 @@ import importlib.util
 import re
 import sqlite3
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.system import System, can_read, can_write
+from device.doctor.system import System, UserAccount, can_read, can_write
 from device.settings import (
     SERVICE_DATA_FOLDER,
     SYSTEM_SETTINGS_FILE,
@@ -151,14 +151,31 @@ def is_service_installed(system: System) -> bool:
     return any(system.path(unit).exists() for unit in SERVICE_UNITS)
 
 
+def find_service_account(system: System) -> UserAccount | None:
+    """Return the account of the service's user; None if it does not exist, or no service is installed."""
+    return system.find_account(SERVICE_USER) if is_service_installed(system) else None
+
+
+def check_access(system: System, subject: Subject, devices: Iterable[str], group: str) -> Iterator[Finding]:
+    """Check that the service's user may open all device files that match the patterns `devices`."""
+    account = find_service_account(system)
+    paths = [path for pattern in devices for path in system.glob(pattern)]
+    closed = [path for path in paths if account is not None and not can_write(path, account)]
+    if closed:
+        yield subject.fault(
+            f"the user {SERVICE_USER} may not use /{closed[0].relative_to(system.root)}",
+            f"sudo usermod -aG {group} {SERVICE_USER} && sudo udevadm trigger && sudo systemctl restart tilekeeper",
+        )
+
+
 def find_read_problem(system: System, path: Path) -> str:
     """Return why the service cannot read a file or folder, as the end of a sentence; empty if there is no problem.
 
     A missing file counts as no problem. The permissions of the service's user are checked, because the doctor itself
     runs as root, which can read everything.
     """
-    account = system.find_account(SERVICE_USER)
-    if account is None or not is_service_installed(system):
+    account = find_service_account(system)
+    if account is None:
         return ""
     path = path.expanduser()
     if any(path.is_relative_to(folder) for folder in PRIVATE_FOLDERS):
@@ -184,22 +201,21 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
 def check_games(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that games can be stored: folder, permissions, file system, free space, database file."""
     subject = Subject("games")
-    folder = find_data_folder(system, settings)
-    shown = folder
-    place = system.path(folder)
+    shown = find_data_folder(system, settings)
+    place = system.path(shown)
     if not place.is_dir():
         if is_service_installed(system):
             yield subject.fault(f"{shown} is missing", "sudo systemctl restart tilekeeper")
         else:
             yield subject.note(f"{shown} does not exist yet: the first game creates it")
         return
-    account = system.find_account(SERVICE_USER)
-    if account is not None and is_service_installed(system) and not can_write(place, account):
+    account = find_service_account(system)
+    if account is not None and not can_write(place, account):
         yield subject.fault(
             f"the table cannot write to {shown}",
             f"sudo chown -R {SERVICE_USER}: {shown} && sudo systemctl restart tilekeeper",
         )
-    if (kind := _find_file_system(system, folder)) == "overlay":
+    if (kind := _find_file_system(system, shown)) == "overlay":
         yield subject.fault(
             f"{shown} is on an overlay: every game is lost when the power goes off",
             "sudo raspi-config nonint do_overlayfs 1 && sudo reboot, or mount a separate partition there",
@@ -208,7 +224,7 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.fault(
             f"{shown} is in memory only: every game is lost when the power goes off", "mount a partition there"
         )
-    free = system.free_bytes(folder)
+    free = system.free_bytes(shown)
     if free is not None and free < MIN_FREE_BYTES:
         yield subject.fault(
             f"only {free // 1_000_000} MB are free: soon no turn can be saved",
