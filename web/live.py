@@ -35,7 +35,7 @@ BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set", "board_col
 Rendering its 225 squares takes longer than all other parts.
 """
 MAX_CACHE_ENTRIES = 16
-"""Largest number of states in the cache, and of messages. Earlier states are needed to send only the changed parts."""
+"""Largest number of states in the cache. Earlier states are needed to send only the changed parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,6 @@ class LiveUpdates:
         self._closed = False
         self._cache_lock = threading.Lock()
         self._rendered_states: dict[tuple[str, str], RenderedState] = {}
-        self._messages: dict[tuple[str, str, str], str] = {}
         self.streams = streams
         session.add_listener(self._handle_state)
 
@@ -115,15 +114,10 @@ class LiveUpdates:
         return {**drawing.parts, "scores": self._render_part("scores", drawing.state, drawing.t)}
 
     def build_message(self, drawing: RenderedState, since: str) -> str:
-        """Return the JSON message, possibly cached, that updates a client from the state with the id `since`."""
+        """Return the JSON message that updates a client from the state with the id `since`."""
         with self._cache_lock:
             before = self._rendered_states.get((since, drawing.t.language))
-            key = drawing.id, drawing.t.language, before.id if before else ""
-            if key not in self._messages:
-                self._messages[key] = drawing.build_message(before)
-                while len(self._messages) > MAX_CACHE_ENTRIES:
-                    del self._messages[next(iter(self._messages))]
-            return self._messages[key]
+        return drawing.build_message(before)
 
     def open_message_stream(self, since: str, t: Texts) -> Response:
         """Return a response with a stream of updates for a page that shows the state with the id `since`.

@@ -6,6 +6,7 @@ of another site cannot send authenticated requests from a browser.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -35,9 +36,8 @@ from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError
 from web.live import LiveUpdates
 from web.problem_reports import ProblemReports
 from web.security.csrf import is_cross_site
-from web.security.pairing import Pairing
 
-__all__ = ["PREFIX", "list_operations", "make_problem_response", "register_api"]
+__all__ = ["PREFIX", "Tokens", "list_operations", "make_problem_response", "register_api"]
 
 _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 _ERROR_STATUSES: dict[type[TilekeeperError], int] = {
@@ -48,23 +48,13 @@ _ERROR_STATUSES: dict[type[TilekeeperError], int] = {
 }
 
 
-def register_api(
-    app: Flask,
-    session: TableSession,
-    page: LiveUpdates,
-    pairing: Pairing,
-    archive: GameArchive,
-    reports: ProblemReports,
-    own_lexicon: Path | None,
-) -> None:
+def register_api(app: Flask, operations: Sequence[Operation], tokens: Tokens) -> None:
     """Add a route to `app` for each operation of the API."""
     routes = Blueprint("api", __name__, url_prefix=PREFIX)
     routes.before_request(_refuse_cross_site_change)
     routes.register_error_handler(ApiError, _handle_api_error)
     for kind in _ERROR_STATUSES:
         routes.register_error_handler(kind, _handle_error)
-    tokens = Tokens(pairing, app.config["SECRET_KEY"])
-    operations = list_operations(session, page, pairing, archive, reports, own_lexicon, tokens)
     app.extensions["api"] = operations
     register_routes(routes, operations, tokens.find_client)
     app.register_blueprint(routes)
@@ -73,7 +63,6 @@ def register_api(
 def list_operations(
     session: TableSession,
     page: LiveUpdates,
-    pairing: Pairing,
     archive: GameArchive,
     reports: ProblemReports,
     own_lexicon: Path | None,
@@ -84,7 +73,7 @@ def list_operations(
         *LiveGameOperations(session, page, own_lexicon).list_operations(),
         *ArchiveOperations(archive).list_operations(),
         *ReportOperations(archive, reports).list_operations(),
-        *DeviceOperations(pairing, tokens).list_operations(),
+        *DeviceOperations(tokens).list_operations(),
         make_operation("GET", "/openapi.json", openapi),
     ]
 

@@ -11,7 +11,7 @@ from engine.limits import MAX_PAIRED_CLIENTS
 from web.api.operations import ApiError, Operation, make_operation
 from web.api.schemas import PairedDevice, PairingOrder, Token
 from web.api.tokens import Tokens
-from web.security.pairing import Pairing, PairingCodeError, PairingFullError, PairingLockedError
+from web.security.pairing import PairingCodeError, PairingFullError, PairingLockedError
 from web.security.pairing_file import PairedClient
 
 
@@ -19,7 +19,6 @@ from web.security.pairing_file import PairedClient
 class DeviceOperations:
     """The API operations that pair the calling device, and list and unpair devices."""
 
-    pairing: Pairing
     tokens: Tokens
 
     def list_operations(self) -> list[Operation]:
@@ -36,7 +35,7 @@ class DeviceOperations:
         After a few wrong codes this device must wait for some minutes (429).
         """
         try:
-            client = self.pairing.pair(body.code, request.remote_addr or "", body.device)
+            client = self.tokens.pairing.pair(body.code, request.remote_addr or "", body.device)
         except PairingCodeError as wrong:
             raise ApiError(409, f"That is not the code of the table. {wrong.tries_left} more tries.") from None
         except PairingLockedError as locked:
@@ -48,11 +47,11 @@ class DeviceOperations:
 
     def paired_devices(self) -> tuple[PairedDevice, ...]:
         """Return the paired phones and programs in the order of pairing."""
-        return msgspec.convert(self.pairing.clients, tuple[PairedDevice, ...], from_attributes=True)
+        return msgspec.convert(self.tokens.pairing.clients, tuple[PairedDevice, ...], from_attributes=True)
 
     def unpair(self, id: str, client: PairedClient) -> None:
         """Unpair a device. Only the admin may unpair other devices than its own."""
         if not (client.admin or client.id == id):
             raise ApiError(403, "Only the device that was paired first may unpair others.")
-        if not self.pairing.unpair(id):
+        if not self.tokens.pairing.unpair(id):
             raise ApiError(404, "That device is not paired.")

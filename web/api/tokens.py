@@ -14,7 +14,7 @@ class Tokens:
     """Maker and verifier of the tokens of paired programs, which are signed with the application's secret key."""
 
     def __init__(self, pairing: Pairing, secret_key: str | bytes) -> None:
-        self._pairing = pairing
+        self.pairing = pairing
         self._signer = URLSafeSerializer(secret_key, salt="api")
 
     def make_token(self, client: PairedClient) -> str:
@@ -25,7 +25,7 @@ class Tokens:
         """Return the paired client that made the current request. Raises `ApiError` (401) if it has no valid token."""
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         try:
-            client = self._pairing.find_client(str(self._signer.loads(token))) if kind.lower() == "bearer" else None
+            client = self.pairing.find_client(str(self._signer.loads(token))) if kind.lower() == "bearer" else None
         except BadSignature:
             client = None
         if client is None:

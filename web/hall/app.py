@@ -46,7 +46,6 @@ def create_hall_app(
     pairing: Pairing,
     *,
     names: tuple[str, ...] = (),
-    max_streams: int = MAX_STREAMS,
 ) -> Flask:
     """Create the Flask application of a hall. `names` are additional host names of the page.
 
@@ -63,7 +62,7 @@ def create_hall_app(
     app.extensions["pairing"] = pairing
     register_host_check(app, HostInfo(names=names))
     csrf.register_csrf_protection(app, pairing)
-    streams = EventStreams(max_streams)
+    streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
     app.extensions["live"] = HallLive(

@@ -9,7 +9,7 @@ from device.hall.director import format_fingerprint
 from device.hall.publishing.directed_table import DirectedTable
 from device.storage.store import StoreError
 from web.i18n import texts
-from web.responses import accept, refuse, render_page, require_admin, require_pairing
+from web.responses import accept, refuse, render_page, require_admin
 from web.security.pairing import Pairing
 
 HALL_KEY_PATH = "/hall/director"
@@ -18,7 +18,6 @@ HALL_KEY_PATH = "/hall/director"
 def create_blueprint(directed: DirectedTable, pairing: Pairing) -> Blueprint:
     """Return the routes `/hall/director` and below, which only the admin may use."""
     routes = Blueprint("hall_key", __name__, url_prefix=HALL_KEY_PATH)
-    require_pairing(routes, pairing)
     routes.before_request(lambda: require_admin(pairing))
     routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 500))
 

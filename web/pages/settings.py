@@ -28,7 +28,7 @@ from engine.lexicon import LexiconError
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
 from web.pages.cameras import SOURCE, CameraChoice, add_camera_routes
-from web.responses import refuse, render_page, require_admin, require_pairing
+from web.responses import refuse, render_page, require_admin
 from web.security.csrf import LEXICON_PATH
 from web.security.pairing import Pairing
 
@@ -59,7 +59,6 @@ class SettingsAccess:
 def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSession) -> Blueprint:
     """Return the routes `/settings` and below, which only the admin may use."""
     routes = Blueprint("settings", __name__, url_prefix="/settings")
-    require_pairing(routes, pairing)
     routes.before_request(lambda: require_admin(pairing))
     routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.changed")))
     routes.register_error_handler(SettingsError, lambda error: refuse(texts().translate(error)))

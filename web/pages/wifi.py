@@ -15,7 +15,7 @@ from device.session.messages import format_sentence
 from device.settings import MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES
 from device.system.wifi import WifiError, WifiNetwork
 from web.i18n import texts
-from web.responses import refuse, render_page, require_admin, require_pairing
+from web.responses import refuse, render_page, require_admin
 from web.security.pairing import Pairing
 
 MIN_WIFI_PASSWORD_BYTES = 8
@@ -37,7 +37,6 @@ class WifiManager(Protocol):
 def create_blueprint(manager: WifiManager, pairing: Pairing, notify: Callable[[str], None]) -> Blueprint:
     """Return the route `/wifi`, which only the admin may use. `notify` shows a sentence on the page."""
     routes = Blueprint("wifi", __name__, url_prefix="/wifi")
-    require_pairing(routes, pairing)
     routes.before_request(lambda: require_admin(pairing))
     pages = WifiPages(manager, notify)
     routes.get("")(pages.show)

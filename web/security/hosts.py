@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, request
 
 from engine.limits import MAX_HOST_CHARS
 from web.host_info import HostInfo
 from web.i18n import texts
+from web.responses import refuse
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
 REFRESH_INTERVAL_S = 30.0
@@ -118,10 +119,7 @@ def register_host_check(app: Flask, host_info: HostInfo) -> None:
         if names.accept(request.headers.get("Host") or "localhost"):
             return None
         address = _find_best_address(host_info) or _make_server_address()
-        why = texts()("wrong.host", address=address)
-        if request.headers.get("Sec-Fetch-Dest") == "document":
-            return Response(render_template("refused.html", t=texts(), why=why), status=421)
-        return Response(f"{why}\n", status=421, mimetype="text/plain")
+        return refuse(texts()("wrong.host", address=address), 421)
 
     app.before_request(check_host)
 
