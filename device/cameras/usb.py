@@ -34,11 +34,10 @@ class UsbCamera(StreamCamera):
         device: str,
         mains_hz: int = DEFAULT_MAINS_HZ,
         *,
-        controls: V4l2Controls | None = None,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
         missing = get_text("camera-no-usb", device)
-        self._controls = controls or V4l2Controls(f"/dev/video{device}" if device.isdecimal() else device)
+        self._controls = V4l2Controls(f"/dev/video{device}" if device.isdecimal() else device)
         self._mains_hz = mains_hz
         self._wait = wait
         self._locked_brightness: float | None = None

@@ -11,7 +11,7 @@ import fcntl
 import os
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 
 _USER_CLASS, _CAMERA_CLASS = 0x00980900, 0x009A0900
@@ -48,7 +48,7 @@ class V4l2Controls:
 
         `mains_hz` is the frequency of the mains in Hz.
         """
-        with self._open_device() as device:
+        with suppress(OSError), self._open_device() as device:  # it may have been unplugged
             _set_control(device, Control.POWER_LINE_FREQUENCY, _MAINS[mains_hz])
             if not _set_control(device, Control.EXPOSURE_AUTO, EXPOSURE_APERTURE_PRIORITY):
                 _set_control(device, Control.EXPOSURE_AUTO, EXPOSURE_FULLY_AUTOMATIC)
@@ -56,30 +56,23 @@ class V4l2Controls:
 
     def lock(self) -> None:
         """Lock the current exposure and focus; switching the autofocus off leaves the lens where it is."""
-        with self._open_device() as device:
+        with suppress(OSError), self._open_device() as device:  # it may have been unplugged
             _set_control(device, Control.FOCUS_AUTO, 0)
             exposure = _read_control(device, Control.EXPOSURE)
             if exposure is not None and _set_control(device, Control.EXPOSURE_AUTO, EXPOSURE_MANUAL):
                 _set_control(device, Control.EXPOSURE, exposure)
 
     @contextmanager
-    def _open_device(self) -> Iterator[int | None]:
-        """Yield the open device, or None if it cannot be opened, for example because it was unplugged."""
-        try:
-            device = os.open(self._path, os.O_RDWR | os.O_NONBLOCK)
-        except OSError:
-            yield None
-            return
+    def _open_device(self) -> Iterator[int]:
+        device = os.open(self._path, os.O_RDWR | os.O_NONBLOCK)
         try:
             yield device
         finally:
             os.close(device)
 
 
-def _read_control(device: int | None, control: Control) -> int | None:
+def _read_control(device: int, control: Control) -> int | None:
     """Return the value of a control, or None if the camera does not have it."""
-    if device is None:
-        return None
     try:
         _, value = _CONTROL.unpack(fcntl.ioctl(device, _GET_CONTROL, _CONTROL.pack(control, 0)))
     except OSError:
@@ -87,10 +80,8 @@ def _read_control(device: int | None, control: Control) -> int | None:
     return int(value)
 
 
-def _set_control(device: int | None, control: Control, value: int) -> bool:
+def _set_control(device: int, control: Control, value: int) -> bool:
     """Set a control; return False if the camera does not have it or does not accept the value."""
-    if device is None:
-        return False
     try:
         fcntl.ioctl(device, _SET_CONTROL, _CONTROL.pack(control, value))
     except OSError:

@@ -239,17 +239,15 @@ def wait_for_rest(
     camera: Camera,
     *,
     is_enough: Callable[[Frame], bool] = lambda _: False,
-    max_wait_s: float = MAX_WAIT_S,
-    min_still_s: float = MIN_STILL_S,
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], bool | None] = time.sleep,
 ) -> bool:
-    """Wait until nothing moves in the previews of the camera, at most `max_wait_s` seconds.
+    """Wait until nothing moves in the previews of the camera, at most `MAX_WAIT_S` seconds.
 
     The wait ends early if `is_enough` returns True for a preview, and only then is True returned. It also ends if
     `wait`, which sleeps for a number of seconds, returns True. Raises `CameraError`.
     """
-    detector, deadline = RestDetector(min_still_s), clock() + max_wait_s
+    detector, deadline = RestDetector(MIN_STILL_S), clock() + MAX_WAIT_S
     while (frame := camera.preview()) is not None:
         if is_enough(frame):
             return True

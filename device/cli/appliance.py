@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 
 from flask import Flask
 from msgspec.structs import replace
@@ -198,9 +199,7 @@ class Appliance:
                 pass  # there is no game, or the last game has ended
             else:
                 if unused := _find_unused_options(state, self._first_game) if has_options else []:
-                    sentence = format_sentence(get_text("options-unused", ", ".join(unused)))
-                    self._report(sentence)
-                    session.notify(Notice(sentence))
+                    self._announce(session, format_sentence(get_text("options-unused", ", ".join(unused))))
                 if state.phase is not Phase.LOBBY:
                     names = " and ".join(player.name for player in state.players)
                     return f"The game of {names} continues (--new starts a new one)."
@@ -214,8 +213,12 @@ class Appliance:
     def show_notices(self, session: TableSession) -> None:
         """Show problems of the store and the profile, and the skipped parts, on the console and on the page."""
         for problem in (*self._starts.messages, *self._notices):
-            self._report(format_sentence(problem))
-            session.notify(Notice(format_sentence(problem), Trouble.STORE))
+            self._announce(session, format_sentence(problem), Trouble.STORE)
+
+    def _announce(self, session: TableSession, text: str, trouble: Trouble = Trouble.NONE) -> None:
+        """Show a text on the console and on the page."""
+        self._report(text)
+        session.notify(Notice(text, trouble))
 
     def open_pairing(self, session: TableSession) -> Pairing:
         """Open the pairing (code and paired devices), whose data are stored in the data folder."""
@@ -259,22 +262,13 @@ class Appliance:
 
     def open_voice(self, session: TableSession) -> AbstractContextManager[object]:
         """Open the speech output, if it is enabled in the settings."""
-
-        def report_problem(text: str) -> None:
-            self._report(text)
-            session.notify(Notice(text))
-
-        return Voice(session, make_espeak_speaker(), report_problem) if self._settings.voice.use else nullcontext()
+        report = partial(self._announce, session)
+        return Voice(session, make_espeak_speaker(), report) if self._settings.voice.use else nullcontext()
 
     def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[HallPublisher | None]:
         """Open the connection to the hall, if a broker is named in the settings."""
         hall = self._settings.hall
-
-        def report_problem(text: str) -> None:
-            self._report(text)
-            session.notify(Notice(text))
-
-        return open_hall(session, store, hall, report_problem) if hall.host else nullcontext()
+        return open_hall(session, store, hall, partial(self._announce, session)) if hall.host else nullcontext()
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application, which also shows the panel's messages about refused presses."""

@@ -41,7 +41,6 @@ from engine.rules import PRESETS, Rules
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import ProfiledReader, TableProfile
-    from vision.net import Net
     from vision.recognition.reader import BoardReader
 
 
@@ -245,20 +244,13 @@ def find_games_file(args: argparse.Namespace) -> Path:
     return path
 
 
-def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardReader:
-    """Return a reader with the neural networks of the package. Raises `UserError`.
-
-    `load_net` loads a network from a file (default: `vision.net.Net`).
-    """
-    from vision.detection.locator import BoardLocator
-    from vision.net import ModelError, Net
-    from vision.recognition.letters import LetterNet
+def make_board_reader() -> BoardReader:
+    """Return a reader with the neural networks of the package. Raises `UserError`."""
+    from vision.net import ModelError
     from vision.recognition.reader import BoardReader
-    from vision.recognition.squares import SquareNet
 
-    load = load_net or Net
     try:
-        return BoardReader(BoardLocator(load_net=load), SquareNet(load_net=load), LetterNet(load_net=load))
+        return BoardReader()
     except ModelError as error:
         raise UserError(str(error)) from None
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Protocol
@@ -363,9 +363,8 @@ class Panel:
 
     def _show_message(self, text: str) -> None:
         self._message_time = self._clock()
-        self._publish(
-            PanelView(self._view.status, self._view.lights, text, self._gestures.stuck_buttons, self._felt_buttons)
-        )
+        stuck = self._gestures.stuck_buttons
+        self._publish(replace(self._view, message=text, stuck=stuck, felt=self._felt_buttons))
 
     def _update_outputs(self) -> None:
         """Set the view, the lights and the buzzer to their values at the current time."""

@@ -14,6 +14,7 @@ from calibration.enrolment import check_enrolment
 from calibration.profile import ProfileError, TableProfile
 from device.cameras import CameraError, Image, NoMorePicturesError
 from device.capture.board_camera import BoardCamera
+from device.capture.turn_images import shrink_image
 from device.catalogue import get_text
 from device.session.messages import make_refusal
 from device.storage.files import write_file
@@ -139,9 +140,7 @@ class TableSetup:
         return image
 
     def _make_view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetupView:
-        small = image
-        if self._scale < 1:
-            small = np.asarray(cv2.resize(image, None, fx=self._scale, fy=self._scale, interpolation=cv2.INTER_AREA))
+        small = shrink_image(image, MAX_SIDE_PX)
         _, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         corners = None
         if reading.corners is not None:

@@ -28,9 +28,9 @@ STACK_DEPTH = 5
 """Number of stack frames of each thread that are logged when a health check fails."""
 
 
-def is_service(environment: Mapping[str, str] = os.environ) -> bool:
+def is_service() -> bool:
     """Return True if systemd started the program as a service, and will start it again when it ends."""
-    return bool(environment.get("NOTIFY_SOCKET"))
+    return bool(os.environ.get("NOTIFY_SOCKET"))
 
 
 def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:

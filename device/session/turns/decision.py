@@ -237,12 +237,10 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
     others.
     """
     answers: list[tuple[Event, ...]] = [(play,), two]
-    texts = []
-    for events in answers:
-        texts.append(format_sentence(_describe_events(game, events)))
+    texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)
     squares = tuple(square for square, _ in two[1].play.tiles)
     names = game.players[two[0].player], game.players[two[1].player]
-    question = make_question("one-or-two", *names, answers=tuple(texts), squares=squares)
+    question = make_question("one-or-two", *names, answers=texts, squares=squares)
     return Decision((play,), OpenQuestion(question, tuple(answers)))
 
 
