@@ -64,8 +64,7 @@ def create_app(
     must show. Call `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
     app = Flask(__name__)
-    if pairing is None:
-        pairing = Pairing(lambda text: session.notify(Notice(text)))
+    pairing = pairing or Pairing(lambda text: session.notify(Notice(text)))
     host_info = host_info or HostInfo()
     app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
     app.config[LANGUAGE_KEY] = host_info.language
@@ -103,8 +102,7 @@ def create_app(
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     tokens = api.Tokens(pairing, pairing.key)
-    operations = api.list_operations(session, page, archive, problem_reports, own_lexicon, tokens)
-    api.register_api(app, operations, tokens)
+    api.register_api(app, api.list_operations(session, page, archive, problem_reports, own_lexicon, tokens), tokens)
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, handle_http_error)
