@@ -6,7 +6,7 @@
 # RELEASE is bookworm or trixie, ARCHITECTURE amd64 or arm64, which is emulated on another processor (qemu-user-static).
 # The package of COMMIT (default: HEAD) is put into FOLDER. It needs debootstrap, lintian, overlayfs, Debian's archive and PyPI. The
 # root without anything else stays in $ROOTS (default: /var/tmp/tk-roots) as RELEASE-ARCHITECTURE; package.sh needs one, too.
-# COMPRESSION=gzip saves minutes, and PIP_FIND_LINKS may name a folder of wheels.
+# COMPRESSION=gzip saves minutes, and WHEELS may name a folder that has all wheels, so that PyPI is not asked.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,9 +46,9 @@ cp /etc/resolv.conf "$m/etc/resolv.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$m/srv/ca.crt" # the way to PyPI may have an authority of its own
 echo force-unsafe-io >"$m/etc/dpkg/dpkg.cfg.d/fast"
 wheels=()
-if [ -n "${PIP_FIND_LINKS:-}" ]; then
+if [ -n "${WHEELS:-}" ]; then
     mkdir "$m/srv/wheels"
-    mount --bind "$PIP_FIND_LINKS" "$m/srv/wheels"
+    mount --bind "$WHEELS" "$m/srv/wheels"
     wheels=(PIP_FIND_LINKS=/srv/wheels PIP_NO_INDEX=1)
 fi
 mkdir "$m/srv/source"
