@@ -4,7 +4,7 @@
 #     sudo tests/hardware/package.sh ROOT PACKAGE.deb [OLDER.deb]
 #
 # OLDER.deb is the previous release, built from its commit; without it, PACKAGE.deb is taken for both, with two versions.
-# ROOT is changed: make it with debootstrap (--include=python3,systemd,systemd-sysv,udev), or use an overlay. No systemd
+# ROOT is changed: make it with debootstrap (--include=python3,libgomp1,systemd,systemd-sysv,udev), or use an overlay. No systemd
 # runs there, so the service itself is shown by container.sh. The package is installed without its Recommends. package_build.sh
 # makes packages and roots. A root for arm64 is emulated on another processor, by qemu-user-static.
 # shellcheck disable=SC2317 # functions are called by check
@@ -16,7 +16,8 @@ failed=0
 
 # shellcheck source=/dev/null
 source "$(dirname "$0")/emulation.sh"
-[ "$(dpkg-deb -f "$package" Architecture)" = "$(dpkg --print-architecture)" ] || register_emulator
+architecture=$(dpkg-deb -f "$package" Architecture)
+[ "$architecture" = "$(dpkg --print-architecture)" ] || register_emulator
 
 inside=(chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
     DEBIAN_FRONTEND=noninteractive QEMU_CPU="$EMULATED_CORE")
@@ -35,22 +36,22 @@ count_turns() {
         'file:/var/lib/tilekeeper/games.db?mode=ro', uri=True).execute(
         'SELECT count(*) FROM event').fetchone()[0])"
 }
-run_until() { # run_until TEXT ARGUMENTS...: the table runs until it says TEXT, ten minutes at most
-    local text=$1 log=$root/srv/run.log process
+run_until() { # run_until PATTERN ARGUMENTS...: the table runs until it says something like PATTERN, ten minutes at most
+    local pattern=$1 log=$root/srv/run.log process
     shift
     : >"$log"
     "${as_service[@]}" timeout 600 /usr/bin/tilekeeper run --camera phone --port 18080 --host 127.0.0.1 \
         --data /var/lib/tilekeeper "$@" >"$log" 2>&1 &
     process=$!
-    until grep -q "$text" "$log" || ! kill -0 "$process" 2>/dev/null; do sleep 0.5; done
+    until grep -Eq "$pattern" "$log" || ! kill -0 "$process" 2>/dev/null; do sleep 0.5; done
     kill "$process" 2>/dev/null || true
     wait "$process" || true
     cat "$log"
-    grep -q "$text" "$log"
+    grep -Eq "$pattern" "$log"
 }
 is_kept_by_github() { [[ ${package##*/} =~ ^[A-Za-z0-9._+-]+$ ]]; } # others are replaced, and SHA256SUMS names no file
 begin_game() { run_until 'A new game begins: Ann, Ben' --players Ann,Ben; } # it is not ended
-go_on() { run_until 'The game of Ann and Ben goes on'; }
+go_on() { run_until 'The game of Ann and Ben (goes on|continues)'; } # in the words of older and newer versions
 
 cp "$package" "$root/srv/next.deb"
 if [ -n "${3:-}" ]; then

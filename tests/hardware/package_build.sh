@@ -35,7 +35,7 @@ leave() {
 
 [ "$architecture" = "$(dpkg --print-architecture)" ] || register_emulator
 [ -e "$root/usr/bin/python3" ] || debootstrap --arch="$architecture" --variant=minbase \
-    --include=python3,systemd,systemd-sysv,udev,ca-certificates "$release" "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
+    --include=python3,libgomp1,systemd,systemd-sysv,udev,ca-certificates "$release" "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
 scratch=$(mktemp -d "$root.XXXXXX")
 m=$scratch/root
 mkdir -p "$scratch/upper" "$scratch/work" "$m" "$folder"

@@ -296,6 +296,20 @@ def test_parts_of_the_appliance_are_built_one_by_one(folder: Path) -> None:
         assert appliance.begin_game(session).startswith("The game of Anna and Ben continues")
 
 
+def test_hardware_scripts_wait_for_lines_that_the_program_says(folder: Path) -> None:
+    args = options(folder, 8080)
+    args.players = "Ann,Ben"
+    appliance = Appliance(run_command.resolve_settings(args), ReaderInOrder([]))
+    lines = []
+    for _ in ("begun", "continued"):
+        with appliance.open_store() as store, appliance.open_session(store) as session:
+            lines.append(appliance.begin_game(session))
+    scripts = [ROOT / "tests/hardware" / name for name in ("package.sh", "container_image.sh")]
+    awaited = re.findall(r"(?:run_until|logs_have) '(.*?)'", "".join(script.read_text("utf-8") for script in scripts))
+    games = [pattern for pattern in awaited if "game" in pattern]
+    assert len(games) == 3 and all(any(re.search(pattern, line) for line in lines) for pattern in games), lines
+
+
 def test_settings_of_the_command_line_are_named(folder: Path) -> None:
     file = run_command.make_settings_file(options(folder, 8080, "--settings", str(folder / "settings.toml")))
     assert file.path == folder / "settings.toml"
