@@ -36,9 +36,9 @@ _MIN_PATCH_CELLS: Final = 40
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
     """Return candidate board quads from the finder's output `(4, n, n)`, the best first, in cell coordinates.
 
-    Each patch has three kinds of candidates: four corner peaks whose quad overlaps the patch, the quad fitted to the
-    outline of the patch, and parallelograms completed from three peaks. Tiles may split the grid into several patches,
-    so the union of all patches is treated as one more patch.
+    A patch is a connected region of cells that are probably on a grid. Each patch has three kinds of candidates: four
+    corners whose quad overlaps the patch, the quad fitted to its outline, and parallelograms completed from three
+    corners. Tiles may split the grid into several patches, so the union of all is treated as one more patch.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)

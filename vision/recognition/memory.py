@@ -130,7 +130,7 @@ class RecalledBoard:
 
     memory: BoardMemory
     pose: BoardPose
-    """Pose of the board, computed from its location in the memory."""
+    """Pose of the board, computed from its location in the earlier pictures."""
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops in the picture."""
     is_unchanged: NDArray[np.bool_]

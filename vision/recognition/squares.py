@@ -34,9 +34,11 @@ from vision.recognition.views import (
 
 GIVEN_CONTEXT: Final = "given_context"
 OWN_CONTEXT_SHARE: Final = "own_context_share"
-"""Inputs of the network for a context from an earlier picture. `GIVEN_CONTEXT` `(1, features, 1, 1)` is added to the
-averages over the input itself, after these are multiplied by `OWN_CONTEXT_SHARE` `(1,)`
-(`vision.training.context_input`)."""
+"""Names of two inputs of the network, `GIVEN_CONTEXT` `(1, features, 1, 1)` and `OWN_CONTEXT_SHARE` `(1,)`.
+
+The context is the average of features over the board. The network uses `share * own + given`: the share and the given
+context are these inputs, and `own` is the context of the picture itself (`vision.training.context_input`).
+"""
 CONTEXT_FEATURES: Final = "context_features"
 """Key of the network's metadata for the number of features whose averages over the board are inputs and outputs."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
