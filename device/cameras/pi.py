@@ -32,6 +32,7 @@ from device.cameras.base import (
 )
 from device.catalogue import get_text
 from device.system.backoff import Backoff
+from device.system.closeable import Closeable
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ Converter = Callable[[Array, str, tuple[int, int]], Image]
 """A function that converts the array of a stream, given libcamera's format and the (width, height)."""
 
 
-class PiCamera:
+class PiCamera(Closeable):
     """A camera module; the constructor opens the camera and locks exposure, white balance and focus.
 
     `number` is the camera's place in the list of `rpicam-hello --list-cameras`; a Raspberry Pi 5 has two sockets.
@@ -115,12 +116,6 @@ class PiCamera:
 
     def __repr__(self) -> str:
         return f"<PiCamera: {'lost' if self._camera is None else 'open'}>"
-
-    def __enter__(self) -> PiCamera:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def still(self) -> Frame:
         """Return a picture that was exposed after the call; adjust the exposure first if the light has changed much.

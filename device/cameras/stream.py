@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Self
 
 import cv2
 import numpy as np
@@ -21,13 +20,14 @@ from device.cameras.base import (
     is_black,
 )
 from device.system.backoff import Backoff
+from device.system.closeable import Closeable
 
 FRAME_TIMEOUT_S = 2.0
 """Time without a frame, in seconds; if it is exceeded, the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
-class StreamCamera:
+class StreamCamera(Closeable):
     """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
 
     Decoding every frame would take more than half a core of a Raspberry Pi 4. So a frame is decoded only if a caller
@@ -83,12 +83,6 @@ class StreamCamera:
         with self._frame_arrived:
             self._frame_arrived.notify_all()
         self._thread.join(timeout=5)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _wait_for_frame(self, decode: Callable[[Image], Image | None]) -> Frame:
         """Return the first new frame that `decode` can decode; damaged JPEGs are skipped. Raises `CameraError`."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Self
 
 from device.storage.errors import StoreError
 from device.system.backoff import Backoff
+from device.system.closeable import Closeable
 from device.system.periodic import PeriodicTask
 
 _log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 
-class BrokerTask(ABC):
+class BrokerTask(Closeable):
     """Base class of a thread named `hall` that uses the broker, and connects again when the connection is lost.
 
     Subclasses call `_start` at the end of their initialisation. If the broker refuses this client, `report` is called,
@@ -36,12 +36,6 @@ class BrokerTask(ABC):
         self._task: PeriodicTask | None = None
         self._has_delivered = False
         """True if the broker has acknowledged a message on the current connection."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @abstractmethod
     def _use_broker(self) -> None:

@@ -20,6 +20,7 @@ from device.catalogue import get_text
 from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
+from device.system.closeable import Closeable
 from device.system.voice import format_turn_kind
 from engine.errors import TilekeeperError
 
@@ -154,7 +155,7 @@ def _open_digits(device: int) -> Display:
 _OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _open_digits}
 
 
-class DisplayController:
+class DisplayController(Closeable):
     """Controller of the displays, which shows the scores of a session in its own thread.
 
     Use the controller in a `with` statement, or call `close`.
@@ -176,12 +177,6 @@ class DisplayController:
         self._thread = threading.Thread(target=self._run, name="displays", daemon=True)
         session.add_listener(self._on_state)
         self._thread.start()
-
-    def __enter__(self) -> DisplayController:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the thread and switch the displays off."""

@@ -43,6 +43,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from device.session.threads import Listeners
+from device.system.closeable import Closeable
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,7 @@ class PanelView:
     felt: tuple[Button, ...] | None = None
 
 
-class Panel:
+class Panel(Closeable):
     """Buttons and lights of one table, on pins, on the page, or both.
 
     Use the panel in a `with` statement, or call `close`.
@@ -148,12 +149,6 @@ class Panel:
     def __repr__(self) -> str:
         where = "on pins" if self._hardware else "on the page"
         return f"<Panel {where}: {self._view.status.value}>"
-
-    def __enter__(self) -> Panel:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Stop the thread, switch the lights off and release the pins."""

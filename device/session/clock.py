@@ -9,13 +9,13 @@ tournaments use 25 minutes for each player and 10 penalty points for each starte
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
+from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog, find_press_clocks
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from engine.events import ClockRead, Event, GameEnded, TurnEvent
 from engine.game import Game
 
@@ -111,8 +111,6 @@ def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock
     return ChessClock(used), paused
 
 
-_log = logging.getLogger(__name__)
-
 NOTE_NAME = "clock"
 
 
@@ -166,12 +164,10 @@ class ClockKeeper:
         """Save the clock in the store. Called with each command, and every ten seconds in between."""
         if not self._has_clock or self._log.game.is_over:
             return
-        try:
+        with log_store_errors("the clock is not saved"):
             self._store.save_note(
                 self._log.number, NOTE_NAME, serialise_clock(self._clock, self._now(), paused=self.paused)
             )
-        except StoreError as error:
-            _log.warning("the clock is not saved: %s", error)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """Return the `ClockRead` events to record with `events`; none if these contain no turn.

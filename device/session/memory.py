@@ -22,6 +22,7 @@ from device.capture.question_crop import crop_squares, make_crop_name
 from device.session.messages import OLD_TILE_KEYS, DeferredQuestion, Notice, OpenQuestion, Trouble, make_notice
 from device.session.snapshot import Moment, PlayerView
 from device.session.turns.decision import Decision
+from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.events import Event, QuestionDeferred, from_json, to_json
@@ -52,19 +53,15 @@ class PlayerColours:
 
     def load(self) -> None:
         """Load the colours from the store."""
-        try:
+        with log_store_errors("the colours of the players are not known"):
             self._colours = dict(self._store.players())
-        except StoreError as error:
-            _log.warning("the colours of the players are not known: %s", error)
 
     def save(self, colours: Iterable[tuple[str, str]]) -> None:
         """Save the colours of players, given as (name, colour), for this game and later games."""
-        try:
+        with log_store_errors("the colours of the players are not kept"):
             for name, colour in colours:
                 self._colours[name] = colour
                 self._store.save_colour(name, colour)
-        except StoreError as error:
-            _log.warning("the colours of the players are not kept: %s", error)
 
     def get(self, name: str) -> str:
         """Return the colour of a player, or an empty string if the player has no colour."""
@@ -106,11 +103,9 @@ class QuestionMemory:
         """Use `history`, which includes the questions of the last turn, from now on; save its words."""
         self._before, self.history = self.history, history
         if history.words != self._before.words:
-            try:
+            with log_store_errors("the words of a question are not kept"):
                 words = json.dumps(sorted(history.words), ensure_ascii=False)
                 self._store.save_note(TABLE_NOTES, ASKED_WORDS_NOTE, words)
-            except StoreError as error:
-                _log.warning("the words of a question are not kept: %s", error)
 
     def forget_last_question(self) -> None:
         """Forget the questions of the last turn, which is read again."""
@@ -203,11 +198,9 @@ class QuestionNote:
         text = _encode_question(log, question, pictures) if question is not None and not question.deferred else ""
         if text == self._saved:
             return
-        try:
+        with log_store_errors("the open question is not kept"):
             self._store.save_note(TABLE_NOTES, OPEN_QUESTION_NOTE, text)
             self._saved = text
-        except StoreError as error:
-            _log.warning("the open question is not kept: %s", error)
 
     def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
         """Defer the question that was open when the program stopped, or return a notice if it cannot be deferred.

@@ -17,6 +17,7 @@ from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import shrink_image
 from device.catalogue import get_text
 from device.session.messages import make_refusal
+from device.storage.errors import log_store_errors
 from device.storage.files import write_file
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
@@ -157,11 +158,9 @@ class TableSetup:
         if tracker.corners is not None and tracker.has_user_corners:
             note: dict[str, object] = {"corners": tracker.corners.tolist(), "shape": list(self._image_shape)}
             data = json.dumps(note | ({"mirrored": True} if tracker.is_mirrored else {}))
-        try:
+        with log_store_errors("the corners are not kept"):
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:
                 self._store.save_note(TABLE_NOTES, NOTE_NAME, data)
-        except StoreError as error:
-            _log.warning("the corners are not kept: %s", error)
 
     def _restore_corners(self) -> None:
         try:

@@ -45,6 +45,7 @@ from device.session.turns.turn_capture import (
 )
 from device.session.used_pictures import UsedPictures, digest_image
 from device.storage.store import GameStore, StoreError
+from device.system.closeable import Closeable
 from engine.board import load_layout
 from engine.messages import join_messages, key_of
 from engine.tiles import load_tile_set
@@ -55,7 +56,7 @@ _log = logging.getLogger(__name__)
 MAX_PICTURE_NAME_LENGTH = 40
 
 
-class TableSession:
+class TableSession(Closeable):
     """Session of one table, with its camera, its store, and one game at a time.
 
     Clients submit commands and read `state`, an immutable snapshot. Listeners are called with each new snapshot:
@@ -127,12 +128,6 @@ class TableSession:
             closing=closing,
             auto=auto_turns,
         )
-
-    def __enter__(self) -> TableSession:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Finish the running command, defer an open question, stop the threads and release the camera."""

@@ -11,6 +11,7 @@ import logging
 from hashlib import blake2b
 
 from device.cameras import Image
+from device.storage.errors import log_store_errors
 from device.storage.store import GameStore, StoreError
 
 _log = logging.getLogger(__name__)
@@ -44,10 +45,8 @@ class UsedPictures:
         if self._turn_counts.get(digest.hex()) == turn_count:
             return
         self._turn_counts[digest.hex()] = turn_count
-        try:
+        with log_store_errors("the pictures of the turns are not kept"):
             self._store.save_note(game, NOTE_NAME, json.dumps(self._turn_counts))
-        except StoreError as error:
-            _log.warning("the pictures of the turns are not kept: %s", error)
 
     def is_used(self, digest: bytes, game: int, turn_count: int) -> bool:
         """Return True if a picture is a copy of one from which an earlier turn of `game` was read.

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import errno
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from device.catalogue import get_text
 from engine.errors import TilekeeperError
+
+_log = logging.getLogger(__name__)
 
 
 class StoreError(TilekeeperError):
@@ -38,6 +43,15 @@ class GameDeletedError(StoreError):
 
 class ArchiveError(TilekeeperError):
     """Error for a file that cannot be imported or a missing game; the message has reason and remedy on one line."""
+
+
+@contextmanager
+def log_store_errors(consequence: str) -> Iterator[None]:
+    """Log an error of the store with its consequence instead of raising it, where the game goes on without the data."""
+    try:
+        yield
+    except StoreError as error:
+        _log.warning("%s: %s", consequence, error)
 
 
 def make_locked_error(path: str) -> StoreLockedError:

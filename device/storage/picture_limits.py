@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 from device.storage.database import Database
-from device.storage.errors import StoreError
-
-_log = logging.getLogger(__name__)
+from device.storage.errors import log_store_errors
 
 _DAY_S = 24 * 60 * 60
 _SUMMARY = """
@@ -63,12 +60,10 @@ def delete_excess_pictures(database: Database, limits: PictureLimits, now: float
 
     `now` is in seconds since 1970. Errors are only logged.
     """
-    try:
+    with log_store_errors("old pictures are still there"):  # the game starts even if old pictures cannot be deleted
         if limits.max_age_days:
             with database.transaction() as db:
                 db.execute(_DELETE_BEFORE, (now - limits.max_age_days * _DAY_S,))
         while summarise_pictures(database).size > limits.max_bytes:
             with database.transaction() as db:
                 db.execute(_DELETE_OLDEST_GAME)
-    except StoreError as error:  # the game starts even if old pictures cannot be deleted
-        _log.warning("old pictures are still there: %s", error)

@@ -29,7 +29,7 @@ from device.storage.checksums import (
     is_intact_note,
 )
 from device.storage.database import decode_text
-from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, to_store_error
+from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, log_store_errors, to_store_error
 from device.storage.fallback import FallbackStore
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import join_messages
@@ -138,13 +138,11 @@ def copy_games(
 
 def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
     """Copy the notes of the table and the colours of the players."""
-    try:
+    with log_store_errors("not everything that belongs to the table is copied"):
         for name, text in _read_notes(source, TABLE_NOTES).items():
             target.save_note(TABLE_NOTES, name, text)
         for name, colour in read_rows(source, "SELECT name, colour FROM player WHERE colour <> ''"):
             target.save_colour(str(name), str(colour))
-    except StoreError as error:
-        _log.warning("not everything that belongs to the table is copied: %s", error)
 
 
 def set_aside(path: Path) -> Path:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
+from device.storage.errors import log_store_errors
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 
 _log = logging.getLogger(__name__)
@@ -37,7 +38,5 @@ class StoredPictureRecord:
     def save(self, times: Mapping[str, int]) -> None:
         """Save the modification times of the returned pictures, except those of files that no longer exist."""
         there = {name: time for name, time in times.items() if (self._folder / name).exists()}
-        try:
+        with log_store_errors("the pictures shown are not saved"):
             self._store.save_note(TABLE_NOTES, self._note_name, json.dumps(there))
-        except StoreError as error:
-            _log.warning("the pictures shown are not saved: %s", error)

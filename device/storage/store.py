@@ -43,6 +43,7 @@ from device.storage.picture_limits import (
     summarise_pictures,
 )
 from device.storage.stored_game import EventBody, StoredEvent, StoredGame, StoredPicture
+from device.system.closeable import Closeable
 
 __all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
@@ -69,7 +70,7 @@ INSERT INTO player (name, played) VALUES (?, ?)
 """
 
 
-class GameStore:
+class GameStore(Closeable):
     """Games in an SQLite file; thread-safe, and owned by only one program at a time."""
 
     def __init__(
@@ -105,12 +106,6 @@ class GameStore:
 
     def __repr__(self) -> str:
         return f"<GameStore {self.path}>"
-
-    def __enter__(self) -> GameStore:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file of the store."""

@@ -6,18 +6,16 @@ only as long as the number of events and `SUMMARY_VERSION` are the same.
 
 from __future__ import annotations
 
-import logging
 import threading
 from dataclasses import dataclass
 
 import msgspec
 
+from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.statistics import GameSummary, summarise_game
-from device.storage.store import GameStore, StoredGame, StoreError
+from device.storage.store import GameStore, StoredGame
 from engine.events import from_json
-
-_log = logging.getLogger(__name__)
 
 NOTE_NAME = "sum"
 SUMMARY_VERSION = 2
@@ -88,11 +86,9 @@ class SummaryCache:
                 for number in self._unsaved & self._standings.keys()
             }
             self._unsaved.clear()
-        try:
+        with log_store_errors("summaries of games are not saved"):  # the standings can be computed again
             if fresh:
                 self._store.save_notes(NOTE_NAME, fresh)
-        except StoreError as error:  # the standings can be computed again
-            _log.warning("summaries of games are not saved: %s", error)
 
     def discard(self, number: int) -> None:
         """Remove the standing of a deleted game from the cache."""

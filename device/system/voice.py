@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from device.catalogue import Catalogue, get_text, load_catalogue
 from device.session.snapshot import Phase, Sight, SnapshotSource, TableSnapshot, TurnView
+from device.system.closeable import Closeable
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ class VoiceError(TilekeeperError):
     """Error for speech output that fails; the message gives the reason and the remedy on one line."""
 
 
-class Voice:
+class Voice(Closeable):
     """Speech output that announces the changes in a session.
 
     Use it in a `with` statement, or call `close`. If speaking fails, `report` is called with a message of one line, and
@@ -50,12 +51,6 @@ class Voice:
         session.add_listener(self._on_state)
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> Voice:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Wait until the current text has been spoken, then end the thread."""

@@ -7,15 +7,13 @@ sent twice, but none is lost, and they are sent in the order of the log.
 
 from __future__ import annotations
 
-import logging
 import secrets
 
 import msgspec
 
 from device.hall.messages import Publication, TableEvent, make_event_messages, make_log_message
-from device.storage.store import TABLE_NOTES, GameStore, StoreError
-
-_log = logging.getLogger(__name__)
+from device.storage.errors import log_store_errors
+from device.storage.store import TABLE_NOTES, GameStore
 
 NOTE_NAME = "hall"
 MAX_BATCH = 20
@@ -108,7 +106,5 @@ class EventQueue:
 
     def _save_position(self) -> None:
         """Save the position; an error is only logged, so that a table with a full disk can report this to the hall."""
-        try:
+        with log_store_errors("events may be sent again after a restart"):
             self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(self._position).decode())
-        except StoreError as error:
-            _log.warning("events may be sent again after a restart: %s", error)
