@@ -22,7 +22,10 @@ from device.session.commands.base import (
 from device.session.game_controller import GameController
 from device.session.messages import (
     OpenQuestion,
+    Trouble,
     convert_engine_errors,
+    format_sentence,
+    get_text,
     make_challenger_question,
     make_notice,
     make_question,
@@ -39,7 +42,7 @@ from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, Play
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY
-from engine.messages import key_of
+from engine.messages import join_messages, key_of, values_of
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
@@ -89,8 +92,12 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
 
 
 def find_picture_advice(problems: Iterable[str]) -> str:
-    """Return the key of the advice for the first of `problems` for which there is one, otherwise an empty string."""
-    return next((_PICTURE_ADVICE[key] for key in map(key_of, problems) if key in _PICTURE_ADVICE), "")
+    """Return the key of the advice for the first of the `problems` that has one, or an empty string.
+
+    The problem may also be a value of another message ("no board found: the board is cut off on the left").
+    """
+    keys = [key_of(part) for problem in problems for part in (problem, *values_of(problem))]
+    return next((_PICTURE_ADVICE[key] for key in keys if key in _PICTURE_ADVICE), "")
 
 
 class EndTurnWithPicture(TableCommand, frozen=True):
@@ -105,7 +112,8 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Read the picture and record the turn; add a notice with advice if another picture is needed.
 
-        The notice is also added if the board is not completely in the picture and a question is open.
+        Advice that names the problem replaces the notice of the problem. It is also added if the board is not
+        completely in the picture and a question is open.
         """
         controller = context.controller
         if context.phone_camera is None:
@@ -116,7 +124,11 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         problems = context.take_turn()
         is_unused = controller.log.length == before and controller.open_question is None
         advice = find_picture_advice(problems)
-        if is_unused or (advice and controller.open_question is not None):
+        if is_unused and advice:
+            reason = format_sentence(join_messages("; ", problems))
+            others = tuple(notice for notice in controller.notices if notice.text != reason)
+            controller.notices = (*others, make_notice(advice, trouble=Trouble.BOARD))
+        elif is_unused or (advice and controller.open_question is not None):
             controller.notices += (make_notice(advice or "take-another"),)
 
 

@@ -186,7 +186,10 @@ def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
             ),
             "The board is too small in the picture. Move closer, and take another picture.",
         ),
-        ("another problem", "Take another picture."),
+        (
+            make_message("board-not-found", "no board found: {0}", CUT_OFF_MESSAGES[0]),
+            "The left edge of the board is missing. Take another picture with the whole board in it.",
+        ),
     ],
 )
 def test_picture_that_cannot_be_used_is_answered_with_what_to_change(
@@ -194,7 +197,7 @@ def test_picture_that_cannot_be_used_is_answered_with_what_to_change(
 ) -> None:
     board.board, board.problems = None, (problem,)
     notices = session.submit(PICTURE).result(5).notices
-    assert [notice.text for notice in notices][1:] == [advice]
+    assert [(notice.text, notice.trouble) for notice in notices] == [(advice, Trouble.BOARD)]
 
 
 def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, board: TextTable) -> None:
