@@ -89,3 +89,8 @@ class HostInfo:
     table_name: str = ""
     hall: DirectorCall | None = None
     directed: DirectedTable | None = None
+
+    def find_phone_addresses(self) -> tuple[str, ...]:
+        """Return the page's URLs that phones can open: all but `localhost`, unless there is no other."""
+        addresses = tuple(self.addresses())
+        return tuple(a for a in addresses if not a.startswith("http://localhost:")) or addresses

@@ -22,6 +22,7 @@ from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexi
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, find_page_addresses, open_page
 from device.hall.publishing.publisher import HallPublisher, open_hall
+from device.panel.gpio import may_have_pins
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
@@ -273,7 +274,8 @@ class Appliance:
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application, which also shows the panel's messages about refused presses."""
         page, pins = self._settings.page, self._settings.panel
-        has_pins = pins.use and not any(key_of(problem) == "panel-no-pins" for problem in self._setup_problems)
+        is_refused = any(key_of(problem) == "panel-no-pins" for problem in self._setup_problems)
+        has_pins = pins.use and may_have_pins() and not is_refused
         host = HostInfo(
             panel,
             tuple(pins.pins.buttons) if has_pins else (),

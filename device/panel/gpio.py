@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
 """Labels of the GPIO chip of the 40-pin header: on a Raspberry Pi 5, on a Raspberry Pi 4, on all earlier models."""
+MODEL_FILE = Path("/proc/device-tree/model")
+"""File with the model of a Raspberry Pi; a PC does not have it."""
 GLITCH_FILTER_S = 0.002
 """Shortest pulse that is passed on, in seconds. The kernel drops shorter ones as interference; `buttons` debounces the
 rest."""
@@ -101,6 +104,12 @@ class GpioHardware:
     def close(self) -> None:
         """Switch everything off and release the pins."""
         self._resources.close()
+
+
+def may_have_pins() -> bool:
+    """Return True for a Raspberry Pi and for any machine with lgpio: only there are missing pins worth a message."""
+    is_raspberry_pi = MODEL_FILE.exists() and "Raspberry Pi" in MODEL_FILE.read_text("utf-8", "replace")
+    return is_raspberry_pi or find_spec("lgpio") is not None
 
 
 def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:

@@ -14,7 +14,7 @@ from device.panel.displays import (
     SecondsLeft,
     open_display,
 )
-from device.panel.gpio import GpioUnavailableError, make_gpio_hardware
+from device.panel.gpio import GpioUnavailableError, make_gpio_hardware, may_have_pins
 from device.panel.panel import Panel, PanelActions
 from device.session.messages import format_sentence
 from device.session.table_session import TableSession
@@ -32,8 +32,9 @@ def open_panel(
 ) -> Iterator[Panel]:
     """Open the panel and the displays; close both when the `with` block ends.
 
-    If the pins or a display are not available, `report` is called with a message of one line. Two functions are for the
-    displays: `seconds_left` returns the time on a player's clock, and `pairing_details` the details for pairing.
+    If a display or the pins of a Raspberry Pi are not available, `report` is called with a message of one line. Two
+    functions are for the displays: `seconds_left` returns the time on a player's clock, and `pairing_details` the
+    details for pairing.
     """
     with ExitStack() as opened:
         panel = opened.enter_context(_make_panel(session, actions, settings, report))
@@ -45,7 +46,7 @@ def open_panel(
 def _make_panel(
     table: TableSession, orders: PanelActions, settings: PanelSettings, say: Callable[[str], None]
 ) -> Panel:
-    if settings.use:
+    if settings.use and may_have_pins():
         try:
             return Panel(table, orders, make_gpio_hardware(settings.pins))
         except GpioUnavailableError as error:

@@ -103,6 +103,7 @@ def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypat
     def none(_: object) -> None:
         raise GpioUnavailableError("this machine has no GPIO pins. Use the buttons on the page")
 
+    monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
     monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
     told: list[str] = []
     with open_panel(live, PanelActions(), PanelSettings(), told.append) as panel:

@@ -56,7 +56,7 @@ class ScoreboardPages:
 
     def join(self) -> Response:
         """Return the page with the QR codes for joining the Wi-Fi and opening the scoreboard."""
-        code, addresses = self.find_shown_code(), self.host.addresses()
+        code, addresses = self.find_shown_code(), self.host.find_phone_addresses()
         join = self.make_invitation(code)
         if code:  # guests need a code that does not pair their phone
             address, purpose = self.find_address(), texts()("join.watch")

@@ -78,7 +78,7 @@ class SetupPages:
     def setup(self) -> Response:
         """Return the page with the set-up steps."""
         t, host = texts(), self.host
-        addresses = tuple(host.addresses())
+        addresses = host.find_phone_addresses()
         return render_page(
             "setup.html",
             state=self.session.state,

@@ -25,7 +25,6 @@ from device.session.messages import (
     Trouble,
     convert_engine_errors,
     format_sentence,
-    get_text,
     make_challenger_question,
     make_notice,
     make_question,

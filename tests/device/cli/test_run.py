@@ -553,6 +553,7 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
     def no_header() -> None:
         raise GpioUnavailableError("this machine has no GPIO pins")
 
+    monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", no_header)
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")

@@ -56,7 +56,22 @@ def test_state_of_a_panel_reads_plainly(panel: Panel) -> None:
     assert repr(panel) == "<Panel on pins: ready>"
 
 
-def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -> None:
+def test_laptop_has_the_panel_on_its_page_without_a_message(
+    session: TableSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("device.panel.gpio.MODEL_FILE", tmp_path / "model")
+    monkeypatch.setattr("device.panel.gpio.find_spec", lambda _: None)
+    said: list[str] = []
+    with open_panel(session, orders(), PanelSettings(), said.append) as panel:
+        assert "on the page" in repr(panel)
+    assert said == []
+
+
+def test_machine_without_pins_has_the_panel_on_its_page(
+    session: TableSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "model").write_text("Raspberry Pi 5 Model B Rev 1.0\0", encoding="utf-8")
+    monkeypatch.setattr("device.panel.gpio.MODEL_FILE", tmp_path / "model")
     if list(Path("/dev").glob("gpiochip*")) or Path("/dev/i2c-1").exists():
         pytest.skip("this machine has GPIO")
     said: list[str] = []

@@ -83,6 +83,11 @@ def test_without_addresses_the_one_that_was_asked_for_is_shown(table: ShownTable
     app.extensions["live"].close()
 
 
+def test_addresses_for_phones_leave_out_the_one_of_the_machine_itself(stranger: FlaskClient) -> None:
+    page = stranger.get("/join").text
+    assert "localhost" not in page and all(address in page for address in ADDRESSES[1:])
+
+
 def test_page_says_what_plain_http_does_not_give(stranger: FlaskClient) -> None:
     assert "/secure" in stranger.get("/join").text
     assert "is open over https" in stranger.get("/join", base_url="https://localhost").text
