@@ -29,11 +29,13 @@ picture?.addEventListener("change", async () => {
   const output = panel.querySelector("output");
   for (const button of buttons()) button.disabled = true;
   output.textContent = picture.dataset.sending;
+  output.classList.add("progress");
   try {
     output.textContent = await sendPicture(await shrinkPicture(file), file.name);
   } catch {
     output.textContent = picture.dataset.unreadable;
   }
+  output.classList.remove("progress");
   refresh();
 });
 
