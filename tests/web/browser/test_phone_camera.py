@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
+import pytest
 from PIL import Image as Pictures
 
 from device.cameras.phone import PhoneCamera
 from device.demo.demo_table import load_demo_games, started
 from device.session.commands.games import StartGame
+from device.session.commands.turns import EndTurnWithPicture
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
+from engine.events import GameStarted
 from engine.tiles import load_tile_set
 from tests.support.browsers import MARKS, chromium, opened, pair, run_playwright, visit
 from tests.support.local_data import PHOTOS_DIR, needs_photos
@@ -44,6 +47,8 @@ PHOTO_SIZE_PX = (4000, 3000)
 """Size of the pictures of a 12-megapixel camera."""
 ORIENTATION_TAG = 0x0112
 PHOTOS = 20
+PHOTOGRAPHED_GAMES = (("bucharest", "1", 20), ("bucharest", "4", 20), ("scrabscrap", "game01", 10))
+"""Collection, game and number of its photographs, one after each turn: together 50."""
 MAX_DIFFERENT_SQUARES = 2
 SIDEWAYS = 6
 """EXIF orientation of a picture that a phone has taken upright."""
@@ -138,6 +143,15 @@ def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, 
         phone.wait_for_function("() => !document.querySelector('#panel output').textContent")
 
 
+def enlarge_photo(photo: Path, path: Path) -> Path:
+    """Write a photograph in the size of a 12-megapixel camera, so that the page has to scale it down."""
+    image = load_photo(photo).image
+    scale = max(PHOTO_SIZE_PX) / max(image.shape)
+    scaled = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+    Pictures.fromarray(scaled[:, :, ::-1]).save(path, quality=92)
+    return path
+
+
 SHRINK = """async () => {
   const blob = await shrinkPicture(document.getElementById("probe").files[0]);
   const reader = new FileReader();
@@ -157,11 +171,7 @@ def test_photographs_scaled_by_the_page_are_read_alike(browser: Browser, tmp_pat
         )
         for collection, record in records[:: len(records) // PHOTOS][:PHOTOS]:
             path = PHOTOS_DIR / collection / record["photo"]
-            image = load_photo(path).image
-            Pictures.fromarray(cv2.resize(image, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)[:, :, ::-1]).save(
-                tmp_path / "photo.jpg", quality=92
-            )
-            page.set_input_files("#probe", tmp_path / "photo.jpg")
+            page.set_input_files("#probe", enlarge_photo(path, tmp_path / "photo.jpg"))
             scaled = base64.b64decode(page.evaluate(SHRINK))
             tiles = load_tile_set(record["language"]).letters
             before = reader.read(load_photo(tmp_path / "photo.jpg").image, tiles).board
@@ -170,6 +180,36 @@ def test_photographs_scaled_by_the_page_are_read_alike(browser: Browser, tmp_pat
             if before and after:
                 differences += sum(a != b for a, b in zip(before.symbols, after.symbols, strict=True))
     assert differences <= MAX_DIFFERENT_SQUARES
+
+
+@needs_photos
+@pytest.mark.parametrize(("collection", "game", "turns"), PHOTOGRAPHED_GAMES)
+def test_game_by_uploads_has_the_totals_of_its_files(
+    browser: Browser, tmp_path: Path, collection: str, game: str, turns: int
+) -> None:
+    labels = next(c.records for c in load_collections() if c.name == collection)
+    records = sorted((r for r in labels if r["game"] == game), key=lambda r: int(r["index"]))[:turns]
+    photos = [
+        enlarge_photo(PHOTOS_DIR / collection / record["photo"], tmp_path / f"{number}.jpg")
+        for number, record in enumerate(records)
+    ]
+    start = StartGame(GameStarted(("Anna", "Ben"), tile_set=records[0]["language"]))
+    with serve() as (from_files, _):
+        from_files.submit(start).result()
+        for photo in photos:
+            from_files.submit(EndTurnWithPicture(load_photo(photo).image)).result()
+        expected = from_files.state
+    with serve() as (by_uploads, server), opened(browser, has_touch=True) as phone:
+        by_uploads.submit(start).result()
+        pair(phone, server, server.app.extensions["pairing"].code)
+        for photo in photos:
+            phone.wait_for_selector("#panel .end-turn:enabled")
+            with phone.expect_response("**/actions/picture"):
+                take_picture(phone, photo)
+        found = by_uploads.state
+    assert len(expected.turns) >= turns - 1  # at most one picture without a turn of its own
+    assert [(turn.kind, turn.score) for turn in found.turns] == [(turn.kind, turn.score) for turn in expected.turns]
+    assert found.players == expected.players
 
 
 def measure(turns: int) -> list[float]:
