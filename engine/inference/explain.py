@@ -321,15 +321,13 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         )
     for square, other in best.moved_tiles:
         moved = square_name(square), square_name(other)
-        return make_message(
-            "tile-moved", "The tile on {0} has moved to {1}. Please put it back. Is that right?", *moved
-        )
+        return make_message("tile-moved", "Has the tile on {0} moved to {1}? Please put it back.", *moved)
     lost = [square for square in best.missing_squares if square in alarms]
     if lost:
         text = "A tile was played on {0}, but the camera does not see it there. Was it moved?"
         return make_message("tile-lost", text, _format_squares(lost))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
-        return make_message("what-lies", "{0}: but what is on {1}?", best.text, names)
+        return make_message("what-lies", "{0}. But what is on {1}?", best.text, names)
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
         both = [(best.game.board[s], rival.game.board[s]) for s in squares]
@@ -340,12 +338,12 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         return best.text
     if best.unsure_squares:
         return make_message(
-            "tile-right", "{0}: is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
+            "tile-right", "{0}. Is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
         )
     if best.covered_squares:
-        text = "{0}: is there also a tile on {1}? The camera cannot see that square"
+        text = "{0}. Is there also a tile on {1}? The camera cannot see that square"
         return make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
-    return make_message("is-that-right", "{0}: is that right?", best.text)
+    return make_message("is-that-right", "{0}. Is that right?", best.text)
 
 
 def _format_squares(squares: Sequence[Square]) -> str:

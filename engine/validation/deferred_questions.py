@@ -158,7 +158,8 @@ class _TurnShift:
 
 
 def _make_refusal() -> RulesError:
-    return RulesError(make_message("answer-too-late", "With this answer, the later turns would not be possible."))
+    text = "With this answer, later turns would not be possible. Correct those turns first."
+    return RulesError(make_message("answer-too-late", text))
 
 
 def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:

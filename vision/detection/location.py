@@ -44,10 +44,10 @@ class BoardLocation:
 
 
 CUT_OFF_MESSAGES: Final = (
-    make_message("board-cut-left", "the board is cut off on the left: move the camera"),
-    make_message("board-cut-top", "the board is cut off at the top: move the camera"),
-    make_message("board-cut-right", "the board is cut off on the right: move the camera"),
-    make_message("board-cut-bottom", "the board is cut off at the bottom: move the camera"),
+    make_message("board-cut-left", "the board is cut off on the left. Move the camera"),
+    make_message("board-cut-top", "the board is cut off at the top. Move the camera"),
+    make_message("board-cut-right", "the board is cut off on the right. Move the camera"),
+    make_message("board-cut-bottom", "the board is cut off at the bottom. Move the camera"),
 )
 """Messages for a board that is cut off on the left, top, right or bottom side (the order of `measure_overhangs`)."""
 

@@ -56,9 +56,9 @@ LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
 """Loss of resolution that is accepted when the picture is halved for speed, as a binary logarithm: 0.1 is 7 %."""
-_NO_BOARD_MESSAGE: Final = make_message("board-none", "there is no board in the picture")
+_NO_BOARD_MESSAGE: Final = make_message("board-none", "is the whole board in the picture?")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
-    "board-unclear", "there may be a board in the picture, but its squares cannot be recognised: check light and focus"
+    "board-unclear", "the squares of the board are hard to see. Check light and focus"
 )
 LAYOUT_PX_PER_SQUARE: Final = 12
 _LIGHT_MAP_SIDE_PX: Final = 64

@@ -177,7 +177,7 @@ class BoardReader:
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
         if side < MIN_SQUARE_PX:
-            text = "the board is too small to read: it has {0} pixels per square, but needs {1}. Move the camera closer"
+            text = "the board is too small in the picture. Move the camera closer ({0} pixels per square, {1} needed)"
             problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
             times = _measure_times(begun, located_at)
             return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)

@@ -180,7 +180,7 @@ def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
         (
             make_message(
                 "board-small",
-                "the board is too small to read: it has {0} pixels per square, but needs {1}. Move the camera closer",
+                "the board is too small in the picture. Move the camera closer ({0} pixels per square, {1} needed)",
                 "5",
                 "8",
             ),

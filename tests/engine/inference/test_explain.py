@@ -162,7 +162,7 @@ def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     found = infer_play(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
     assert found.best.leftover_squares == found.doubtful_squares == (parse_square("A1"),)
-    assert found.question == "Ben played FARM at H6 for 9: but what is on A1?"
+    assert found.question == "Ben played FARM at H6 for 9. But what is on A1?"
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(0.92, True), (0.97, False)])
@@ -271,7 +271,7 @@ def test_a_nudged_tile_is_named() -> None:
     found = infer_play(game, seen(board))
     assert found.events == ()
     assert found.best.moved_tiles == ((parse_square("I8"), parse_square("I7")),)
-    assert found.question == "The tile on I8 has moved to I7. Please put it back. Is that right?"
+    assert found.question == "Has the tile on I8 moved to I7? Please put it back."
 
 
 def test_a_nudged_tile_does_not_hide_a_play() -> None:
@@ -324,7 +324,7 @@ def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     assert found.doubtful_squares == (parse_square("J10"),)
     assert (
         found.question
-        == "Anna played PAST at 10F for 22: is there also a tile on J10? The camera cannot see that square"
+        == "Anna played PAST at 10F for 22. Is there also a tile on J10? The camera cannot see that square"
     )
 
 

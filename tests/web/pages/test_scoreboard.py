@@ -97,7 +97,7 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
 def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.ADVISED)
     html = page(client)
-    assert "Not in the word list, which only gives advice: HORN." in html and "invalid" not in part(html, "turns")
+    assert "Not in the word list: HORN. The list only gives advice." in html and "invalid" not in part(html, "turns")
     assert "The word list ngerman is not complete" in html
 
 
