@@ -214,7 +214,7 @@ def test_game_by_uploads_has_the_totals_of_its_files(
 
 def measure(turns: int) -> list[float]:
     """Return the seconds from the tap on a 12-megapixel file to the shown score, sorted, for each of `turns` turns."""
-    seconds = []
+    seconds: list[float] = []
     with (
         run_playwright() as playwright,
         chromium(playwright) as browser,
