@@ -76,7 +76,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
         raise RulesError(make_message("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
     if turns[number].kind in CLOSING_KINDS:
-        text = "this line follows from the letters and the time that are left: correct those instead"
+        text = "this line follows from the letters and the time that are left. Correct those instead"
         raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index
 
@@ -88,7 +88,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
     """
     at = _find_ledger_index(turns, number)
     if isinstance(ledger[at].event, PositionEntered):
-        text = "the start from a position is not a turn: correct its points or its squares, or undo it"
+        text = "the start from a position is not a turn. Correct its points or its squares, or undo it"
         raise RulesError(make_message("position-no-turn", text))
     return at
 

@@ -175,7 +175,7 @@ class Entries:
                 lines = block.splitlines()
                 line_count += len(lines)
                 if line_count > MAX_LEXICON_LINES:
-                    reason = "{0} has more than {1} lines: use a shorter word list"
+                    reason = "{0} has more than {1} lines. Use a shorter word list"
                     raise LexiconError(make_message("list-many-lines", reason, self._source, MAX_LEXICON_LINES))
                 yield lines if _has_only_words(block, lines) else _parse_lines(lines)
 
@@ -207,7 +207,7 @@ def _find_encoding(source: str, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif any(len(block.translate(None, _CONTROL_BYTES)) < len(block) for block in _split_blocks(data)):
-        text = "{0} is not a text file: save the word list as plain text, with one word on each line"
+        text = "{0} is not a text file. Save the word list as plain text, with one word on each line"
         raise LexiconError(make_message("list-not-text", text, source))
     else:
         encodings = ["utf-8-sig", "iso-8859-1"]
@@ -218,7 +218,7 @@ def _find_encoding(source: str, data: bytes) -> str:
         except UnicodeDecodeError:
             continue
         return encoding
-    text = "{0} is not a UTF-8 text file: save the word list as UTF-8, with one word on each line"
+    text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line"
     raise LexiconError(make_message("list-not-utf8", text, source))
 
 

@@ -19,7 +19,7 @@ def set_up_position(state: State, event: PositionEntered) -> State:
     """
     count = len(state.players)
     if state.turns:
-        text = "a game can start from a position only before its first turn: start a new game, or undo the turns"
+        text = "a game can start from a position only before its first turn. Start a new game, or undo the turns"
         raise RulesError(make_message("position-late", text))
     if not event.board:
         raise RulesError(make_message("position-empty", "a position needs tiles on the board"))

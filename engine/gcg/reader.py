@@ -48,7 +48,7 @@ def parse_gcg(data: bytes | str) -> Record:
     text = data if isinstance(data, str) else _decode_text(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
-        return _build_empty_record(make_message("gcg-empty", "the file is empty: it needs #player lines and events"))
+        return _build_empty_record(make_message("gcg-empty", "the file is empty. It needs #player lines and events"))
     if not any(line.startswith((">", "#")) for line in lines):
         return _build_empty_record(
             make_message("gcg-none", "this is not a GCG file: it has neither a #player line nor an event")

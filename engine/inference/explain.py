@@ -167,7 +167,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
-    why = "{0}: can the camera see all of it, and are the tiles where they were?"
+    why = "{0}. Can the camera see all of it, and are the tiles where they were?"
     question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, history)
 

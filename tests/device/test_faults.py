@@ -73,7 +73,7 @@ def test_camera_unplugged_in_a_game_is_said_play_goes_on_by_hand_and_the_camera_
 ) -> None:
     painted.lay(HORN)
     live.submit(EndTurn()).result(10)
-    painted.trouble = "the camera sends no pictures: check its cable"
+    painted.trouble = "the camera sends no pictures. Check its cable"
     assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
     live.submit(PassTurn()).result(5)
     state = live.submit(EndTurn()).result(10)

@@ -103,14 +103,14 @@ def test_a_tiff_whose_offset_is_a_fraction_says_so(tmp_path: Path) -> None:
 def test_a_file_that_is_no_picture_says_so(tmp_path: Path) -> None:
     path = tmp_path / "letter.jpg"
     path.write_text("Dear camera,")
-    with pytest.raises(PhotoError, match="not a picture"):
+    with pytest.raises(PhotoError, match="not in a known picture format"):
         load_photo(path)
 
 
 def test_a_drawing_for_a_printer_is_no_photograph(tmp_path: Path) -> None:
     path = tmp_path / "a.jpg"  # Pillow knows it by its first bytes, and would have Ghostscript run it
     Pictures.new("RGB", (20, 10)).save(path, "EPS")
-    with pytest.raises(PhotoError, match="not a picture"):
+    with pytest.raises(PhotoError, match="not in a known picture format"):
         load_photo(path)
 
 
@@ -122,7 +122,7 @@ def test_photographs_of_many_forms_open(tmp_path: Path, form: str) -> None:
 
 
 def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
-    with pytest.raises(PhotoError, match="no such file"):
+    with pytest.raises(PhotoError, match="does not exist"):
         load_photo(tmp_path / "none.jpg")
     with pytest.raises(PhotoError, match="folder"):
         load_photo(tmp_path)
@@ -158,7 +158,7 @@ def test_load_photo_refuses_a_large_png_before_decoding_it(tmp_path: Path) -> No
 def test_pixels_of_unknown_range_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "float.tif"
     Pictures.new("F", (20, 20), 0.5).save(path)
-    with pytest.raises(PhotoError, match="floating-point"):
+    with pytest.raises(PhotoError, match="unknown range"):
         load_photo(path)
 
 

@@ -189,7 +189,7 @@ class BoardReader:
         location = replace(location, is_mirrored=is_mirrored)
         if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
             location = _check_squares(location, found)
-            text = "not sure that this is the board ({0} %): check the corners"
+            text = "not sure that this is the board ({0} %). Check the corners"
             problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
             problems.append(make_message("board-screen", "this looks like a screen, not like a board on a table"))
@@ -279,7 +279,7 @@ class BoardReader:
         problems: list[str] = []
         turn = found.orientation
         if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
-            text = "not sure which way up the board is ({0} %): place more tiles, or set the corners"
+            text = "not sure which way up the board is ({0} %). Place more tiles, or set the corners"
             problems.append(make_message("board-way-up", text, f"{100 * turn.confidence:.0f}"))
         unknown = self._letter_net.unsupported_tiles(tiles)
         if unknown:
@@ -287,7 +287,7 @@ class BoardReader:
             problems.append(make_message("board-letters", text, " ".join(unknown)))
         foreign = self._letter_net.count_foreign_accents(found.clear_tiles.letters_logp, tiles)
         if foreign >= _MIN_FOREIGN_TILES:
-            text = "{0} tiles seem to have accents that the tile set does not have: is it the right tile set?"
+            text = "{0} tiles seem to have accents that the tile set does not have. Is it the right tile set?"
             problems.append(make_message(FOREIGN_TILES, text, foreign))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:

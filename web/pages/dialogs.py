@@ -172,7 +172,7 @@ class Dialogs:
             known = ()  # suggested names are optional
         return self.show(
             "new-game",
-            running=self.session.state.phase not in (Phase.LOBBY, Phase.ENDED),
+            running=bool(self.session.state.turns) and self.session.state.phase is not Phase.ENDED,
             known=known,
             offer=list_choices(self.own_lexicon),
             own=self.own_lexicon.stem if self.own_lexicon else "",

@@ -36,7 +36,7 @@ def test_folder_gives_its_pictures_in_order_of_their_names_and_each_once(tmp_pat
     (tmp_path / "notes.txt").write_text("no picture")
     camera = open_camera(f"folder:{tmp_path}")
     assert [grey(camera.still().image) for _ in range(3)] == [10, 20, 30]
-    with pytest.raises(NoMorePicturesError, match="add one"):
+    with pytest.raises(NoMorePicturesError, match="Add one"):
         camera.still()
     write(tmp_path / "d.png", 40)
     assert grey(camera.still().image) == 40
@@ -143,7 +143,7 @@ def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
     folder.mkdir()
     camera = FolderCamera.from_folder(folder)
     folder.rmdir()
-    with pytest.raises(CameraError, match="check it, then try again"):
+    with pytest.raises(CameraError, match="Check it, then try again"):
         camera.still()
 
 
@@ -161,10 +161,10 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("folder:/nowhere/at/all", "create it"),
-        ("usb:77", "plug it in, or list all cameras with tilekeeper cameras"),
-        ("film", "use phone, phone-stream, usb:0, folder:DIR"),
-        ("folder:", "use phone, phone-stream, usb:0, folder:DIR"),
+        ("folder:/nowhere/at/all", "Create it"),
+        ("usb:77", "Plug it in, or list all cameras with tilekeeper cameras"),
+        ("film", "Use phone, phone-stream, usb:0, folder:DIR"),
+        ("folder:", "Use phone, phone-stream, usb:0, folder:DIR"),
     ],
 )
 def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:

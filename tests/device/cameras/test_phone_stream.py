@@ -111,7 +111,7 @@ def test_phone_that_is_gone_is_noticed_within_five_seconds(phone: Phone, name: s
     phone.camera.preview()
     last, phone.send = phone.now, lambda: None
     phone.now += 2.0  # until the next check of a table without a game
-    with pytest.raises(CameraError, match="unlock it"):
+    with pytest.raises(CameraError, match="Unlock it"):
         getattr(phone.camera, name)()
     assert phone.now - last <= PHONE_TIMEOUT_S < MAX_NOTICE_S
     assert not phone.camera.is_streaming and "gone" in repr(phone.camera)
@@ -121,7 +121,7 @@ def test_phone_that_was_locked_is_noticed_at_once(phone: Phone) -> None:
     phone.start()
     before = phone.now
     phone.camera.stop(phone.stream)
-    with pytest.raises(CameraError, match="unlock it"):
+    with pytest.raises(CameraError, match="Unlock it"):
         phone.camera.preview()
     assert phone.now == before
 

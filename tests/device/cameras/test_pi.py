@@ -163,7 +163,7 @@ def test_light_and_pictures() -> None:
         (RuntimeError('No camera number 0 found - use "rpicam-hello --list-cameras"'), "no camera module found"),
         (RuntimeError("Failed to acquire camera: Device or resource busy"), "another program is using"),
         (RuntimeError("Camera __init__ sequence did not complete."), "another program is using"),
-        (TimeoutError(), "check its cable"),
+        (TimeoutError(), "Check its cable"),
         (RuntimeError("something\nnew"), "(something new)"),
     ],
 )

@@ -195,7 +195,7 @@ def test_folder_among_photographs_is_refused(
     photos: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", photos[0], str(tmp_path), "--players", "Anna,Ben"]) == 2
-    assert capsys.readouterr().err == f"tilekeeper: {tmp_path}: this is a folder; name the photographs in it\n"
+    assert capsys.readouterr().err == f"tilekeeper: {tmp_path} is a folder. Name the photographs in it\n"
 
 
 def test_folder_of_frames_is_replayed_as_a_video(
@@ -218,7 +218,7 @@ def test_turn_list_with_a_mistake_is_refused_in_one_line(tmp_path: Path, capsys:
 
 def test_turn_list_for_photographs_is_refused(photos: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--turns", photos[0]]) == 2
-    assert "--turns is for a video" in capsys.readouterr().err
+    assert "--turns is only for a video" in capsys.readouterr().err
 
 
 @pytest.mark.slow

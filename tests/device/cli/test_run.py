@@ -375,7 +375,7 @@ def test_service_starts_without_part_that_failed_three_times(
         with pytest.raises(UserError, match=r"nowhere\.txt"):
             start()
     for _ in range(3):
-        with pytest.raises(UserError, match="create it"):
+        with pytest.raises(UserError, match="Create it"):
             start().serve()
     appliance = start()
     with appliance.open_store() as store, appliance.open_session(store) as session:
@@ -494,7 +494,7 @@ def test_addresses_of_the_page_can_be_opened(host: str, address: str) -> None:
 def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
     args = options(folder, free_port())
     args.camera = "folder:/nowhere/at/all"
-    with pytest.raises(UserError, match="create it"):
+    with pytest.raises(UserError, match="Create it"):
         serve(args)
     with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
         serve(options(folder, free_port()))
@@ -653,4 +653,4 @@ def test_missing_camera_is_reported_in_one_line_at_the_start(folder: Path) -> No
     arguments = options(folder, 8080, "--camera", "usb:77")
     appliance = Appliance(run_command.resolve_settings(arguments), ReaderInOrder([]), report=lines.append)
     with appliance.open_store() as store, appliance.open_session(store):
-        assert lines == ["No camera at usb:77: plug it in, or list all cameras with tilekeeper cameras."]
+        assert lines == ["No camera at usb:77. Plug it in, or list all cameras with tilekeeper cameras."]

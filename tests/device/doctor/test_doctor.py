@@ -428,7 +428,7 @@ def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryP
 
 def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(_source: str) -> Image:
-        raise CameraError("the camera sends no pictures: check its cable")
+        raise CameraError("the camera sends no pictures. Check its cable")
 
     monkeypatch.setattr(pi, "take_picture", lost)
     assert found(examine(pi), "camera", Severity.FAULT)

@@ -71,7 +71,7 @@ def test_damaged_picture_is_a_problem(store: GameStore, table: RenderedTable) ->
             data = archive.read(name)
             copy.writestr(name, data[:700] if name.endswith(".jpg") else data)
     (turn,) = replay(changed, table)
-    assert not turn.is_same and turn.problems == ("the picture is damaged: save the report again",)
+    assert not turn.is_same and turn.problems == ("the picture is damaged. Save the report again",)
 
 
 @pytest.mark.parametrize("name", ["../evil", "settings.toml", "pictures/1-other.jpg"])
@@ -95,7 +95,7 @@ def test_report_of_a_later_version_is_refused(store: GameStore, table: RenderedT
         for name in archive.namelist():
             data = archive.read(name)
             copy.writestr(name, data.replace(b'"version": 1', b'"version": 2') if name == "report.json" else data)
-    with pytest.raises(ArchiveError, match="update Tilekeeper"):
+    with pytest.raises(ArchiveError, match="Update Tilekeeper"):
         replay(changed, table)
 
 

@@ -92,7 +92,7 @@ def test_gcg_of_the_zip_is_the_game_for_other_programs(store: GameStore, number:
 def test_game_from_a_position_is_exported_as_zip_only(store: GameStore, other: GameStore) -> None:
     number = store.begin_game(to_json(GAME.events[0]))
     store.append(number, [to_json(POSITION), to_json(Passed(1))])
-    with pytest.raises(ArchiveError, match="save it as a ZIP file instead"):
+    with pytest.raises(ArchiveError, match="Save it as a ZIP file instead"):
         export_gcg(store, number)
     with zipfile.ZipFile(zipped(store, number)) as opened:
         assert opened.namelist() == ["game.json"]

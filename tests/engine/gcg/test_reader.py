@@ -176,7 +176,7 @@ def test_a_file_that_is_no_text(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\n\n  \r\n"])
 def test_an_empty_file(data: bytes) -> None:
-    assert reasons(data) == ["line 1: the file is empty: it needs #player lines and events"]
+    assert reasons(data) == ["line 1: the file is empty. It needs #player lines and events"]
 
 
 def test_another_text_is_no_gcg() -> None:

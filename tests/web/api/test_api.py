@@ -407,7 +407,7 @@ def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: House, 
     number = table.session.state.game
     paired.call("POST", "/commands/position", {**order_board(table, HORN), "totals": [1, 2]})
     answer = paired.call("GET", f"/games/{number}/gcg")
-    assert answer.status_code == 404 and "save it as a ZIP file instead" in answer.json["error"]
+    assert answer.status_code == 404 and "Save it as a ZIP file instead" in answer.json["error"]
     assert paired.call("GET", f"/games/{number}/zip").status_code == 200
     assert paired.client.get(f"/history/{number}?turn=1").status_code == 200
 

@@ -177,7 +177,7 @@ def test_phone_that_leaves_the_wifi_is_noticed_within_five_seconds(filming: Brow
     with serve(tmp_path) as table, ExitStack() as stack:
         phone = table.open_camera(filming, stack)
         phone.context.set_offline(True)
-        assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
+        assert table.wait_for_notice("Unlock it") < MAX_NOTICE_S
         phone.get_by_text("The connection to the table is lost").wait_for()
         phone.context.set_offline(False)
         phone.get_by_text("This phone is the camera.").wait_for()
@@ -187,7 +187,7 @@ def test_phone_that_is_locked_is_noticed_and_returns_by_itself(filming: Browser,
     with serve(tmp_path) as table, ExitStack() as stack:
         phone = table.open_camera(filming, stack)
         phone.evaluate(HIDE)
-        assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
+        assert table.wait_for_notice("Unlock it") < MAX_NOTICE_S
         assert phone.evaluate("document.getElementById('view').srcObject") is None
         phone.evaluate(SHOW)
         until(lambda: not table.session.state.notices)
@@ -197,7 +197,7 @@ def test_phone_whose_camera_another_app_has_is_noticed_and_returns_by_itself(fil
     with serve(tmp_path) as table, ExitStack() as stack:
         phone = table.open_camera(filming, stack)
         phone.evaluate(MUTE)
-        assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
+        assert table.wait_for_notice("Unlock it") < MAX_NOTICE_S
         phone.get_by_text("close other apps").wait_for()
         phone.evaluate(UNMUTE)
         until(lambda: not table.session.state.notices)
@@ -206,7 +206,7 @@ def test_phone_whose_camera_another_app_has_is_noticed_and_returns_by_itself(fil
 def test_closed_page_is_noticed(filming: Browser, tmp_path: Path) -> None:
     with serve(tmp_path) as table, ExitStack() as stack:
         table.open_camera(filming, stack).goto("about:blank")
-        assert table.wait_for_notice("unlock it") < MAX_NOTICE_S
+        assert table.wait_for_notice("Unlock it") < MAX_NOTICE_S
 
 
 def test_second_phone_takes_over_after_it_was_asked(filming: Browser, tmp_path: Path) -> None:

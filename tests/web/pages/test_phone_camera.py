@@ -104,7 +104,7 @@ def test_missing_and_lost_phones_are_notices_of_the_table(phone: FlaskClient, se
 
     until(is_well)
     assert phone.post(STOP, query_string={"stream": stream}, data={"csrf": token(phone)}).status_code == 204
-    assert until(lambda: says("unlock it")) < 5
+    assert until(lambda: says("Unlock it")) < 5
 
 
 def test_another_phone_is_asked_before_it_takes_over(app: Flask, phone: FlaskClient) -> None:

@@ -99,7 +99,7 @@ def test_picture_without_a_board_is_answered_with_the_reason(
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "1.jpg: not a picture in a known format; save it as JPEG or PNG"),
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "1.jpg is not in a known picture format. Save it as JPEG or PNG"),
         (JPEG[:-200], "damaged or incomplete"),
     ],
 )
