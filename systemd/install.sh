@@ -50,42 +50,42 @@ read_options() {
             --no-hotspot) HOTSPOT=no ;;
             --yes) ASK='' ;;
             -h | --help) usage; exit 0 ;;
-            *) refuse "$1 is not known; --help says what is" ;;
+            *) refuse "$1 is not an option of this program. --help lists all options" ;;
         esac
         shift
     done
     [ -z "$NAME" ] || [[ $NAME =~ ^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$ ]] ||
-        refuse "'$NAME' cannot be a machine's name: letters, digits and hyphens, 63 at most"
-    [ -z "$COUNTRY" ] || [[ $COUNTRY =~ ^[A-Z]{2}$ ]] || refuse "'$COUNTRY' is no country: two letters, such as DE"
+        refuse "'$NAME' cannot be the name of a machine. Use up to 63 letters, digits and hyphens"
+    [ -z "$COUNTRY" ] || [[ $COUNTRY =~ ^[A-Z]{2}$ ]] || refuse "'$COUNTRY' is not a country code. Use two letters, such as DE"
 }
 
 check_machine() {
     [ "$(id -u)" = 0 ] || refuse "this needs root: sudo $0"
-    command -v apt-get >/dev/null || refuse "no apt-get here: this is for Raspberry Pi OS and Debian"
+    command -v apt-get >/dev/null || refuse "this system has no apt-get. Use Raspberry Pi OS or Debian"
     # The userland decides: Raspberry Pi OS may run a 64-bit kernel under 32-bit programs.
     local arch codename
     arch=$(dpkg --print-architecture)
     case $arch in
         arm64 | amd64) ;;
         armhf | armel | i386)
-            refuse "this system is 32-bit ($arch), and what Tilekeeper needs is made for 64-bit only: write" \
+            refuse "this system is 32-bit ($arch), but Tilekeeper needs a 64-bit system. Write" \
                 "'Raspberry Pi OS (64-bit)' to the card with Raspberry Pi Imager, then run this again" ;;
-        *) refuse "no Tilekeeper for $arch: it needs arm64 (a Raspberry Pi 3, 4, 5, Zero 2 W) or amd64" ;;
+        *) refuse "Tilekeeper does not run on $arch. It needs arm64 (a Raspberry Pi 3, 4, 5, Zero 2 W) or amd64" ;;
     esac
     codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
     case $codename in
         bookworm | trixie) ;;
-        *) refuse "this is ${codename:-an unknown release}; Tilekeeper is made for bookworm and trixie:" \
-            "write a newer Raspberry Pi OS (64-bit) to the card" ;;
+        *) refuse "this system is ${codename:-an unknown release}, but Tilekeeper needs bookworm or trixie." \
+            "Write a newer Raspberry Pi OS (64-bit) to the card" ;;
     esac
     command -v systemd-sysusers >/dev/null || refuse "systemd is missing: sudo apt-get install systemd"
-    [ -f "$SOURCE/pyproject.toml" ] || refuse "$SOURCE is no Tilekeeper: run this from a whole copy of it"
+    [ -f "$SOURCE/pyproject.toml" ] || refuse "$SOURCE is not a complete copy of Tilekeeper. Copy the whole folder, and run this in it"
     mkdir -p "$BASE/versions"
     local free
     free=$(($(df --output=avail -k "$BASE" | tail -n 1) / 1024))
-    [ "$free" -ge "$NEEDED_MB" ] || refuse "only $free MB are free on the card; $NEEDED_MB are needed: sudo apt-get clean"
+    [ "$free" -ge "$NEEDED_MB" ] || refuse "only $free MB are free on the card, but $NEEDED_MB are needed. Try: sudo apt-get clean"
     exec 9>"$BASE/.lock"
-    flock -n 9 || refuse "another install.sh is running: wait for it"
+    flock -n 9 || refuse "another install.sh is running. Wait until it has finished"
 }
 
 ask_name() {
@@ -97,7 +97,7 @@ ask_name() {
         NAME='' KEEP_NAME=yes
     elif [ -n "$ASK" ] && [ "$now" != "$NAME" ]; then
         local answer
-        read -r -p "This machine is $now.local. Shall it be $NAME.local, also for ssh? [Y/n or another name] " answer
+        read -r -p "This machine is called $now.local. Rename it to $NAME.local, also for ssh? [Y/n or another name] " answer
         case $answer in
             '' | [Yy] | [Yy]es) ;;
             [Nn] | [Nn]o) NAME='' KEEP_NAME=yes ;;
@@ -116,7 +116,7 @@ install_packages() {
     if [ -n "$OLD" ]; then
         find_missing
         if [ ${#missing[@]} = 0 ]; then # an upgrade needs nobody but PyPI
-            say "all there"
+            say "all are installed"
             return 0
         fi
     fi
@@ -125,7 +125,7 @@ install_packages() {
     [ ${#missing[@]} = 0 ] || apt-get -qy install --no-install-recommends "${missing[@]}"
     [ ${#missing[@]} = 0 ] || printf '%s\n' "${missing[@]}" >>"$BASE/packages"
     for package in "${optional[@]}"; do
-        is_installed "$package" || say "not in this system's archive: $package"
+        is_installed "$package" || say "this system does not offer: $package"
     done
 }
 
@@ -162,9 +162,9 @@ build_version() {
     # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
     ! "$NEW/bin/python" -c 'import numpy; assert numpy.__version__ < "2"' 2>/dev/null || constraint='numpy<2'
     pip_into "$copy" "${extras[@]}" ${constraint:+"$constraint"} ||
-        { say "once more without buttons, displays and hall"; pip_into "$copy" ${constraint:+"$constraint"}; }
+        { say "trying again without buttons, displays and hall"; pip_into "$copy" ${constraint:+"$constraint"}; }
     "$NEW/bin/python" -c 'import lgpio' 2>/dev/null || pip_into 'lgpio>=0.2.2' ||
-        say "without lgpio, so without buttons on pins: Raspberry Pi OS has it, this system does not"
+        say "no lgpio, so buttons on pins cannot be used: Raspberry Pi OS has it, this system does not"
     rm -rf "$copy"
 }
 
@@ -221,7 +221,7 @@ start_version() {
     if ! booted; then
         switch_to "$NEW"
         systemctl enable tilekeeper.service
-        say "no systemd is running here: the table starts with the next boot"
+        say "systemd is not running: the table starts with the next boot"
         return 0
     fi
     udevadm control --reload || true
@@ -240,7 +240,7 @@ start_version() {
     if ! { systemctl start tilekeeper.service && sleep 5 && systemctl is-active -q tilekeeper.service; }; then
         journalctl -u tilekeeper.service -n 15 --no-pager -o cat || true
         [ "$WAS_ACTIVE" != active ] || return 1
-        say "installed, but the table does not run yet: 'sudo tilekeeper doctor' says why"
+        say "installed, but the table does not run yet. 'sudo tilekeeper doctor' gives the reason"
     fi
 }
 
@@ -270,9 +270,9 @@ roll_back() {
     [ -z "${NEW:-}" ] || rm -rf "$NEW"
     rm -rf "$SAVED"
     if [ -n "$OLD" ]; then
-        say "install.sh: nothing has changed: version ${OLD##*/} goes on" >&2
+        say "install.sh: nothing has changed. Version ${OLD##*/} continues" >&2
     else
-        say "install.sh: nothing is installed; the games, if there are any, are untouched" >&2
+        say "install.sh: nothing was installed. Existing games are untouched" >&2
     fi
     exit 1
 }
@@ -284,7 +284,7 @@ name_machine() {
     [ "$now" != "$NAME" ] || return 0
     "$BASE/host-name.sh" set "$NAME"
     booted && systemctl try-restart avahi-daemon.service
-    say "this machine is $NAME.local now, also for ssh"
+    say "this machine is now called $NAME.local, also for ssh"
 }
 
 set_country() {
@@ -292,14 +292,14 @@ set_country() {
     if command -v raspi-config >/dev/null; then
         raspi-config nonint do_wifi_country "$COUNTRY"
     else
-        say "no raspi-config here: set the country $COUNTRY by your network settings"
+        say "this system has no raspi-config. Set the country $COUNTRY in your network settings"
     fi
 }
 
 make_hotspot() {
     local keyfile=/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection about=$ETC/hotspot.toml
     if [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null; then
-        [ "$HOTSPOT" = no ] || say "no NetworkManager here, so no Wi-Fi of its own (install.sh --hotspot brings it)"
+        [ "$HOTSPOT" = no ] || say "this system has no NetworkManager, so the table has no Wi-Fi of its own (install.sh --hotspot adds it)"
         return 0
     fi
     if [ ! -e "$keyfile" ] || [ ! -e "$about" ]; then
@@ -313,8 +313,17 @@ make_hotspot() {
         rm -rf "$new"
         booted && nmcli connection reload
     fi
-    say "where no known Wi-Fi is in reach: join \"$(sed -n 's/^name = "\(.*\)"/\1/p' "$about")\"," \
+    say "if no known Wi-Fi is in range, join \"$(sed -n 's/^name = "\(.*\)"/\1/p' "$about")\"," \
         "password $(sed -n 's/^password = "\(.*\)"/\1/p' "$about"), then http://10.42.0.1:$PORT"
+}
+
+show_addresses() { # of the page, and the digits that pair the first phone
+    local numbers code
+    numbers=$(hostname -I 2>/dev/null | cut -d ' ' -f 1)
+    code=$(journalctl -u tilekeeper.service -n 200 --no-pager -o cat 2>/dev/null |
+        sed -n 's/^.*type this code there: //p' | tail -n 1)
+    say "page:     http://$(name_now).local:$PORT${numbers:+ or http://$numbers:$PORT}"
+    [ -z "$code" ] || say "digits:   $code (to pair a phone on this page)"
 }
 
 forget_old_versions() { # the last one stays, to go back to by hand
@@ -354,11 +363,11 @@ print(load_settings(Path("/etc/tilekeeper/settings.toml")).page.port)')
     step "name and Wi-Fi"
     name_machine || say "the name could not be set"
     set_country || say "the country could not be set"
-    make_hotspot || say "the Wi-Fi of its own could not be made"
+    make_hotspot || say "the table's own Wi-Fi could not be made"
     forget_old_versions
 
     step "done: version ${NEW##*/}"
-    say "page:     http://$(name_now).local:$PORT"
+    show_addresses || say "page:     http://$(name_now).local:$PORT"
     say "settings: $ETC/settings.toml    games: $DATA"
     say "check:    sudo tilekeeper doctor"
 }

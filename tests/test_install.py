@@ -75,11 +75,11 @@ def test_help_is_the_head_of_the_script(script: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--nmae", "x"), "--nmae is not known; --help says what is"),
+        (("--nmae", "x"), "--nmae is not an option of this program. --help lists all options"),
         (("--name",), "--name needs a name"),
-        (("--name", "our table"), "'our table' cannot be a machine's name"),
-        (("--name", "-x"), "'-x' cannot be a machine's name"),
-        (("--country", "Germany"), "'GERMANY' is no country: two letters"),
+        (("--name", "our table"), "'our table' cannot be the name of a machine"),
+        (("--name", "-x"), "'-x' cannot be the name of a machine"),
+        (("--country", "Germany"), "'GERMANY' is not a country code. Use two letters"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_done(arguments: tuple[str, ...], said: str) -> None:
@@ -96,7 +96,7 @@ def test_a_32_bit_system_is_refused_whatever_its_kernel_is(machine: Path) -> Non
 def test_another_architecture_is_refused(machine: Path) -> None:
     (machine / "dpkg").write_text("#!/bin/sh\necho riscv64\n", encoding="utf-8")
     answer = run("install.sh", "--yes", commands=machine)
-    assert answer.returncode == 2 and "no Tilekeeper for riscv64" in answer.stderr
+    assert answer.returncode == 2 and "Tilekeeper does not run on riscv64" in answer.stderr
 
 
 def test_only_root_installs(machine: Path) -> None:
