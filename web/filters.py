@@ -119,9 +119,9 @@ def actor(state: TableSnapshot, turn: TurnView) -> str:
     return state.players[turn.player if turn.kind != "challenge" or turn.by is None else turn.by].name
 
 
-def names(state: TableSnapshot, players: Iterable[int]) -> str:
-    """Join the names of players with commas."""
-    return ", ".join(state.players[player].name for player in players)
+def names(state: TableSnapshot, players: Iterable[int]) -> tuple[str, ...]:
+    """Return the names of players; a text joins them as its language does."""
+    return tuple(state.players[player].name for player in players)
 
 
 def square_names(squares: Iterable[Square]) -> str:
