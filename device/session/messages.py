@@ -8,10 +8,11 @@ A message is an English text with a key, with which clients find the translation
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from device.catalogue import get_text
 from engine.board import Board, Square
@@ -27,7 +28,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.explain import explanation_text
-from engine.messages import Message, key_of
+from engine.messages import Message, key_of, values_of
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import TileSet
@@ -37,6 +38,16 @@ from engine.validation.deferred_questions import find_open_questions
 WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
 """Keys of the question who has challenged a valid play: that player loses the next turn (first key) or points (second).
 """
+_PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
+    {
+        "board-cut-left": "take-left",
+        "board-cut-top": "take-top",
+        "board-cut-right": "take-right",
+        "board-cut-bottom": "take-bottom",
+        "board-small": "take-closer",
+    }
+)
+"""Keys of problems of a picture, each with the key of the advice for taking a better one."""
 TILE_LOST = "tile-lost"
 """Key of the inference's question about a recorded tile that is no longer seen."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
@@ -300,3 +311,12 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
     if isinstance(option.events[-1], BlankNamed):
         return get_text("answer-blank", option.events[-1].letter)
     return format_sentence(explanation_text(game, game.push(*option.events), option.events, ""))
+
+
+def find_picture_advice(problems: Iterable[str]) -> str:
+    """Return the key of the advice for the first of the `problems` that has one, or an empty string.
+
+    The problem may also be a value of another message ("no board found: the board is cut off on the left").
+    """
+    keys = [key_of(part) for problem in problems for part in (problem, *values_of(problem))]
+    return next((_PICTURE_ADVICE[key] for key in keys if key in _PICTURE_ADVICE), "")

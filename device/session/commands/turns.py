@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Annotated
 
 from msgspec import Meta
@@ -24,6 +23,7 @@ from device.session.messages import (
     OpenQuestion,
     Trouble,
     convert_engine_errors,
+    find_picture_advice,
     format_sentence,
     make_challenger_question,
     make_notice,
@@ -41,7 +41,7 @@ from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, Play
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY
-from engine.messages import join_messages, key_of, values_of
+from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
@@ -76,27 +76,6 @@ class EndTurn(TableCommand, frozen=True):
         if context.phone_camera and not context.phone_camera.live:
             raise make_refusal("take-picture")
         context.take_turn()
-
-
-_PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
-    {
-        "board-cut-left": "take-left",
-        "board-cut-top": "take-top",
-        "board-cut-right": "take-right",
-        "board-cut-bottom": "take-bottom",
-        "board-small": "take-closer",
-    }
-)
-"""Keys of problems of a picture, each with the key of the advice for taking a better one."""
-
-
-def find_picture_advice(problems: Iterable[str]) -> str:
-    """Return the key of the advice for the first of the `problems` that has one, or an empty string.
-
-    The problem may also be a value of another message ("no board found: the board is cut off on the left").
-    """
-    keys = [key_of(part) for problem in problems for part in (problem, *values_of(problem))]
-    return next((_PICTURE_ADVICE[key] for key in keys if key in _PICTURE_ADVICE), "")
 
 
 class EndTurnWithPicture(TableCommand, frozen=True):
