@@ -27,7 +27,7 @@ from engine.events import (
 )
 from engine.messages import make_message
 from engine.plays import Placement, Play
-from engine.state import CLOSING_KINDS, Turn, TurnKind
+from engine.state import CLOSING_KINDS, Turn, TurnKind, replace_at
 from engine.tiles import Tile
 
 
@@ -59,7 +59,7 @@ def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -
             return ledger[:at] + ledger[at + 1 :]
         case TurnCorrected(turn, other):
             at = _find_turn_index(ledger, turns, turn)
-            return _replace_event(ledger, at, CorrectedEvent(_require_state_event(other)))
+            return replace_at(ledger, at, CorrectedEvent(_require_state_event(other)))
         case TurnInserted(turn, other):
             played = [line for line in turns if line.kind not in CLOSING_KINDS]
             at = _find_turn_index(ledger, turns, turn) if turn < len(played) else _find_end_index(ledger)
@@ -98,10 +98,9 @@ def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: in
     at = _find_ledger_index(turns, number)
     entry = ledger[at]
     if not isinstance(entry.event, PositionEntered):
-        return _replace_event(ledger, at, replace(entry, score=score))
+        return replace_at(ledger, at, replace(entry, score=score))
     player, totals = turns[number].player, entry.event.totals
-    event = replace(entry.event, totals=(*totals[:player], score, *totals[player + 1 :]))
-    return _replace_event(ledger, at, replace(entry, event=event))
+    return _change_event(ledger, at, replace(entry.event, totals=replace_at(totals, player, score)))
 
 
 def _find_end_index(ledger: Ledger) -> int:
@@ -109,8 +108,9 @@ def _find_end_index(ledger: Ledger) -> int:
     return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
 
 
-def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
-    return (*ledger[:at], entry, *ledger[at + 1 :])
+def _change_event(ledger: Ledger, at: int, event: StateEvent) -> Ledger:
+    """Return the ledger with another event in an entry, whose corrected score is kept."""
+    return replace_at(ledger, at, replace(ledger[at], event=event))
 
 
 def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) -> int | None:
@@ -143,14 +143,14 @@ def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile
         tile = change(event.tile)
         if tile is None:
             return ledger[:at] + ledger[at + 1 :]
-        return _replace_event(ledger, at, replace(ledger[at], event=replace(event, tile=tile)))
+        return _change_event(ledger, at, replace(event, tile=tile))
     if isinstance(event, PositionEntered):
         changed = replace(event, board=_change_placement(event.board, square, change))
-        return _replace_event(ledger, at, replace(ledger[at], event=changed))
+        return _change_event(ledger, at, changed)
     assert isinstance(event, PlayMade)
     play = Play(*(_change_placement(part, square, change) for part in (event.play.tiles, event.play.rearranged)))
     made: StateEvent = PlayMade(event.player, play) if play.tiles else Passed(event.player)
-    return _replace_event(ledger, at, CorrectedEvent(made, ledger[at].score if play.tiles else None))
+    return replace_at(ledger, at, CorrectedEvent(made, ledger[at].score if play.tiles else None))
 
 
 def _change_placement(
@@ -194,10 +194,8 @@ def _correct_square(
     event = ledger[at].event
     if isinstance(event, PositionEntered):
         longer = replace(event, board=tuple(sorted({**dict(event.board), square: tile}.items())))
-        return _replace_event(ledger, at, replace(ledger[at], event=longer))
+        return _change_event(ledger, at, longer)
     if not isinstance(event, PlayMade):
         text = "no tiles were played in turn {0}, so the tile on {1} cannot belong to it"
         raise RulesError(make_message("turn-laid-none", text, turn, square_name(square)))
-    return _replace_event(
-        ledger, at, replace(ledger[at], event=PlayMade(event.player, event.play.with_tile(square, tile)))
-    )
+    return _change_event(ledger, at, PlayMade(event.player, event.play.with_tile(square, tile)))

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TypeVar
 
 from engine.board import EMPTY_BOARD, Board, Layout, load_layout
 from engine.errors import RulesError
@@ -20,6 +21,8 @@ from engine.reading import BLANK
 from engine.rules import ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, WordScore, check_placement
 from engine.tiles import TileSet, load_tile_set
+
+_Item = TypeVar("_Item")
 
 
 class TurnKind(StrEnum):
@@ -119,6 +122,10 @@ class State:
     revealed_racks: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     end_reason: EndReason | None = None
     drawing: tuple[int, ...] = ()
+
+    def standing_plays(self) -> Iterator[Turn]:
+        """Yield the turns of the plays that were not withdrawn, the last play first."""
+        return (turn for turn in reversed(self.turns) if turn.kind is TurnKind.PLAY and turn.stands)
 
     def board_before(self, turn: Turn) -> Board:
         """Return the board before a turn."""
@@ -229,3 +236,8 @@ def find_withdrawn_turn(state: State) -> Turn | None:
             is_covered = any(state.board[square] for square, _ in found.placements)
             return None if is_covered and line is not state.turns[-1] else found
     return None
+
+
+def replace_at(values: tuple[_Item, ...], at: int, value: _Item) -> tuple[_Item, ...]:
+    """Return a tuple of values in which `value` replaces the value at index `at`."""
+    return (*values[:at], value, *values[at + 1 :])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TypeVar
 
 from engine.corrections import Ledger
 from engine.ending import compute_end_scores
@@ -44,10 +43,9 @@ from engine.state import (
     create_state,
     find_challengeable_turn,
     find_first_players,
+    replace_at,
 )
 from engine.tiles import Tile
-
-_Item = TypeVar("_Item")
 
 _RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 """Kinds of turns that change the letters on the player's rack."""
@@ -104,7 +102,7 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
         case FirstDrawn(tiles):
             return state if state.turns else _apply_first_draw(state, tiles)
         case ClockRead(player, seconds):
-            return replace(state, clocks=_replace_at(state.clocks, player, seconds))
+            return replace(state, clocks=replace_at(state.clocks, player, seconds))
         case RackRevealed(player, tiles):
             _check_tiles_exist(state, tiles)
             return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
@@ -117,7 +115,7 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
 
 
 def _rename_player(state: State, player: int, name: str) -> State:
-    players = _replace_at(state.players, player, name)
+    players = replace_at(state.players, player, name)
     if not name:
         raise RulesError(make_message("no-name", "a player needs a name"))
     if len(set(players)) < len(players):
@@ -153,7 +151,7 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         state,
         board=play.apply_to(state.board),
         bag_count=state.bag_count - drawn,
-        rack_counts=_replace_at(state.rack_counts, player, left),
+        rack_counts=replace_at(state.rack_counts, player, left),
     )
     turn = Turn(
         player,
@@ -196,7 +194,7 @@ def _apply_challenge(state: State, event: Challenged, entry: int, override: int 
     after = _add_turn(state, turn)
     if rules.challenge is ChallengeRule.DOUBLE:
         after = replace(
-            after, turns_to_skip=_replace_at(after.turns_to_skip, event.by, after.turns_to_skip[event.by] + 1)
+            after, turns_to_skip=replace_at(after.turns_to_skip, event.by, after.turns_to_skip[event.by] + 1)
         )
     return _skip_lost_turns(after)
 
@@ -207,13 +205,13 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
     before = state.board_before(target)
     back = {square: before[square] for square, _ in play.tiles + play.rearranged}
     player = target.player
-    turns = _replace_at(state.turns, target.number, replace(target, stands=False))
+    turns = replace_at(state.turns, target.number, replace(target, stands=False))
     after = replace(
         state,
         board=state.board.with_tiles(back),
         turns=turns,
         bag_count=state.bag_count + target.drawn_count,
-        rack_counts=_replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
+        rack_counts=replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
     )
     score = -target.score if override is None else override
     return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, entry, target=target.number, by=by))
@@ -221,10 +219,11 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
 
 def _find_standing_play(state: State, player: int) -> Turn:
     """Return a player's last play that was not withdrawn. Raises `RulesError` if the player has no such play."""
-    for turn in reversed(state.turns):
-        if turn.kind is TurnKind.PLAY and turn.stands and turn.player == player:
-            return turn
-    raise RulesError(make_message("no-play-back", "{0} has no play on the board to take back", state.players[player]))
+    play = next((turn for turn in state.standing_plays() if turn.player == player), None)
+    if play is None:
+        text = "{0} has no play on the board to take back"
+        raise RulesError(make_message("no-play-back", text, state.players[player]))
+    return play
 
 
 def _add_turn(state: State, turn: Turn) -> State:
@@ -235,7 +234,7 @@ def _add_turn(state: State, turn: Turn) -> State:
     """
     total = state.totals[turn.player] + turn.score
     turn = replace(turn, number=len(state.turns), total=total, board=state.board)
-    totals = _replace_at(state.totals, turn.player, total)
+    totals = replace_at(state.totals, turn.player, total)
     racks = state.revealed_racks
     if turn.kind in _RACK_KINDS and turn.player in racks:
         racks = MappingProxyType({player: rack for player, rack in racks.items() if player != turn.player})
@@ -251,7 +250,7 @@ def _advance_turn(state: State, player: int) -> State:
 def _skip_lost_turns(state: State) -> State:
     to_move, skips = state.to_move, state.turns_to_skip
     while skips[to_move]:
-        skips = _replace_at(skips, to_move, skips[to_move] - 1)
+        skips = replace_at(skips, to_move, skips[to_move] - 1)
         to_move = (to_move + 1) % len(state.players)
     return replace(state, to_move=to_move, turns_to_skip=skips)
 
@@ -272,8 +271,3 @@ def _add_closing_turns(state: State, entry: int) -> State:
     for line in compute_end_scores(state) if state.end_reason else ():
         state = _add_turn(state, Turn(line.player, line.kind, line.score, entry, tiles=line.tiles))
     return state
-
-
-def _replace_at(values: tuple[_Item, ...], at: int, value: _Item) -> tuple[_Item, ...]:
-    """Return a tuple of values in which `value` replaces the value at index `at`."""
-    return (*values[:at], value, *values[at + 1 :])

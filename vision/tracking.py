@@ -146,17 +146,16 @@ class BoardTracker:
         """
         try:
             found = locator.locate(image)
+            is_moved = (
+                found.confidence >= MIN_REPLACING_CONFIDENCE
+                and measure_corner_distance(found.corners, corners) >= MIN_MOVED_SQUARES
+            )
+            if is_moved or not self.has_user_corners:
+                return found
         except BoardNotFoundError:
-            if self.has_user_corners:
-                return BoardLocation(corners, 1.0, LocationSource.PLACED)
-            raise
-        is_moved = (
-            found.confidence >= MIN_REPLACING_CONFIDENCE
-            and measure_corner_distance(found.corners, corners) >= MIN_MOVED_SQUARES
-        )
-        if self.has_user_corners and not is_moved:
-            return BoardLocation(corners, 1.0, LocationSource.PLACED)
-        return found
+            if not self.has_user_corners:
+                raise
+        return BoardLocation(corners, 1.0, LocationSource.PLACED)
 
 
 def measure_corner_distance(one: Floats, other: Floats) -> float:

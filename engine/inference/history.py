@@ -12,12 +12,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import log
 
 from engine.board import NEIGHBOURS, SQUARES, Board, Square
 from engine.game import Game
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
-from engine.state import TurnKind
 from engine.tiles import Tile
 
 P_OLD_TILE_MISREAD = 0.01  # an old tile is read as another letter
@@ -387,6 +387,5 @@ def _find_removable_squares(game: Game, reading: BoardReading) -> set[Square]:
 
     If no tile is visible on the whole board, return the squares of the last `MAX_PLAYS_TAKEN_BACK` plays.
     """
-    plays = [turn.placements for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.stands]
-    few = 1 if reading.shows_tiles else MAX_PLAYS_TAKEN_BACK
-    return {square for placements in plays[:few] for square, _ in placements}
+    plays = islice(game.state.standing_plays(), 1 if reading.shows_tiles else MAX_PLAYS_TAKEN_BACK)
+    return {square for turn in plays for square, _ in turn.placements}

@@ -252,14 +252,6 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
     return tuple(found)
 
 
-def find_last_play(game: Game) -> Turn | None:
-    """Return the turn of the last play that was not withdrawn, or None if there is no such play."""
-    for turn in reversed(game.turns):
-        if turn.kind is TurnKind.PLAY and turn.stands:
-            return turn
-    return None
-
-
 def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield the hypothesis that the last play was withdrawn, if the reading contradicts the tiles of this play.
 
@@ -268,7 +260,7 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
     """
     seen = base.evidence.reading.squares
     for number in range(MAX_PLAYS_TAKEN_BACK):
-        last = find_last_play(base.game)
+        last = next(base.game.state.standing_plays(), None)
         if last is None or base.game.is_over:
             return
         gone = [seen[square].symbol == EMPTY for square, _ in last.placements]
@@ -323,7 +315,7 @@ def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield hypotheses in which the player moved the last play: the same tiles in the same order on other squares."""
-    last = find_last_play(base.game)
+    last = next(base.game.state.standing_plays(), None)
     if last is None or last.play is None or not base.find_unexplained_squares():
         return
     for taken in _withdraw_plays(base):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.errors import NotationError, RulesError
@@ -33,7 +34,7 @@ from engine.inference.history import (
     is_consistent,
     shift_reading,
 )
-from engine.inference.hypotheses import find_last_play, find_misread_tiles, replace_last_play
+from engine.inference.hypotheses import find_misread_tiles, replace_last_play
 from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind, find_withdrawn_turn
@@ -205,8 +206,7 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
 
 def find_last_play_squares(game: Game) -> set[Square]:
     """Return the squares of the last play on the board, or an empty set if the board has no play."""
-    last = find_last_play(game)
-    return {square for square, _ in last.placements} if last else set()
+    return {square for turn in islice(game.state.standing_plays(), 1) for square, _ in turn.placements}
 
 
 def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
