@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.errors import TilekeeperError
 from engine.messages import make_message
@@ -99,28 +98,12 @@ class Example:
     """Index (0..224) of the tile's square."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _EncodedExample:
-    """An example with the letter network's features and log-probabilities for its crop."""
-
-    example: Example
-    features: Floats
-    """`(128,)`: feature vector of unit length."""
-    letters_logp: NDArray[np.float32]
-    """`(classes,)`: log-probabilities of the network's classes."""
-
-
 class TileExamples:
     """Collection of examples of one table's tiles, with which the letter probabilities of readings are refined."""
 
     def __init__(self, letter_net: TileClassifier, examples: Sequence[Example] = ()) -> None:
         self._letter_net = letter_net
-        self._keep(self._encode(examples))
-
-    @property
-    def examples(self) -> tuple[Example, ...]:
-        """The examples, oldest first."""
-        return tuple(one.example for one in self._encoded)
+        self._keep(examples, self._encode(examples))
 
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str) -> None:
         """Add the tiles of a picture as examples; `faces` maps squares (0..224) to true faces.
@@ -129,9 +112,10 @@ class TileExamples:
         """
         squares = list(faces)
         crops = zip(squares, views.cut_crops(squares), strict=True)
-        new = self._encode([Example(letter_shape(faces[square]), crop, source, square) for square, crop in crops])
+        new = [Example(letter_shape(faces[square]), crop, source, square) for square, crop in crops]
         replaced = {(source, square) for square in squares}
-        self._keep([one for one in self._encoded if (one.example.source, one.example.square) not in replaced] + new)
+        old = [at for at, one in enumerate(self.examples) if (one.source, one.square) not in replaced]
+        self._keep([*(self.examples[at] for at in old), *new], self._predictions.select(old) + self._encode(new))
 
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
@@ -141,51 +125,55 @@ class TileExamples:
         """
         if not self.is_helpful:
             return board
-        learnt = [one.example.symbol for one in self._encoded]
+        learnt = [one.symbol for one in self.examples]
         symbols = [symbol for row in board.rows() for symbol in row]
         asked = [at for at, symbol in enumerate(symbols) if letter_shape(symbol) in learnt]
         if not asked:
             return board
         # Compare the tiles with the examples; the bonus of a symbol depends on the nearest example of that symbol.
         features = normalise_features(self._letter_net.predict(views.cut_crops(asked)).features)
-        similarity = features @ np.array([one.features for one in self._encoded]).T
+        similarity = features @ normalise_features(self._predictions.features).T
         tiles = (*tiles, BLANK)
         nearness = _compute_nearness(similarity, learnt, [letter_shape(tile) for tile in tiles])
         squares = list(board.squares)
         for at, factors in zip(asked, np.exp(_CONFIG.bonus_nats * nearness), strict=True):
             squares[at] = _scale_tiles(squares[at], tiles, factors, _CONFIG.min_tile_p)
-        return BoardReading(tuple(squares))
+        return replace(board, squares=tuple(squares))
 
-    def _encode(self, examples: Sequence[Example]) -> list[_EncodedExample]:
+    def _encode(self, examples: Sequence[Example]) -> TilePredictions:
         crops = np.array([one.crop for one in examples], np.uint8).reshape(-1, CROP_SIDE_PX, CROP_SIDE_PX)
-        predictions = self._letter_net.predict(crops)
-        rows = zip(examples, normalise_features(predictions.features), predictions.letters, strict=True)
-        return [_EncodedExample(*row) for row in rows]
+        return self._letter_net.predict(crops)
 
-    def _keep(self, encoded: Sequence[_EncodedExample]) -> None:
-        """Store the newest examples of each symbol, and test whether their use improves accuracy."""
+    def _keep(self, examples: Sequence[Example], predictions: TilePredictions) -> None:
+        """Store the newest examples of each symbol, and test whether their use improves accuracy.
+
+        `predictions` are those of the letter network for the crops of the examples.
+        """
         count: Counter[str] = Counter()
-        kept: list[_EncodedExample] = []
-        for one in reversed(encoded):
-            count[one.example.symbol] += 1
-            if count[one.example.symbol] <= _CONFIG.max_per_symbol:
-                kept.append(one)
-        self._encoded = kept[:MAX_EXAMPLES][::-1]
-        self.is_helpful = bool(self._encoded) and self._does_bonus_help()
+        kept: list[int] = []
+        for at in reversed(range(len(examples))):
+            count[examples[at].symbol] += 1
+            if count[examples[at].symbol] <= _CONFIG.max_per_symbol:
+                kept.append(at)
+        kept = kept[:MAX_EXAMPLES][::-1]
+        self.examples = tuple(examples[at] for at in kept)
+        """The examples, oldest first."""
+        self._predictions = predictions.select(kept)
+        self.is_helpful = bool(kept) and self._does_bonus_help()
         """True if the examples improve accuracy (tested on themselves); only then are they used."""
 
     def _does_bonus_help(self) -> bool:
         """Classify each example with the help of all others; return True if accuracy improves by a clear margin."""
-        symbols = [one.example.symbol for one in self._encoded]
+        symbols = [one.symbol for one in self.examples]
         classes = self._letter_net.classes
         names = sorted({*classes, *symbols} - {EMPTY})
         # Take the network's log-probabilities; symbols that the network has no class for get the floor.
         floor = np.log(_CONFIG.min_tile_p)
-        by_class = np.array([[*one.letters_logp, floor] for one in self._encoded])
+        by_class = np.column_stack([self._predictions.letters, np.full(len(symbols), floor)])
         columns = [classes.index(name) if name in classes else -1 for name in names]
         letters_logp = np.maximum(by_class[:, columns], floor)
         # Add the bonus from the other examples.
-        features = np.array([one.features for one in self._encoded])
+        features = normalise_features(self._predictions.features)
         similarity = features @ features.T
         np.fill_diagonal(similarity, -np.inf)
         raised = letters_logp + _CONFIG.bonus_nats * _compute_nearness(similarity, symbols, names)

@@ -41,6 +41,13 @@ def test_letters_in_doubt_become_those_of_the_tiles_they_look_like() -> None:
     assert {at: adapted.squares[at].symbol for at in laid} == laid
 
 
+def test_reading_keeps_the_confidences_of_the_board() -> None:
+    reading = replace(reading_of({100: DOUBT}), orientation_confidence=0.6, offset_confidence=0.7)
+    adapted = taught().refine_reading(OwnTable().picture({100: "A"}, 9), reading, LETTERS)
+    assert adapted.squares != reading.squares
+    assert (adapted.orientation_confidence, adapted.offset_confidence) == (0.6, 0.7)
+
+
 def test_a_letter_that_has_no_example_yet_loses_to_none_that_has() -> None:
     table, examples = OwnTable(), TileExamples(Muddle())
     for game in range(2):

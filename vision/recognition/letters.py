@@ -124,6 +124,11 @@ class TilePredictions:
             getattr(mine, f.name)[which] = getattr(others, f.name)
         return mine
 
+    def select(self, rows: Sequence[int]) -> TilePredictions:
+        """Return the predictions of the rows with the given indices."""
+        which = np.array(rows, np.intp)
+        return TilePredictions(*(getattr(self, f.name)[which] for f in fields(self)))
+
     def __add__(self, other: TilePredictions) -> TilePredictions:
         return TilePredictions(
             *(np.concatenate([getattr(look, f.name) for look in (self, other)]) for f in fields(self))

@@ -30,6 +30,7 @@ from vision.recognition.views import (
     ExposureRange,
     apply_exposure,
     measure_exposure,
+    split_squares,
 )
 
 GIVEN_CONTEXT: Final = "given_context"
@@ -110,8 +111,7 @@ class SquareNet:
             part = _slice_box(box)
             kinds_p[part][new[part]] = self._predict_box(view, box, 0, exposure, before.context)[new[part]]
         self._average_unclear(kinds_p, new, view, exposure, before.context)
-        pixels = np.repeat(np.repeat(np.pad(new, VIEW_MARGIN_SQUARES), VIEW_PX_PER_SQUARE, 0), VIEW_PX_PER_SQUARE, 1)
-        kept_view[pixels] = view[pixels]
+        split_squares(kept_view)[new] = split_squares(view)[new]
         return SquareKinds(kinds_p, kept_view, before.context)
 
     def _average_unclear(

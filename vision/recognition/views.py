@@ -55,7 +55,7 @@ def cut_inner_halves(view: Image) -> Image:
 
 
 def split_squares(view: Image) -> Image:
-    """Return the squares of a view as of `cut_inner_halves`: `(15, 15, 16, 16, channels)`, not copied."""
+    """Return the squares of a view as of `cut_inner_halves`: `(15, 15, 16, 16, channels)`, in the same memory."""
     edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
     grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)
     return grid.transpose(0, 2, 1, 3, 4)
