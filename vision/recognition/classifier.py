@@ -202,14 +202,12 @@ class SquareClassifier:
         tiles: Collection[str],
         *,
         is_upright: bool = False,
-        is_reversed: bool = False,
         recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
         """Classify the 225 squares inside `corners` `(4, 2)` px; the possible letters are `tiles`.
 
         - `is_upright`: the first corner is the top left of the upright board. Otherwise the orientation is estimated,
           and the board is turned upright.
-        - `is_reversed`: turn the board the other way up than estimated.
         - `recalled`: the memory of an earlier reading, for the same `corners`; only tiles that have changed are read.
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
@@ -219,13 +217,19 @@ class SquareClassifier:
             table = self._classify_changed_tiles(found, recalled, alphabet)
         else:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(found)
-            if is_reversed:
-                half_turn = (orientation.quarter_turns + 2) % 4
-                outvoted_p = _CONFIG.outvoted_orientation_p
-                orientation, known = replace(orientation, quarter_turns=half_turn, confidence=outvoted_p), None
             found = found.rotate(orientation.quarter_turns)
             table = self._settle_letters(self._classify_tiles(found, known), alphabet)
         return self._fuse(found, orientation, table, alphabet, square_side(corners))
+
+    def classify_reversed(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
+        """Classify the letters of `found` again with the board the other way up, against the vote of its tiles."""
+        views, kinds_p = found.views, found.kinds_p
+        turned = SquarePredictions(views.board, views.tops, kinds_p, find_likely_tiles(kinds_p), None).rotate(2)
+        half_turn = (found.orientation.quarter_turns + 2) % 4
+        orientation = replace(found.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
+        alphabet = self._letter_net.alphabet_matrix(tiles)
+        table = self._settle_letters(self._classify_tiles(turned), alphabet)
+        return self._fuse(turned, orientation, table, alphabet, square_side(corners))
 
     def classify_mirrored(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
         """Classify the letters of `found` again, in mirrored views, to find out whether the picture is mirrored."""

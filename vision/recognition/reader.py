@@ -250,7 +250,7 @@ class BoardReader:
                 other = replace(location, is_mirrored=not location.is_mirrored)
                 return self._classify(image, other, tiles, is_upright=False), other.is_mirrored
             if not is_upright and found.orientation.confidence < CERTAIN_ORIENTATION_P:
-                turned = self._classify(image, location, tiles, is_upright=False, is_reversed=True)
+                turned = self._classifier.classify_reversed(found, location.corners, tiles)
                 if is_better_reversed(measure_tile_confidence(turned.squares_p), tiles_p):
                     return turned, location.is_mirrored
         return found, location.is_mirrored
@@ -262,7 +262,6 @@ class BoardReader:
         tiles: Collection[str],
         *,
         is_upright: bool,
-        is_reversed: bool = False,
         recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
         """Classify the squares of the board at `location`, in the flipped picture if it is mirrored."""
@@ -270,9 +269,7 @@ class BoardReader:
         if location.is_mirrored:
             quad = flip_points(reverse_quad(quad), image.shape[1])
             image = np.asarray(cv2.flip(image, 1), np.uint8)
-        return self._classifier.classify(
-            image, quad, tiles, is_upright=is_upright, is_reversed=is_reversed, recalled=recalled
-        )
+        return self._classifier.classify(image, quad, tiles, is_upright=is_upright, recalled=recalled)
 
     def _list_problems(self, found: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
         """Return messages for the user: uncertain orientation, letters that cannot be read, hidden squares."""
