@@ -127,7 +127,7 @@ def test_what_happens_after_the_end_is_counted_before_the_unplayed_letters() -> 
 
 @pytest.mark.parametrize("event", [TurnCorrected(2, None), TurnCorrected(3, Passed(0)), ScoreCorrected(2, -7)])
 def test_unplayed_letters_are_put_right_by_telling_them(event: ScoreCorrected | TurnCorrected) -> None:
-    with pytest.raises(RulesError, match="correct those"):
+    with pytest.raises(RulesError, match="Correct those"):
         ended().push(event)
 
 
