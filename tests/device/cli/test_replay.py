@@ -45,8 +45,8 @@ class ReaderInOrder:
 @pytest.fixture
 def photos(tmp_path: Path) -> list[str]:
     paths = [tmp_path / f"{n}.png" for n in range(9)]
-    for path in paths:
-        assert cv2.imwrite(str(path), np.full((60, 60, 3), 90, np.uint8))
+    for n, path in enumerate(paths):  # a copy of the picture of an earlier turn would be refused
+        assert cv2.imwrite(str(path), np.full((60, 60, 3), 90 + n, np.uint8))
     return [str(path) for path in paths]
 
 
