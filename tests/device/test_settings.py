@@ -19,6 +19,7 @@ from device.settings import (
 )
 from device.settings_document import read_default_text
 from device.storage.picture_limits import PictureLimits
+from engine.board import layout_names
 from engine.rules import ChallengeRule
 
 
@@ -97,7 +98,7 @@ def test_panel_may_have_no_button_at_all() -> None:
         ('[game]\nplayers = "Anna"', 'game.players must be a list of texts: ["a", "b"]'),
         ('[game]\ntiles = "klingon"', "line 2: game.tiles is 'klingon': choose one of af, ar, bg, ca"),
         ('[game]\ntiles = "en_super"', "line 2: game.tiles is 'en_super', which needs a board of 21 x 21 squares"),
-        ('[game]\nlayout = "round"', "line 2: game.layout is 'round': choose one of exchanged, standard"),
+        ('[game]\nlayout = "round"', f"line 2: game.layout is 'round': choose one of {', '.join(layout_names())}"),
         ('[game]\nrules = "x"', "line 2: game.rules has preset 'x': choose one of classic-2008"),
         ('[game]\nchallenge = "x"', "line 2: game.challenge has challenge 'x': choose one of double, single"),
         ("[game]\nclock = 999", "line 2: game.clock has minutes '999': choose 0 to 180"),

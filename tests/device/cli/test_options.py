@@ -19,6 +19,7 @@ from device.session.new_game import NewGameRequest, make_game
 from device.session.rule_choices import list_option_texts
 from device.settings import GameSettings
 from device.storage.lexicons import open_lexicon
+from engine.board import layout_names
 from engine.events import GameStarted
 from engine.rules import ChallengeRule
 
@@ -112,7 +113,7 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
         (("--rule", "variations=x"), "--rule: variations 'x': choose one of rearrange, recycle, retake_blanks"),
         (("--rule", "levels=x,expert"), "--rule: levels 'x': choose one of beginner, intermediate, expert"),
         (("--rule", "levels=expert,expert,expert"), "--rule: 3 levels for 2 players"),
-        (("--layout", "round"), "there is no board layout 'round': choose one of exchanged, standard"),
+        (("--layout", "round"), f"there is no board layout 'round': choose one of {', '.join(layout_names())}"),
         (("--tiles", "en_super"), "--tiles en_super: this set needs a board of 21 x 21 squares"),
         (("--first", "Cleo"), "--first Cleo: choose draw or one of Anna, Ben"),
     ],
