@@ -125,7 +125,7 @@ def test_a_digraph_tile_counts_as_one_letter() -> None:
 
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0\0\x10JFIF", b"PK\x03\x04\x14"])
 def test_a_file_that_is_no_text_is_refused(data: bytes) -> None:
-    with pytest.raises(LexiconError, match=r"words is not a text file: save"):
+    with pytest.raises(LexiconError, match=r"words is not a text file. Save"):
         build(data)
 
 

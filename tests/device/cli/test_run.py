@@ -569,6 +569,7 @@ def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockFactory]:
     """The far end of the header's pins."""
     factory = MockFactory(pin_class=MockPWMPin)
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", lambda: factory)
+    monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
     yield factory
     factory.reset()
 

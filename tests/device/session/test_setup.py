@@ -222,4 +222,4 @@ def test_new_picture_of_a_folder_replaces_the_one_before(folder_set_up: TableSet
 def test_folder_without_a_picture_asks_for_one_and_for_no_turn(folder_set_up: TableSetup) -> None:
     with pytest.raises(CameraError) as caught:
         folder_set_up.capture_setup_view(TILES)
-    assert "add a picture of the board" in str(caught.value) and "End turn" not in str(caught.value)
+    assert "Add a picture of the board" in str(caught.value) and "End turn" not in str(caught.value)

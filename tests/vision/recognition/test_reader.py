@@ -320,7 +320,7 @@ def test_board_whose_outer_squares_are_cut_off_is_read_and_the_side_is_named(sid
     bottom = round(scene.corners[:, 1].max() - cut) if side == "bottom" else len(scene.image)
     reading = found_at(scene.corners - (left, 0)).read(scene.image[:bottom, left:], ENGLISH)
     assert reading.board is not None
-    assert f"the board is cut off {said}: move the camera" in reading.problems
+    assert f"the board is cut off {said}. Move the camera" in reading.problems
 
 
 def test_board_without_a_margin_is_read_without_a_problem() -> None:
