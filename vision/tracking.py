@@ -27,7 +27,7 @@ from vision.recognition.memory import BoardMemory, RecalledBoard
 MIN_TRACKING_CONFIDENCE: Final = 0.5
 """Minimum confidence (0..1) of a tracked location; if it is lower, the whole picture is searched."""
 MIN_REPLACING_CONFIDENCE: Final = 0.95
-"""Minimum confidence (0..1) of a searched location that replaces corners which a user placed."""
+"""Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
 """Distance in squares between searched corners and corners that a user placed; a greater one means that the board
 moved."""

@@ -155,8 +155,8 @@ def choose_board_colours(named: str, state: TableSnapshot) -> str:
     """Return the name of the colours for the board of a state: the first of these that is known.
 
     - The colours `named` in the settings.
-    - The colours of the edition whose rules the players chose, but not of the standard rules: these are used with all
-      boards.
+    - The colours of the edition whose rules the players chose. The standard rules have none, because they are used
+      with all boards.
     - The colours of the table's own board.
     - The classic colours.
     """

@@ -44,8 +44,8 @@ class SceneConfig:
     min_difference: float = 4.0
     """Difference in boxes of `box_squares` that is always allowed, because of invisible changes of the exposure."""
     max_difference_contrast: float = 0.12
-    """Largest allowed difference in boxes of `box_squares`, as a share of the contrast. A D in place of an O gives 0.2
-    or more."""
+    """Largest mean difference between two pictures of the same scene in a box of `box_squares`, as a share of the
+    contrast. If a D lies where an O was, the difference is 0.2 or more."""
     min_mean_difference: float = 1.5
     """Difference in boxes of one square that is always allowed, even without noise."""
     max_mean_difference: float = 3.0

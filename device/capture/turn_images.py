@@ -221,7 +221,7 @@ class TurnImages:
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """Return these images with the name `picture` in their view."""
+        """Return a copy of these images whose view names the stored picture `picture`."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:

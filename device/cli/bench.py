@@ -1,4 +1,4 @@
-"""Measure this program on this machine: `tilekeeper bench engine | vision | table | sweep`, in a checkout.
+"""Measure how fast and how reliable Tilekeeper is on this machine. This needs a checkout of its source code.
 
 The benchmarks are the modules of `device.cli.benchmarks`. They use pictures from `calibration.evaluation`. Neither
 package is part of the wheel.

@@ -44,9 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="address of the page; 0.0.0.0 also lets phones open it (default 127.0.0.1)",
     )
-    parser.add_argument(
-        "--seed", type=int, help="number that chooses the game and the table; the same number gives the same ones"
-    )
+    parser.add_argument("--seed", type=int, help="random seed: the same number gives the same game and the same table")
 
 
 def run(args: argparse.Namespace) -> int:

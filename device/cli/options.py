@@ -65,7 +65,7 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
 
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--rules`, `--challenge`, `--clock`, `--first` and `--rule`."""
+    """Add `--rules`, `--challenge`, `--clock`, `--first` and `--rule`, and list the choices of `--rule` below them."""
     challenges = RULE_CHOICES["challenge"][1]
     parser.add_argument("--rules", metavar="RULES", help=f"rules: {', '.join(PRESETS)} (default classic-2008)")
     parser.add_argument(
@@ -85,8 +85,9 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
         "--rule",
         metavar="NAME=CHOICE",
         action="append",
-        help=f"change another rule; may be repeated: {'; '.join(list_option_texts())}",
+        help="change another rule, such as exchange=seven (all of them: see below); may be repeated",
     )
+    parser.epilog = "\n  ".join(["choices of --rule:", *list_option_texts()])
 
 
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:

@@ -91,7 +91,7 @@ class QuestionMemory:
             return frozenset()
 
     def start_game(self, game: Game) -> None:
-        """Forget the squares of the previous game, and load those of the questions in the events of `game`."""
+        """Forget the squares of the previous game's questions, and collect those of `game` from its events."""
         history, open_questions = self.history.for_new_game(), find_open_questions(game)
         for question in (event for event in game.events if isinstance(event, QuestionDeferred)):
             is_old = key_of(question.text) in OLD_TILE_KEYS

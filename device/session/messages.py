@@ -151,7 +151,7 @@ def make_refusal(key: str, *values: str) -> CommandRefusedError:
 
 
 def format_sentence(text: str) -> str:
-    """Return a text as a sentence, with a capital letter and a full stop; a message keeps its key.
+    """Return a text as a sentence, with a capital letter and a full stop. A `Message` stays a message with its key.
 
     >>> format_sentence("there is no tile on H8")
     'There is no tile on H8.'

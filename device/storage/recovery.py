@@ -48,7 +48,7 @@ _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 def open_store(path: Path) -> tuple[GameStore, str]:
     """Open the store at `path`. Return it, and a message about its faults (empty if there are none).
 
-    Raises `StoreLockedError` if another program uses the store: the camera would also be in use.
+    Raises `StoreLockedError` if another program uses the store. That program also uses the camera.
     """
     was_empty = _is_empty_file(path)
     try:

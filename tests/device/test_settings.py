@@ -127,7 +127,10 @@ def test_panel_may_have_no_button_at_all() -> None:
         (f'[game]\nplayers = ["Anna", "{"B" * 41}"]', "line 2: game.players must be names of up to 40 letters"),
         ('[game]\nlexicon = "\\u0000"', "line 2: game.lexicon has control characters"),
         ('[data]\nfolder = "~nouser/x"', "line 2: data.folder is in the home folder of an unknown user"),
-        ('[game]\nlexicon = "~nouser/x"', "line 2: game.lexicon is in the home folder of an unknown user"),
+        (
+            '[game]\nlexicon = "~nouser/x"',
+            "line 2: game.lexicon names the home folder of a user that this machine does not have",
+        ),
         ('[page]\nhost = "ü..x"', "line 2: page.host is 'ü..x': write an address"),
         (f"a = {'[' * 3000}", "t.toml is nested too deeply"),
         (f"{'a.' * 2000}b = 1", "t.toml is nested too deeply"),

@@ -116,7 +116,8 @@ class LocatorConfig:
     """Seen share that is sufficient without agreement of the colours, if all squares of the grid are in the picture.
     The reader then checks the look of the squares."""
     max_cut_squares: float = 0.05
-    """Maximum part of a grid outside the picture, in squares, if the colours do not agree: a usual error of corners."""
+    """Maximum part of a grid outside the picture, in squares, if its colours do not fit a layout. Found corners often
+    have an error of this size."""
     max_side_ratio: float = 1.65
     """Maximum ratio of the grid's longer to shorter sides if the colours do not agree: that of a view at 50 degrees."""
     covered_corner_weight: float = 0.003

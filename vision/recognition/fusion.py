@@ -215,9 +215,10 @@ def _measure_row_edges(view: Image) -> Floats:
 
 
 def _select_edges(edges: Floats, which: NDArray[np.bool_], sides: NDArray[np.bool_], side: int) -> Floats:
-    """Return the log-colours `(n, 9)` across the edges on side `side` (0..3) of the squares in `which` `(225,)`.
+    """Return the edge measurements `(n, 9)` on side `side` (0..3) of the squares in `which` `(225,)`.
 
-    `sides` `(225, 4)` marks the usable edges. If too few are usable on that side, those of all four sides are returned.
+    A row has the logarithms of three colour channels at three places across the edge. `sides` `(225, 4)` marks the
+    usable edges. If too few are usable on that side, those of all four sides are returned.
     """
     here = edges[which & sides[:, side], side]
     return here if len(here) >= _MIN_SIDES else edges[which[:, None] & sides]

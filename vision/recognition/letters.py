@@ -70,7 +70,8 @@ _MIN_LETTER_PROBABILITY: Final = 0.5
 """Minimum total probability of all letters for which the predicted offset of a tile is used; an empty square has no
 offset."""
 _MIN_FOREIGN_PROBABILITY: Final = 0.9
-"""Total probability of accented letters outside the tile set; a tile with more certainly has such a letter."""
+"""A tile is taken to have an accented letter outside the tile set if the total probability of such letters is above
+this."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
 NO_TILE_CLASS: Final = 0
@@ -287,8 +288,10 @@ network, and training stores them in its metadata.
 """
 _USUAL_DOUBT: Final = 0.02
 """Usual mean doubt of the tiles in a picture. The doubt of a tile is 1 minus the probability of its best letter, given
-that it has a letter. One imaginary tile of this doubt is added to the mean, for pictures with few tiles. A mean below
-it has no effect, because one worn tile may be among clear ones."""
+that it has a letter.
+
+One imaginary tile of this doubt is added to the mean, so that a single doubtful tile is not taken for an unknown
+typeface. A mean below `_USUAL_DOUBT` does not raise confidences: a worn tile may be among clear ones."""
 _USUAL_FOREIGN_NATS: Final = 0.02
 _MAX_FOREIGN_NATS: Final = 5.0
 """`_USUAL_FOREIGN_NATS` and `_MAX_FOREIGN_NATS`: the usual and the maximum result of `measure_foreign_nats` for one

@@ -79,8 +79,8 @@ class LetterBatch:
     the tile in radians, without quarter turns; NaN without a tile.
     """
     allowed: NDArray[np.bool_]
-    """`(n, classes)`: mask of the classes of one tile set that contains the crop's letter. When boards are read, too,
-    only the letters of one tile set are possible."""
+    """`(n, classes)`: mask of the classes of one tile set that contains the crop's letter. The loss ignores all other
+    classes, because a reader also chooses among the letters of one tile set only."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -207,7 +207,7 @@ def _fold(name: str) -> str:
 def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
     """Return the standings of all players, the leader first.
 
-    Only games of the pairings count. Without pairings, all games of two players do.
+    Only games of the pairings count. If there are no pairings, every game with two players counts.
     """
     standings: dict[str, Standing] = {}
 

@@ -121,9 +121,10 @@ class AutoTurns:
         return state.phase.in_play and not state.end_due and is_answered and not self._controller.squares_to_clear
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
-        """Pass the reading of a capture to the turn finder, unless it got it before with the same game and context.
+        """Pass the reading of a capture to the turn finder.
 
-        `since` is the time (s) since which the board has been at rest.
+        The same reading is not passed again while game and context are the same. The board has been at rest since
+        `since` (s).
         """
         game, board = self._controller.game, capture.capture.reading.board
         last, turns = self._last

@@ -322,7 +322,7 @@ def test_state_has_the_rules_in_force(table: House, paired: Program) -> None:
     [
         ("8H", "A", "the first word is too short"),
         ("8A", "HORN", "the first word does not cover the centre"),
-        ("8F", "KKKK", "a letter was played more often than the set has it"),
+        ("8F", "KKKK", "a letter was played more often than the tile set contains it"),
     ],
 )
 def test_turn_entered_by_hand_names_its_problems(
