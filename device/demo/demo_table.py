@@ -162,6 +162,7 @@ class Demo:
                 self.session.submit(EndTurn()).result()
             case _:
                 return board
+        self._wait_for_reading()
         pace.wait(SCORE_DISPLAY_TIME_S)
         return board
 
@@ -174,6 +175,13 @@ class Demo:
         except CommandRefusedError:  # a viewer has changed the game
             if len(self.session.state.turns) == len(before.turns) and self.session.state.question is None:
                 self.session.submit(EndTurn()).result()
+
+    def _wait_for_reading(self) -> None:
+        """Wait until a turn that takes long to read, as on a slow machine, is read, or the demo is stopped."""
+        while (question := self.session.state.question) and question.key == "not-read-in-time":
+            if self._stop.is_set():
+                return
+            self.session.submit(AnswerQuestion(question.chosen)).result()
 
     def _lay_play(self, board: Board, play: Play) -> None:
         """Place the tiles of a play on the simulated board one by one."""

@@ -35,6 +35,7 @@ class SureReader:
 
     def __init__(self) -> None:
         self.demo: Demo | None = None
+        self.delay_s = 0.0
 
     def read(
         self,
@@ -45,6 +46,7 @@ class SureReader:
         hint: object = None,  # noqa: ARG002
     ) -> PhotoReading:
         assert self.demo is not None and image.ndim == 3 and corners is None and "A" in tiles
+        threading.Event().wait(self.delay_s)
         laid = self.demo._camera._table._placed
         rows = [[laid[r, c].letter if (r, c) in laid else EMPTY for c in range(BOARD_SIZE)] for r in range(BOARD_SIZE)]
         corners = np.array([[100.0, 100.0], [800.0, 100.0], [800.0, 800.0], [100.0, 800.0]])
@@ -97,6 +99,20 @@ def test_turn_that_a_viewer_ends_is_not_ended_again() -> None:
         stop.set()
         assert not any("Did" in line for line in [*lines, *game])
         assert {turn.kind for turn in demo.session.state.turns} == {TurnKind.PLAY}
+
+
+def test_demo_waits_for_a_reading_that_takes_long() -> None:
+    reader, stop = SureReader(), threading.Event()
+    with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
+        reader.demo, reader.delay_s = demo, 0.3
+        demo.session._turn_worker.max_s = 0.1
+        lines = []
+        for line in demo.play_game():
+            lines.append(line)
+            if len(demo.session.state.turns) == 2:
+                stop.set()
+        assert not any("by hand" in line for line in lines)
+        assert [turn.kind for turn in demo.session.state.turns] == [TurnKind.PLAY] * 2
 
 
 def test_history_of_the_demo_starts_with_three_finished_games(tmp_path: Path) -> None:
