@@ -49,6 +49,14 @@ run_until() { # run_until PATTERN ARGUMENTS...: the table runs until it says som
     cat "$log"
     grep -Eq "$pattern" "$log"
 }
+show_demo() { # the page of a simulated table shows its game, after ten minutes at most
+    local page='import json, urllib.request; print(json.load(urllib.request.urlopen("http://127.0.0.1:18081/api/v1/state")))' process
+    "${as_service[@]}" timeout 600 /usr/bin/tilekeeper demo --port 18081 --data /var/lib/tilekeeper/demo &
+    process=$!
+    until inside /usr/bin/python3 -c "$page" | grep "'phase': 'turn'" || ! kill -0 "$process" 2>/dev/null; do sleep 1; done
+    kill "$process" || return # it has ended by itself
+    wait "$process" || true
+}
 is_kept_by_github() { [[ ${package##*/} =~ ^[A-Za-z0-9._+-]+$ ]]; } # others are replaced, and SHA256SUMS names no file
 begin_game() { run_until 'A new game begins: Ann, Ben' --players Ann,Ben; } # it is not ended
 go_on() { run_until 'The game of Ann and Ben (goes on|continues)'; } # in the words of older and newer versions
@@ -75,6 +83,8 @@ check "the upgrade keeps the game" test "$(count_turns)" = "$turns"
 check "the upgrade keeps changed settings" grep -q '^port = 8181' "$root/etc/tilekeeper/settings.toml"
 check "the service may write the settings file" as_service test -w /etc/tilekeeper -a -w /etc/tilekeeper/settings.toml
 check "its libraries, networks and word list are in order, too" as_service /usr/bin/tilekeeper doctor --program
+check "systemd will start it" inside systemctl is-enabled tilekeeper.service
+check "the demo's page shows its game" show_demo
 check "the unfinished game goes on in the new version" go_on
 check "the games were copied before the upgrade" test -s "$root/var/lib/tilekeeper/before-upgrade/games.db"
 check "the older version is installed again" install_package old.deb
