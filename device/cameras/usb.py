@@ -41,8 +41,7 @@ class UsbCamera(StreamCamera):
         self._mains_hz = mains_hz
         self._wait = wait
         self._locked_brightness: float | None = None
-        super().__init__(partial(_open_device, device), f"usb:{device}", missing)
-        self._controls.adjust_automatically(mains_hz)
+        super().__init__(partial(self._open, device), f"usb:{device}", missing)
 
     def still(self) -> Frame:
         """Return the first frame that arrives after the call. If the light has changed, adjust a locked exposure first.
@@ -71,6 +70,14 @@ class UsbCamera(StreamCamera):
         if has_light_changed(adjusted, self._locked_brightness):
             self._controls.adjust_automatically(self._mains_hz)
             self._locked_brightness = None
+
+    def _open(self, device: str) -> cv2.VideoCapture | None:
+        """Open the device and set its controls, which a camera forgets when it is unplugged. Return None on failure."""
+        capture = _open_device(device)
+        if capture is not None:
+            self._controls.adjust_automatically(self._mains_hz)
+            self._locked_brightness = None
+        return capture
 
 
 def _open_device(device: str) -> cv2.VideoCapture | None:

@@ -11,6 +11,7 @@ import pytest
 
 from device.cameras.usb import UsbCamera
 from device.cameras.v4l2_controls import Control, V4l2Controls
+from tests.support.sessions import until
 
 GET, SET = 0xC008561B, 0xC008561C
 
@@ -22,6 +23,7 @@ class Driver:
         self.values = {control: 0 for control in Control if control not in missing}
         self.values |= {Control.EXPOSURE: 50} if Control.EXPOSURE in self.values else {}
         self.light = 100.0
+        self.is_plugged = True
         self.reports_exposure = reports_exposure
 
     @property
@@ -55,7 +57,7 @@ class Driver:
         return 0.0
 
     def grab(self) -> bool:
-        return True
+        return self.is_plugged
 
     def retrieve(self) -> tuple[bool, np.ndarray]:
         return True, np.full((36, 64, 3), self.brightness(), np.uint8)
@@ -122,3 +124,14 @@ def test_usb_camera_without_controls_works_as_before(device: str, monkeypatch: p
 
 def test_controls_of_an_unplugged_camera_are_skipped(tmp_path: Path) -> None:
     V4l2Controls(str(tmp_path / "video9")).adjust_automatically(50)
+
+
+def test_camera_that_was_unplugged_gets_its_controls_again(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver()
+    monkeypatch.setattr("device.cameras.stream.RETRY_DELAYS_S", (0.01, 0.01))
+    with open_usb(driver, device, monkeypatch, mains_hz=60) as camera:
+        camera.settle()
+        driver.values = dict.fromkeys(driver.values, 0)  # a camera that is plugged in has forgotten everything
+        driver.is_plugged = False
+        until(lambda: driver.values[Control.POWER_LINE_FREQUENCY] == 2)
+        assert driver.values[Control.FOCUS_AUTO] == 1 and not driver.is_manual

@@ -362,6 +362,13 @@ def test_a_fault_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
     _tells(pi, FAULTS[name], Severity.FAULT)
 
 
+def test_games_on_a_partition_of_their_own_below_an_overlay_are_good(pi: RaspberryPi) -> None:
+    pi.change(
+        "/proc/mounts", "/dev/mmcblk0p2 / ext4", "/dev/mmcblk0p3 /var/lib/tilekeeper ext4 rw 0 0\noverlayroot / overlay"
+    )
+    assert not found(examine(pi), "games", Severity.FAULT)
+
+
 def test_a_name_that_cloud_init_leaves_alone_is_good(pi: RaspberryPi) -> None:
     pi.write("/etc/cloud/cloud.cfg.d/99-tilekeeper.cfg", "preserve_hostname: true\n")
     pi.write("/boot/firmware/user-data", "hostname: raspberrypi\n")

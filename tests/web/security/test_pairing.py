@@ -228,10 +228,12 @@ def test_cookie_does_not_depend_on_the_clock_of_the_table(
     assert "Expires" not in answer.headers["Set-Cookie"] and f"Max-Age={MAX_AGE_S}" in answer.headers["Set-Cookie"]
     cookie = client.get_cookie("tilekeeper")
     assert cookie
-    monkeypatch.setattr("time.time", lambda: 1e10)
-    later = app.test_client()
-    later.set_cookie("tilekeeper", cookie.value)
-    assert 'id="panel"' in later.get("/").text
+    for now in (1e10, -3600.0):  # the clock is set, in both directions
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        later = app.test_client()
+        later.set_cookie("tilekeeper", cookie.value)
+        assert 'id="panel"' in later.get("/").text
+        assert later.post("/actions/undo", data={"csrf": token(later), "seen": "4"}).status_code != 403
 
 
 def test_keys_are_readable_by_the_program_alone(tmp_path: Path) -> None:
