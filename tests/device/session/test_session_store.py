@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from device.cameras import CameraError
-from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
+from device.session.clock import ClockKeeper
+from device.session.commands.games import EndGame, Pause, ResumeGame, StartGame, Undo
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import Trouble
 from device.session.snapshot import Phase
@@ -18,6 +19,7 @@ from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
+from engine.rules import Rules
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 
 
@@ -54,7 +56,7 @@ def test_camera_settles_anew_if_the_first_picture_of_a_turn_shows_no_board(path:
     assert table.settled == 2, "once for the game, and once for the turn"
 
 
-def test_running_clock_is_written_every_ten_seconds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clock_is_written_every_ten_seconds_while_it_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks: dict[str, Callable[[], float | None]] = {}
 
     class RecordedTask(PeriodicTask):
@@ -63,9 +65,17 @@ def test_running_clock_is_written_every_ten_seconds(path: Path, monkeypatch: pyt
             super().__init__(name, work, closing)
 
     monkeypatch.setattr("device.session.background.work.PeriodicTask", RecordedTask)
+    saves = []
+    monkeypatch.setattr(ClockKeeper, "save", lambda self: saves.append(self))
     table = TextTable()
-    with GameStore(path) as store, TableSession(table, table, store, WORDS):
-        assert tasks["clock"]() == 10.0
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        assert tasks["clock"]() == 10.0 and not saves  # no game, no clock
+        session.submit(StartGame(GameStarted(("A", "B"), rules=Rules(clock_seconds=1500)))).result(5)
+        saves.clear()  # the start itself is saved
+        assert tasks["clock"]() == 10.0 and len(saves) == 1
+        session.submit(Pause()).result(5)
+        saves.clear()
+        assert tasks["clock"]() == 10.0 and not saves
 
 
 def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:
