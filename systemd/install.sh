@@ -263,8 +263,12 @@ roll_back() {
             cp -a "$SAVED"/games.db* "$DATA/"
         fi
     fi
+    if [ -n "${NAME_WAS:-}" ]; then
+        if [ -n "$OLD" ]; then "$SOURCE/systemd/host-name.sh" set "$NAME_WAS"; else "$SOURCE/systemd/host-name.sh" restore; fi
+    fi
     if booted; then
         systemctl daemon-reload
+        ! command -v nmcli >/dev/null || nmcli connection reload
         [ -z "${SWITCHED:-}" ] || [ -z "$OLD" ] || systemctl start tilekeeper.service
     fi
     [ -z "${NEW:-}" ] || rm -rf "$NEW"
@@ -282,6 +286,7 @@ name_machine() {
     local now
     now=$(name_now)
     [ "$now" != "$NAME" ] || return 0
+    NAME_WAS=$now
     "$BASE/host-name.sh" set "$NAME"
     booted && systemctl try-restart avahi-daemon.service
     say "this machine is now called $NAME.local, also for ssh"
@@ -318,10 +323,12 @@ make_hotspot() {
 }
 
 show_addresses() { # of the page, and the digits that pair the first phone
-    local numbers code
-    numbers=$(hostname -I 2>/dev/null | cut -d ' ' -f 1)
-    code=$(journalctl -u tilekeeper.service -n 200 --no-pager -o cat 2>/dev/null |
-        sed -n 's/^.*type this code there: //p' | tail -n 1)
+    local numbers code=''
+    numbers=$(hostname -I 2>/dev/null | tr ' ' '\n' | sed -n '/\./{p;q}') # of IPv4, as the page names itself
+    if booted && systemctl is-active -q tilekeeper.service; then # each start has digits of its own
+        code=$(journalctl "_SYSTEMD_INVOCATION_ID=$(systemctl show --value -p InvocationID tilekeeper.service)" \
+            --no-pager -o cat 2>/dev/null | sed -n 's/^.*type this code there: //p' | tail -n 1)
+    fi
     say "page:     http://$(name_now).local:$PORT${numbers:+ or http://$numbers:$PORT}"
     [ -z "$code" ] || say "digits:   $code (to pair a phone on this page)"
 }
@@ -355,15 +362,15 @@ main() {
     check_version
     PORT=$("$NEW/bin/python" -I -c 'from pathlib import Path; from device.settings import load_settings
 print(load_settings(Path("/etc/tilekeeper/settings.toml")).page.port)')
-    step "switching to it"
-    start_version
-    trap - ERR INT TERM
-
-    # What follows is comfort: a table runs without it.
+    # A table runs without name and Wi-Fi, so they may fail. They come first, because a table that runs keeps the name of the
+    # machine with which it was started (ProtectHostname=), and reads the details of its own Wi-Fi only once.
     step "name and Wi-Fi"
     name_machine || say "the name could not be set"
     set_country || say "the country could not be set"
     make_hotspot || say "the table's own Wi-Fi could not be made"
+    step "switching to it"
+    start_version
+    trap - ERR INT TERM
     forget_old_versions
 
     step "done: version ${NEW##*/}"

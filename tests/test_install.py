@@ -105,6 +105,54 @@ def test_only_root_installs(machine: Path) -> None:
     assert answer.returncode == 2 and "sudo" in answer.stderr
 
 
+def show_addresses(commands: Path, numbers: str, *, state: str) -> list[str]:
+    """Return what `install.sh` shows where the machine has the addresses `numbers` and the service is in `state`.
+
+    The journal has the digits of two starts; those of the last start are 222222.
+    """
+    for name, body in {
+        "hostname": f"echo '{numbers}'",
+        "systemctl": f"case $1 in show) echo last ;; *) [ {state} = active ] ;; esac",
+        "journalctl": """case $* in
+    *_SYSTEMD_INVOCATION_ID=last*) echo 'To pair a phone, type this code there: 222222' ;;
+    *) echo 'To pair a phone, type this code there: 111111' ;;
+esac""",
+    }.items():
+        (commands / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    functions = (SYSTEMD / "install.sh").read_text(encoding="utf-8").removesuffix('main "$@"\n')
+    functions += "booted() { true; }\nname_now() { echo kitchen; }\nPORT=8080\nshow_addresses\n"
+    answer = subprocess.run(
+        ["bash", "-c", functions],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"},
+    )
+    return answer.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "addresses"),
+    [
+        ("", "http://kitchen.local:8080"),
+        ("192.0.2.7 2001:db8::7 ", "http://kitchen.local:8080 or http://192.0.2.7:8080"),
+        ("2001:db8::7 192.0.2.7 ", "http://kitchen.local:8080 or http://192.0.2.7:8080"),
+        ("2001:db8::7 ", "http://kitchen.local:8080"),
+    ],
+)
+def test_installer_shows_an_address_with_numbers_of_ipv4(machine: Path, numbers: str, addresses: str) -> None:
+    assert show_addresses(machine, numbers, state="active")[0] == f"page:     {addresses}"
+
+
+def test_installer_shows_the_digits_of_the_table_that_runs(machine: Path) -> None:
+    assert show_addresses(machine, "", state="active")[1:] == ["digits:   222222 (to pair a phone on this page)"]
+
+
+def test_installer_shows_no_digits_of_a_table_that_does_not_run(machine: Path) -> None:
+    assert show_addresses(machine, "", state="failed")[1:] == []
+
+
 def test_every_group_of_the_unit_is_made() -> None:
     made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
     joined = set(

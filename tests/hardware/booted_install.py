@@ -5,25 +5,39 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from urllib.error import HTTPError
 
-from tests.hardware.service import Phone, check, comes, failures, journal, page, say, shown
+from tests.hardware.service import Phone, check, comes, failures, journal, journal_text, page, say, shown
 
 LINK = Path("/opt/tilekeeper/venv")
 UNIT_FILE = Path("/etc/systemd/system/tilekeeper.service")
+HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
 GAMES = Path("/var/lib/tilekeeper/games.db")
 
 
-def install(version: str) -> bool:
-    """Run the install.sh of `/root/<version>`; whether it says that all went well."""
+def install(version: str) -> str:
+    """Run the install.sh of `/root/<version>`; return what it says, or nothing if it fails."""
     say(f"== install.sh of the {version} version")
     command = [f"/root/{version}/systemd/install.sh", "--yes"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     for line in (done.stdout + done.stderr).strip().splitlines()[-6:]:
         say(f"       | {line}")
-    return done.returncode == 0
+    return done.stdout if done.returncode == 0 else ""
+
+
+def pairs_phone(said: str) -> bool:
+    """Whether the digits that install.sh said pair a phone with the table that runs."""
+    digits = re.search(r"^digits: +(\d{6}) ", said, re.MULTILINE)
+    try:
+        return digits is not None and bool(Phone(digits[1]))
+    except HTTPError:
+        return False
 
 
 def store_layout() -> int:
@@ -45,7 +59,12 @@ def main() -> int:
     Phone().press("end-turn")
     comes("a turn ended on a phone is on the page", lambda: "HORN" in page(), 60)
 
-    check("an upgrade says that it went well", install("newer"))
+    said = install("newer")
+    check("an upgrade says that it went well", said != "")
+    check("its digits pair a phone", pairs_phone(said))
+    check(
+        "without a network it names no numbers", re.search(r"^page: +http://\S+:8080$", said, re.MULTILINE) is not None
+    )
     goes_on("99.0.1")
 
     process, unit = shown("MainPID"), UNIT_FILE.read_text()
@@ -67,6 +86,16 @@ def main() -> int:
     check("the unit is gone", shown("LoadState") == "not-found", shown("LoadState"))
     check("the page is gone", page() == "")
     check("the games are kept", GAMES.stat().st_size > 0)
+
+    former = os.uname().nodename
+    said = install("first")
+    name = os.uname().nodename
+    check("an installation where systemd runs says that it went well", said != "")
+    check("the machine has a new name", name == "tilekeeper" != former, f"{former}, then {name}")
+    comes("the page answers under this name", lambda: "Anna" in page(f"{name}.local"), 30)
+    check("its digits pair a phone", pairs_phone(said))
+    wifi = tomllib.loads(HOTSPOT_FILE.read_text())["name"]
+    check("the table knows its own Wi-Fi", f"join {wifi} with" in journal_text(), wifi)
     say(f"{len(failures)} failed: {'; '.join(failures)}" if failures else "all right")
     return 1 if failures else 0
 

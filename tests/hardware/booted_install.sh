@@ -1,7 +1,7 @@
 #!/bin/bash
 # install.sh where systemd runs: a table that was installed as the documents say starts with the plug; while a game is on
-# it is upgraded, twice to a version that is no good, and uninstalled. In a container on this machine's architecture;
-# arm64_root.sh does the same on arm64, where no systemd can run.
+# it is upgraded, twice to a version that is no good, and uninstalled; then it is installed on the running machine. In a
+# container on this machine's architecture; arm64_root.sh does the same on arm64, where no systemd can run.
 #
 #     sudo tests/hardware/booted_install.sh [ROOT [COMMIT]]
 #
@@ -45,7 +45,7 @@ echo raspberrypi >"$m/etc/hostname"
 
 echo "== install"
 put /root/first 99.0.0
-inside /root/first/systemd/install.sh --yes
+inside /root/first/systemd/install.sh --yes --hotspot
 printf '[game]\nplayers = ["Anna", "Ben"]\n[camera]\nsource = "folder:/srv/frames"\n' >"$m/etc/tilekeeper/settings.toml"
 
 echo "== what upgrades need: the container has no network"

@@ -59,11 +59,11 @@ def shown(name: str) -> str:
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def page() -> str:
-    """The text of the page; empty while there is none."""
+def page(host: str = "127.0.0.1") -> str:
+    """The text of the page as a browser gets it that asks for `host`; empty while there is none."""
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
     try:
-        connection.request("GET", "/")
+        connection.request("GET", "/", headers={"Host": f"{host}:{PORT}"})
         return re.sub(r"<[^>]+>", " ", connection.getresponse().read().decode())
     except (OSError, http.client.HTTPException):
         return ""
