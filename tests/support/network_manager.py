@@ -49,6 +49,27 @@ class MockManager:
         self.call("AddAccessPoint", "ssssuuuyu", self.device, number, name, "00:23:F8:7E:12:BB", 2, frequency, rate,
                   strength, flags)  # fmt: skip
 
+    def add_hotspot(self, name: str) -> None:
+        """Let the machine know a connection that opens its own Wi-Fi; it is not active."""
+        settings = {
+            "connection": {"id": ("s", name), "type": ("s", "802-11-wireless")},
+            "802-11-wireless": {"ssid": ("ay", name.encode()), "mode": ("s", "ap")},
+        }
+        address = DBusAddress(f"{ROOT}/Settings", bus_name=NAME, interface=f"{NAME}.Settings")
+        with open_dbus_connection(bus="SYSTEM") as bus:
+            unwrap_msg(bus.send_and_get_reply(new_method_call(address, "AddConnection", "a{sa{sv}}", (settings,))))
+
+    def list_active(self) -> list[str]:
+        """Return the names of the active connections."""
+        with open_dbus_connection(bus="SYSTEM") as bus:
+
+            def read(path: str, interface: str, name: str) -> Any:
+                address = DBusAddress(path, NAME, "org.freedesktop.DBus.Properties")
+                call = new_method_call(address, "Get", "ss", (interface, name))
+                return unwrap_msg(bus.send_and_get_reply(call))[0][1]
+
+            return [read(path, f"{NAME}.Connection.Active", "Id") for path in read(ROOT, NAME, "ActiveConnections")]
+
     def read_connections(self) -> list[dict[str, dict[str, tuple[str, object]]]]:
         """Return the settings of the connections that the mock remembers."""
         settings = DBusAddress(f"{ROOT}/Settings", bus_name=NAME, interface=f"{NAME}.Settings")

@@ -10,11 +10,13 @@ import pytest
 
 from device.system.hotspot import Hotspot
 from device.system.wifi import (
+    HOTSPOT_CONNECTION,
     UNUSED_S,
     HotspotWatch,
     NetworkManager,
     WifiError,
     WifiNetwork,
+    count_phones_in_hotspot,
     make_connection,
 )
 from tests.support.network_manager import MockManager, find_missing, run_network_manager
@@ -51,6 +53,41 @@ def test_network_that_is_not_joined_in_time_is_forgotten(mock: MockManager, monk
     with pytest.raises(WifiError, match="could not join the Wi-Fi neighbour"):
         NetworkManager().join("neighbour", "wrong horse")
     assert mock.read_connections() == before
+
+
+@needs_mock
+def test_own_wifi_is_opened_and_closed() -> None:
+    with run_network_manager() as machine:
+        machine.add_hotspot(HOTSPOT_CONNECTION)
+        manager = NetworkManager()
+        for _ in range(2):
+            manager.open_hotspot()
+            assert machine.list_active() == [HOTSPOT_CONNECTION]
+            manager.close_hotspot()
+            assert machine.list_active() == []
+
+
+@needs_mock
+def test_own_wifi_does_not_replace_a_network_that_was_joined() -> None:
+    with run_network_manager() as machine:
+        machine.add_hotspot(HOTSPOT_CONNECTION)
+        machine.add_network("home", 80)
+        manager = NetworkManager()
+        manager.join("home", "correct horse")
+        manager.open_hotspot()
+        manager.close_hotspot()
+        assert machine.list_active() == ["home"]
+
+
+@pytest.mark.parametrize(("stations", "count"), [(0, 0), (2, 2)])
+def test_phones_in_the_own_wifi_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stations: int, count: int
+) -> None:
+    lines = "echo 'Station 02:00:00:00:00:01 (on wlan0)'; echo '  rx bytes: 7'\n" * stations
+    (tmp_path / "iw").write_text(f"#!/bin/sh\n{lines}")
+    (tmp_path / "iw").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert count_phones_in_hotspot() == count
 
 
 def test_machine_without_networkmanager_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
