@@ -130,7 +130,7 @@ def run_in_processes(groups: Sequence[Sequence[Callable[[], None]]]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Render the training scenes, train all networks and write their ONNX files; return the exit code."""
+    """Render the training scenes, train the chosen networks and write their ONNX files; return the exit code."""
     args = parse_arguments(argv)
     begun = time.monotonic()
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calibration.profile import ProfileError, TableProfile
-from device.session.turns.decision import (
-    MIN_HIDDEN_PROBABILITY,
-)
+from device.session.turns.decision import MIN_HIDDEN_PROBABILITY
 from device.session.turns.turn_capture import TurnCapture
 from device.storage.files import write_file
 from engine.board import Board

@@ -159,7 +159,8 @@ import os, sys
 from pathlib import Path
 from device.catalogue import load_catalogue
 from device.storage.recovery import open_store
-load_catalogue("en")  # a checkout compiles it with Babel, whose modules nobody may be unable to read
+# Compile the texts now: the user "nobody" may not be allowed to read the modules of Babel.
+load_catalogue("en")
 os.setuid(65534)  # nobody: the folder is another's
 store, trouble = open_store(Path(sys.argv[1]))
 game = store.begin_game({"n": 0})
