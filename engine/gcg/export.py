@@ -9,7 +9,7 @@ from dataclasses import replace
 from engine.blanks import find_blank_letters, unnamed_blanks
 from engine.board import square_name
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, RecordImported
+from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
 from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged
 from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
@@ -49,16 +49,19 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     racks = _infer_racks(game.turns, len(game.players), game.rules.rack_size)
     entries: list[Entry] = []
     lost = [0] * len(game.players)
+    carried = [0] * len(game.players)
     for turn, rack in zip(game.turns, racks, strict=True):
-        if turn.kind in (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN):
-            [square] = turn.board.differences(game.state.board_before(turn))
-            change = TileChange(turn.kind, (square, turn.board.tile(square)))
+        event = game.ledger[turn.ledger_index].event
+        if isinstance(event, TileRecycled | BlankTaken):
+            change = TileChange(turn.kind, (event.square, turn.board.tile(event.square)))
             entries = _add_note(entries, format_change(change, game.tiles))
+            carried[turn.player] += turn.score
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
             entries = _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
             entries += _build_lost_turns(entries, turn, lost, len(game.players))
-            entries.insert(_find_place(entries, turn), _build_entry(turn, rack))
+            entries.insert(_find_place(entries, turn), _build_entry(turn, rack, carried[turn.player]))
+            carried[turn.player] = 0
             if turn.play and turn.play.rearranged:
                 entries = _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
             for square, tile in turn.placements:
@@ -129,7 +132,11 @@ def _build_pragmas(game: Game) -> list[Pragma]:
     return pragmas
 
 
-def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:
+def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:
+    """Return the event line of a turn. `carried` (points) is added, because it has no line of its own.
+
+    A player entered these points for an exchange of a tile on the board, which is only a note.
+    """
     text = {
         TurnKind.PLAY: turn.word or "",
         TurnKind.EXCHANGE: _format_tiles(turn.tiles) if turn.tiles else str(turn.count),
@@ -137,10 +144,11 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:
     }.get(turn.kind, "")
     if turn.kind is TurnKind.ENDRACK:
         rack = turn.tiles if turn.score < 0 else None
-    note = "" if turn.computed_score is None else f"by the rules {turn.computed_score:+d}"
+    computed = turn.score if turn.computed_score is None else turn.computed_score
+    note = "" if turn.computed_score is None and not carried else f"by the rules {computed:+d}"
     position = (turn.at or "") if turn.kind is TurnKind.PLAY else ""
     written = None if rack is None else _format_tiles(rack)
-    return Entry(turn.player, turn.kind, turn.score, turn.total, written, position, text, note=note)
+    return Entry(turn.player, turn.kind, turn.score + carried, turn.total, written, position, text, note=note)
 
 
 def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players: int) -> list[Entry]:

@@ -14,6 +14,7 @@ from engine.errors import RulesError
 from engine.events import (
     BlankTaken,
     EndReason,
+    Event,
     GameEnded,
     PlayMade,
     RackRevealed,
@@ -252,6 +253,26 @@ def test_rearranged_and_recycled_tiles_survive_export_and_import() -> None:
     again = build_game(parse_gcg(text))
     assert (again.board, again.totals, again.turns[-1].status) == (game.board, game.totals, Status.VALID)
     assert format_gcg(build_record(again)) == text
+
+
+def recycle_tile(*corrections: Event) -> Game:
+    """HORN, on which Ben takes the H for a B and plays FA.M; then corrections."""
+    game = Game.start(("Ann", "Bob"), Rules(recycle=True))
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "HORN", game.tiles)))
+    game = game.push(TileRecycled(1, parse_square("F8"), Tile("B")))
+    return game.push(PlayMade(1, Play.from_gcg(game.board, "H6", "FA.M", game.tiles)), *corrections)
+
+
+def test_points_entered_for_a_recycled_tile_survive_export_and_import() -> None:
+    game = recycle_tile(ScoreCorrected(1, 12))
+    assert write_and_read(game).totals == game.totals == (14, 21)
+    [problem] = replay(parse_gcg(format_gcg(build_record(game)))).problems
+    assert problem.reason == "recorded +21, by the rules +9"  # the running totals add up
+
+
+def test_recycled_tile_that_is_corrected_to_the_tile_before_is_written() -> None:
+    game = recycle_tile(SquareCorrected(parse_square("F8"), Tile("H")))
+    assert write_and_read(game).board == game.board
 
 
 @needs_games
