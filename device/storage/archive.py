@@ -141,7 +141,7 @@ def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str
 
 
 def find_stored_game(store: GameStore, number: int) -> StoredGame:
-    """Return the game with this number. Raises `ArchiveError` if there is none, `StoreError`."""
+    """Return the game with this number. Raises `ArchiveError` for an unknown number, and `StoreError`."""
     stored = next((game for game in store.games() if game.id == number), None)
     if stored is None:
         raise ArchiveError(get_text("game-gone", number))

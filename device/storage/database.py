@@ -39,7 +39,7 @@ BUSY_TIMEOUT_S = 5.0
 
 
 class Database:
-    """An SQLite file with the schema of the store, or with another one. All threads may use the same `Database`."""
+    """An SQLite file with a schema, by default that of the store. Several threads may use the same `Database`."""
 
     def __init__(self, path: Path | str, *, is_owner: bool, schema: Schema = STORE_SCHEMA) -> None:
         """Open or create the file, migrate its schema and check its structure. Raises `StoreError`.

@@ -47,7 +47,10 @@ class ArchiveError(TilekeeperError):
 
 @contextmanager
 def log_store_errors(consequence: str) -> Iterator[None]:
-    """Log an error of the store with its consequence instead of raising it, where the game goes on without the data."""
+    """Log errors of the store in the `with` block, with the text `consequence`, instead of raising them.
+
+    This is for data without which the game can go on.
+    """
     try:
         yield
     except StoreError as error:

@@ -39,8 +39,7 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         self._own: GameStore | None = None
         self._saved: dict[int, tuple[int, int]] = {}
-        """Where each game is in the file, by its number in memory: its number in the file, and its number of events
-        there."""
+        """Number in the file and number of saved events of each game; the keys are the games' numbers in memory."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:
@@ -133,10 +132,13 @@ class FallbackStore(GameStore):
 def _open_read_only(path: Path) -> sqlite3.Connection:
     """Open a file that cannot be written. Raises `sqlite3.Error`.
 
-    If its folder cannot be written either, SQLite cannot create the index of the write-ahead log. Then there are two
-    cases. With an empty log, the file is opened as one that does not change (`immutable`). Otherwise, a log without an
-    index is read without locks and with an index in memory: a program that was writing to the file would have created
-    the index.
+    If its folder cannot be written either, SQLite cannot create the index of the write-ahead log. So there are three
+    cases:
+
+    - With an empty log, or without a log, the file is opened as a file that does not change (`immutable`).
+    - A log with an index is read as usual.
+    - A log without an index is read without locks, with an index in memory. This is safe, because a program that was
+      writing to the file would have created the index.
     """
     log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
     is_complete = not log.exists() or log.stat().st_size == 0

@@ -27,9 +27,10 @@ FORMAT_NAME = "tilekeeper-game"
 FORMAT_VERSION = 1
 MAX_EVENTS = 2_000
 MAX_REPLAY_STEPS = 40_000
-"""Limit for the work that the corrections in an imported game cause, in steps.
+"""Limit for the work caused by the corrections in an imported game, in steps; a game with more steps is refused.
 
-Each correction replays the game. Each turn and each tile in it is a step; a whole game has hundreds of steps.
+Each correction replays the game. Each turn and each tile is a step of a replay; the replay of a whole game has hundreds
+of steps.
 """
 MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500

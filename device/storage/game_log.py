@@ -113,7 +113,7 @@ class GameLog:
         self._press_number = 0
         self._last_way = ""
         self.seconds_used: tuple[float, ...] = ()
-        """Seconds used by each player when clock times were last recorded, undone or redone."""
+        """Seconds used by each player, from the press with clock times that was made, undone or redone last."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(
             numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
@@ -229,7 +229,7 @@ class GameLog:
         return self._save_events(events, "", {})
 
     def find_events_to(self, game: Game) -> tuple[Event, ...]:
-        """Return the events that change the current game into `game`: `Undone` for removed events, then new ones."""
+        """Return the events that lead from this game to `game`: `Undone` for each removed event, then new events."""
         return tuple(_find_events_between(self.game, game))
 
     def undo(self) -> str:
@@ -309,9 +309,9 @@ class GameLog:
 
 
 def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
-    """Return the seconds used by each player at a press, given the game before and after it.
+    """Return the seconds used by each player, as recorded by the press that changed the game `before` into `after`.
 
-    The press may also be an undo or a redo. Return None if the press did not record the clocks.
+    For an undo, these are the seconds recorded by the undone press. Return None if no clocks were recorded.
 
     >>> from engine.events import GameStarted, Passed
     >>> before = Game.from_events([GameStarted(("Anna", "Ben"))])
@@ -328,7 +328,7 @@ def _list_clock_events(game: Game) -> list[ClockRead]:
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:
-    """Return the events that change the game `now` into `then`: `Undone` for removed events, then new ones."""
+    """Return the events that lead from the game `now` to `then`: `Undone` for each removed event, then new events."""
     shared = 0
     for one, other in zip(now.events, then.events, strict=False):
         if one != other:
@@ -338,9 +338,9 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
 
 
 def _read_direction(body: EventBody) -> str:
-    """Return the kind of press that an event belongs to: `undo`, `redo`, or an empty string for any other.
+    """Return `undo` or `redo` if an event belongs to a press of this kind, otherwise an empty string.
 
-    Events in logs of version 1 have no field `press`. There, the kind of the event decides.
+    In logs of version 1, events have no field `press`; their own kind shows whether they undo or redo.
     """
     if "press" in body:
         return str(body.get("way", ""))

@@ -52,9 +52,10 @@ def open_lexicon(
 ) -> Lexicon | None:
     """Return the word list for a game, or None if words are not checked.
 
-    `choice` is the path of a file, `none`, or None. With None, the list of the language in this package is used (only
-    English has one), or else the list of the operating system. The latter is advisory: it does not decide challenges.
-    `language` is the name of the tile set. Raises `LexiconError`.
+    `choice` is the path of a file, `none` for no word list, or None for the default. The default is the word list that
+    this package contains for the language (only for English), otherwise the list of the operating system. A list of the
+    operating system is advisory: it does not decide challenges. `language` is the name of the tile set. Raises
+    `LexiconError`.
     """
     if choice == NO_LEXICON:
         return None

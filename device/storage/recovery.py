@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 _GAME_COLUMNS = ("id, started, imported, deleted, length, seal",)
 _COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
 _OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, imported, deleted, {_COUNT_EVENTS}")
-"""The columns, as SQL, with which the list of games is read in files of versions 1 and 2, which have no checksums."""
+"""Columns (SQL) of the list of games in older files without checksums: those of version 1, then those of version 2."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
@@ -48,7 +48,8 @@ _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 def open_store(path: Path) -> tuple[GameStore, str]:
     """Open the store at `path`. Return it, and a message about its faults (empty if there are none).
 
-    Raises `StoreLockedError` if another program uses the store. That program also uses the camera.
+    Raises `StoreLockedError` if another program uses the store. A store in memory would not help in this case, because
+    the other program also uses the camera.
     """
     was_empty = _is_empty_file(path)
     try:
@@ -107,9 +108,8 @@ def copy_games(
 ) -> tuple[int, int]:
     """Copy the readable games, oldest first, and the data of the table itself (notes, colours of players).
 
-    If the list of games cannot be read, `tail` gives the number of events of the newest game. Events missing in
-    `source` are taken from the store `backup`. Returns how many games were copied, and how many are missing or
-    incomplete.
+    Events missing in `source` are taken from the store `backup`. If the list of games cannot be read, `tail` gives the
+    number of events of the newest game. Return the number of copied games, and of missing or incomplete games.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -189,7 +189,10 @@ class _ReadGame:
         return self.length == len(self.rows) and self.seal == seal
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
-        """Return the game with the events of its backup `spare`, if those begin with the events of this game."""
+        """Return this game, completed with the events of its backup `spare`.
+
+        A deleted game is returned unchanged, and so is a game whose backup begins with other events.
+        """
         is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
         if self.deleted or not is_continued:
             return self
@@ -226,7 +229,7 @@ def _has_checksums(db: sqlite3.Connection) -> bool:
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
-    """Return the texts of the intact notes of a game by name; `game` is `TABLE_NOTES` for those of the table.
+    """Return the texts of the intact notes of a game (or of the table, with `TABLE_NOTES` as the game) by name.
 
     Notes in files of older versions have no checksum and are left out.
     """

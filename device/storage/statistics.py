@@ -64,9 +64,9 @@ class GameSummary:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """A highest score: the score, the number of the game in the store, the turn and the word.
+    """The highest score of a play or of a whole game: score, number of the game in the store, turn and word.
 
-    If it is the total of a game instead of a turn, the turn is 0 and the word is empty.
+    For a whole game, the turn is 0 and the word is empty.
     """
 
     score: int
@@ -105,7 +105,8 @@ class PlayerRecord:
 class HeadToHead:
     """Results of two players in the games that they played together.
 
-    `ahead` is the number of games in which each of them had more points, and `points` the sum of the totals of each.
+    `ahead` has, for each player, the number of games in which this player had more points than the other. `points` has,
+    for each player, the sum of this player's totals.
     """
 
     names: tuple[str, str]

@@ -87,7 +87,7 @@ class GameStore(Closeable):
         """
         self._clock = clock
         self.picture_limits = picture_limits
-        """Limits for the stored pictures; older pictures are deleted when a game starts."""
+        """Limits for the stored pictures. When a game starts, pictures beyond the limits are deleted."""
         self.picture_problem = ""
         """The reason why the pictures of the newest events were not stored; an empty string if they were."""
         self.path = str(path)
@@ -113,14 +113,14 @@ class GameStore(Closeable):
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The SQLite connection, with which all games can be copied."""
+        """The SQLite connection of the open file."""
         return self._database.connection
 
     # The log
 
     @property
     def next_game_number(self) -> int:
-        """The number that the next game will get. It is also known if the disk cannot be read."""
+        """The number that the next game will get. It is kept in memory, so that it is known even if the disk fails."""
         return self._last_game_number + 1
 
     def begin_game(self, first: EventBody) -> int:
@@ -211,7 +211,10 @@ class GameStore(Closeable):
         return int(game)
 
     def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
-        """Append events with their pictures. They already have times, and numbers that continue the game's log."""
+        """Append events that already have times and numbers, with their pictures.
+
+        The first number must be the next one in the game's log.
+        """
         with self._database.transaction() as db:
             tail = self._insert_events(db, game, events)
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
@@ -291,7 +294,7 @@ class GameStore(Closeable):
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
     def rename_player(self, before: str, after: str) -> None:
-        """Rename a player in the list of players. If the list already has the new name, its colour there is kept."""
+        """Rename a player in the list of players. If the new name is already in the list, its colour is kept."""
         with self._database.transaction() as db:
             db.execute("UPDATE OR IGNORE player SET name = ? WHERE name = ?", (after, before))
             db.execute("DELETE FROM player WHERE name = ?", (before,))

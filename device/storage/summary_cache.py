@@ -29,7 +29,7 @@ SUMMARY_VERSION = 2
 class GameStanding:
     """Standing of a game: players and totals in seat order, winners (seats), and the summary if the game is over.
 
-    `racks_wanted` are the players whose unplayed letters are not known. While there are any, there are no winners.
+    `racks_wanted` are the players whose unplayed letters are not known yet. Until all are known, `winners` is empty.
     """
 
     players: tuple[str, ...]

@@ -125,9 +125,10 @@ class ZipMembers:
         return data
 
     def read_picture(self, number: int, kind: str, most: int) -> bytes:
-        """Return the JPEG data of an event's picture, of at most `most` bytes.
+        """Return the JPEG data of an event's picture.
 
-        Raises `ArchiveError` unless it is a JPEG of limited width and height, because browsers will show the picture.
+        Raises `ArchiveError` if the picture has more than `most` bytes, is not a JPEG, or is wider or higher than
+        `MAX_PICTURE_SIDE_PX`. This is checked because browsers will show the picture.
         """
         name = self._pictures[number, kind]
         jpeg = self.read(name, most)
@@ -142,7 +143,7 @@ class ZipMembers:
 def open_zip(file: BinaryIO, is_member: Callable[[str], bool]) -> Iterator[ZipMembers]:
     """Open a ZIP file with a game. The function `is_member` returns True for names that are allowed in the file.
 
-    Raises `ArchiveError` if this is not such a file, or if a damaged member is read in the `with` block.
+    Raises `ArchiveError` if the file is no ZIP file with a game, or if a damaged member is read in the `with` block.
     """
     try:
         _check_directory(file)
