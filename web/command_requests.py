@@ -84,7 +84,7 @@ def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
     """Decode the fields of a form and the additional fields `more` to the type `kind`. Raises `RequestError`.
 
     An empty field counts as missing if it has a default. Fields that the type does not have are ignored. A field of
-    `more` replaces the field of the form.
+    `more` replaces the field with the same name in the form.
     """
     values = dict(more)
     for field in msgspec.structs.fields(kind):

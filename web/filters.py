@@ -120,7 +120,7 @@ def actor(state: TableSnapshot, turn: TurnView) -> str:
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> tuple[str, ...]:
-    """Return the names of players; a text joins them as its language does."""
+    """Return the names of players as a tuple, which a text of the page formats as a list in its language."""
     return tuple(state.players[player].name for player in players)
 
 
@@ -140,9 +140,11 @@ def ranked(state: TableSnapshot) -> list[int]:
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:
-    """Return a player's colour.
+    """Return a player's colour: the first of the following that no player on an earlier seat has.
 
-    It is the stored colour or, if that is missing or another player has it, the colour of the seat or an unused one.
+    - The colour stored for the player.
+    - The colour of the player's seat.
+    - Another colour of the palette.
     """
     taken: list[str] = []
     for seat, seen in enumerate(state.players):
@@ -152,11 +154,11 @@ def colour_of(state: TableSnapshot, player: int) -> str:
 
 
 def choose_board_colours(named: str, state: TableSnapshot) -> str:
-    """Return the name of the colours for the board of a state: the first of these that is known.
+    """Return the name of the colours in which the board is drawn: the first of the following that is known.
 
     - The colours `named` in the settings.
-    - The colours of the edition whose rules the players chose. The standard rules have none, because they are used
-      with all boards.
+    - The colours of the edition whose rules the players chose. The standard rules have no colours, because they are
+      used with all boards.
     - The colours of the table's own board.
     - The classic colours.
     """
@@ -224,7 +226,10 @@ def needs_picture(answer: str) -> bool:
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:
-    """Return True if the answer starts the game from the position on the board. Its form then asks for the points."""
+    """Return True if the answer with this index starts the game from the position on the board.
+
+    The button of this answer opens a form that asks for the points of the players.
+    """
     question = state.question
     return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
 

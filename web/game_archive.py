@@ -30,7 +30,7 @@ from engine.game import Game
 from engine.state import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
-"""Largest file to import, in bytes: four times that of a game with a picture for each turn."""
+"""Largest size of an imported file, in bytes: four times the size of a game with a picture for each turn."""
 
 MAX_COMMENT_CHARS = 2000
 COMMENT_NOTE = "comment"
@@ -57,10 +57,11 @@ class PlayersMetError(TilekeeperError):
 class GameLine:
     """A row in the list of stored games.
 
-    `started` is Unix time, and `players` is in seat order. `totals` and `winners` (player indices) are empty if the
-    game cannot be read. `racks_wanted` are the players whose unplayed letters are not counted; while there are any,
-    there are no winners. `ended` is True if the game was played to its end, and `running` if it is in progress at the
-    table. `damage` is a sentence for the user about a game with lost events, or empty.
+    - `started`: start time (Unix time). `players`: names in seat order.
+    - `totals`, `winners` (player indices): empty if the game cannot be read.
+    - `racks_wanted`: players whose unplayed letters are not counted yet. Until all are counted, `winners` is empty.
+    - `ended`: True if the game was played to its end. `running`: True if the game is in progress at the table.
+    - `damage`: a sentence for the user about a game with lost events, otherwise empty.
     """
 
     number: int
@@ -294,9 +295,9 @@ def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
 
 
 def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
-    """Replay an event log. Return the game, and the number of the event to which each turn belongs.
+    """Replay an event log. Return the game and, for each turn, the number of the event that created the turn.
 
-    A turn that was corrected, or undone and redone, belongs to the event that created it first.
+    A correction of the turn does not change this number, nor does an undo followed by a redo.
     """
     history = EventHistory(from_json(bodies[0]))
     made: list[tuple[int, ...]] = [()]  # index: number of events in effect; value: creating event of each ledger entry
@@ -314,9 +315,9 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 
 
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
-    """Return the number of the event that created each entry of the ledger `after`.
+    """Return, for each entry of the ledger `after`, the number of the event that created the entry.
 
-    `known` are these numbers for the ledger `before`, which the event `number` has changed to `after`.
+    The event `number` has changed the ledger `before` to `after`. `known` has the numbers for the entries of `before`.
     """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)

@@ -55,16 +55,17 @@ class HostInfo:
 
     - `panel`: None at a table without a panel, for example in the demo.
     - `setup_problems`: sentences about missing or wrong configuration.
-    - `addresses`: returns the page's URLs, the best one for phones last. `names`: additional host names of the page
+    - `addresses`: returns the page's URLs; the last is the best for phones. `names`: additional host names of the page
       (`web.security.hosts`). `find_secure_port`: returns the port of https, or None if there is only http.
     - `hotspot`: the Wi-Fi that the table opens if no known Wi-Fi is in range. `wifi`: name and password of the Wi-Fi
-      that phones join otherwise. `wifi_manager`: lets the table join a Wi-Fi; None if the program does not manage the
-      network.
+      that phones should join, from the settings, or None. `wifi_manager`: lets the table join a Wi-Fi; None if the
+      program does not manage the network.
     - `settings`: access to the settings file; None for a table without one, such as the demo.
-    - `examine`, `read_log`, `find_version`: return the output of `tilekeeper doctor`, the log and the program's version
-      for problem reports. `data_folder`: the folder of the games.
+    - For problem reports: `examine` returns the output of `tilekeeper doctor`, `read_log` the log, and `find_version`
+      the program's version.
+    - `data_folder`: the folder of the games.
     - `board_colours`: the edition in whose colours the board is always drawn, or empty.
-    - `language`: language of the page for devices on which none was chosen, or empty. `table_name`: name of the table,
+    - `language`: language of the page on devices without a chosen language, or empty. `table_name`: name of the table,
       or empty.
     - `hall`: the connection to a hall. `directed`: data from its director. Both are None if the table belongs to no
       hall.
@@ -91,6 +92,6 @@ class HostInfo:
     directed: DirectedTable | None = None
 
     def find_phone_addresses(self) -> tuple[str, ...]:
-        """Return the page's URLs that phones can open: all but `localhost`, unless there is no other."""
+        """Return the page's URLs without `localhost`, which phones cannot open; if there are no others, return all."""
         addresses = tuple(self.addresses())
         return tuple(a for a in addresses if not a.startswith("http://localhost:")) or addresses

@@ -18,7 +18,7 @@ LANGUAGE_KEY = "TILEKEEPER_LANGUAGE"
 language."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
-"""Largest number of formatted texts in the cache. A page has some hundred, and a turn changes only a few of them."""
+"""Largest number of formatted texts in the cache. A page has hundreds of texts, and a turn changes only a few."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,10 @@ def create_blueprint(page: LiveUpdates) -> Blueprint:
 
 
 def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturnValue:
-    """Return a stream of the states after the one that the request names; status 503 if all are in use."""
+    """Return a stream of the states after the state whose id is in the request.
+
+    If all streams are in use, return status 503.
+    """
     since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
     try:
         return open_stream(since, texts())
@@ -194,9 +197,10 @@ def send_newest_state(page: LiveUpdates) -> ResponseReturnValue:
 
 
 def send_message(newest_id: str, build_message: Callable[[str], str]) -> ResponseReturnValue:
-    """Return the response with a message for a client that polls; empty (204) if it already shows `newest_id`.
+    """Return the response with a message for a client that polls.
 
-    `build_message` returns the message for a client that shows the state with the given id.
+    The response is empty (204) if the client already shows the state with the id `newest_id`. `build_message` returns
+    the message for a client that shows the state with the given id.
     """
     since, headers = request.args.get("since", ""), {"Cache-Control": "no-store"}
     if newest_id == since:

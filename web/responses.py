@@ -47,7 +47,7 @@ def require_admin(pairing: Pairing) -> Response | None:
 
 
 def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
-    """Return the response to a form that was accepted: a redirect to `location`, or an empty one for a script."""
+    """Return the response to an accepted form: a redirect to `location`, or an empty response for a script."""
     return redirect(location, code=303) if is_document_request() else Response(status=status)
 
 

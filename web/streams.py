@@ -28,7 +28,7 @@ HEARTBEAT_INTERVAL_S = 5.0
 MAX_EVENTS_PER_STEP = 8
 """Number of events that are sent before the event loop handles other requests."""
 MAX_SHARED_EVENTS = 16
-"""Largest number of cached events. Each one is for all clients that need the same event."""
+"""Largest number of events in the cache. Clients that need the same event share one cached event."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -47,11 +47,11 @@ class NoStreamError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """The stream of a client. `kind` is the kind of its events, `since` the id of the last event that it received.
+    """The stream of a client. `kind` is the kind of its events, `since` the id of the last event that the client has.
 
     `current_id` returns the id of the newest event of this kind. `make_event` returns id and data of the newest event;
-    its argument is the id of the event that the client received last. It runs in a thread, once for all clients of the
-    same kind that received the same event last.
+    its argument is the id of the last event that the client has. Clients with the same kind and the same last event
+    share one call of `make_event`, which runs in another thread.
     """
 
     kind: str
@@ -144,9 +144,9 @@ class EventStreams:
             self._wake_ups.discard(wake_up)
 
     async def _limit_pace(self) -> None:
-        """Pause until the next step of the event loop if `MAX_EVENTS_PER_STEP` events were sent in this one.
+        """Pause until the next step of the event loop if this step has already sent `MAX_EVENTS_PER_STEP` events.
 
-        Without this, a turn on 128 streams would keep the loop busy for 70 ms, in which no request is answered.
+        Without the pause, a turn on 128 streams would keep the loop busy for 70 ms, in which no request is answered.
         """
         while self._sent_in_step >= MAX_EVENTS_PER_STEP:
             await asyncio.sleep(0)
@@ -163,9 +163,9 @@ class EventStreams:
             wake_up.set()
 
     async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
-        """Return id and data of the newest event for a client that received the event `known` last.
+        """Return id and data of the newest event for a client whose last event has the id `known`.
 
-        The event is cached for other clients of the same kind that received the same event last.
+        The event is cached for other clients with the same kind and the same last event.
         """
         key = stream.current_id(), stream.kind, known
         event = self._events.get(key)

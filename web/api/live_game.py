@@ -90,7 +90,11 @@ class LiveGameOperations:
             raise ApiError(503, reason, headers={"Retry-After": "30"}) from None
 
     def picture(self, name: str) -> Annotated[Response, JPEG]:
-        """Return a picture by name: a name in `look` or `question` of a state, or `GAME-EVENT` for an earlier turn."""
+        """Return a picture by its name.
+
+        The names are in the fields `look` and `question` of a state. The name of the picture of an earlier turn
+        consists of the numbers of the game and of the event: `GAME-EVENT`.
+        """
         return send_picture(self.session.picture(name), FOR_EVER)
 
     def look_up(self, query: WordQuery) -> WordAnswer:
@@ -105,7 +109,7 @@ class LiveGameOperations:
             raise ApiError(409, str(refusal)) from None
 
     def choices(self) -> Choices:
-        """List the values that are allowed in the fields of `choices` when a new game is started."""
+        """List the allowed values of each field of `choices` in the command `new-game`."""
         offered = dict(list_choices(self.own_lexicon))
         offered["tiles"] = [name for name, _ in offered["tiles"]]
         return Choices({field: tuple(values) for field, values in offered.items()})

@@ -28,7 +28,8 @@ JSON = "application/json"
 class ApiError(TilekeeperError):
     """Error that becomes an error response: HTTP status, reason (one line for the user), and headers.
 
-    `moment` or `question` are the current ones, if they are the reason.
+    `moment` is the current moment of the game, if the request was about an earlier moment. `question` is the open
+    question, if the request was about another question.
     """
 
     def __init__(
@@ -46,10 +47,10 @@ class ApiError(TilekeeperError):
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reason for which a request failed, in one line.
+    """The reason why a request failed, in one line.
 
-    `moment` is the current moment if the game has changed meanwhile. `question` is the question that is open now, if a
-    command was refused because it was about another one.
+    `moment` is the current moment of the game, if the request was about an earlier moment. `question` is the open
+    question, if the request was about another question.
     """
 
     error: str

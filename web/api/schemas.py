@@ -64,8 +64,8 @@ class Question(msgspec.Struct, frozen=True):
     - `picture`: name under `/pictures` of a part of the photograph with these squares (empty: none).
     - `key` and `values`, for translations: the key of the question, and the values of its placeholders.
     - `can_defer`: true if the players may answer later. `can_look_again`: true if they may have the board read again.
-    - `id`: an answer sends it as `question_id`, and is refused if another question is open by then. It is 0 for a
-      question that is answered later.
+    - `id`: to be sent as `question_id` with the answer, which is refused if another question is open. A question that
+      is answered later has the id 0.
     """
 
     text: str
@@ -97,10 +97,11 @@ class DeferredQuestion(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the table at one moment.
 
-    - `moment`: a command sends it in the field `seen`.
-    - `open_questions`: questions that the players answer later; until then, their turns are `provisional`.
-    - `turn_of`: number of the player to move. `winners`, `racks_wanted` (unplayed letters are missing) and `drawing`
-      (must draw a tile for first play) are numbers of players, too.
+    - `moment`: version of the game, to be sent in the field `seen` of a command.
+    - `open_questions`: questions that the players answer later. Turns with an open question are `provisional`.
+    - `turn_of`: number of the player to move. `winners`: numbers of the players who have won. `racks_wanted`: numbers
+      of the players whose unplayed letters are missing. `drawing`: numbers of the players who must draw a tile for
+      first play.
     - `end_due`: true if the game should end now by the rules.
     - `in_bag`: number of tiles in the bag. `unseen`: counts of the tiles in the bag and on the racks. `exchange_most`:
       largest number of tiles that may be exchanged now.
@@ -202,6 +203,6 @@ class WordAnswer(msgspec.Struct, frozen=True):
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """The values that are allowed in the fields of `choices` when a new game is started."""
+    """The allowed values of each field of `choices` in the command `new-game`."""
 
     choices: dict[str, tuple[str, ...]]

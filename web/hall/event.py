@@ -98,7 +98,7 @@ def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pai
 
 @dataclass(frozen=True)
 class EventPages:
-    """The view functions of the event."""
+    """The view functions for the page of the hall's event (a tournament), its forms and its files."""
 
     live: HallView
     delayed: HallView
@@ -123,7 +123,7 @@ class EventPages:
         return send_message(event.view.newest_id, lambda since: event.build_message(texts(), since))
 
     def event(self) -> Response:
-        """Return the page with standings and rounds; for the director also with the forms."""
+        """Return the page with standings and rounds. The director's page also has the forms."""
         return self._render()
 
     def _refuse(self, problem: str, pairings_text: str | None = None) -> Response:

@@ -32,7 +32,7 @@ Round = Sequence[tuple[Pairing, Result | None]]
 
 @dataclass(frozen=True)
 class EventView:
-    """The event in one view of the hall, which is live or delayed."""
+    """The parts of an event's page that change, from the live or the delayed view of the hall."""
 
     view: HallView
 

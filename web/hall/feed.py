@@ -11,10 +11,10 @@ from device.hall.receiving.hall_state import HallState
 from device.system.periodic import PeriodicTask
 
 TICK_S = 0.05
-"""Interval at which the state is checked, in seconds; changes within it are shown together."""
+"""Interval between two checks of the state, in seconds. Changes within one interval are shown together."""
 NEW_TABLES_STEP_S = 1.0
-"""Shortest time between two lists of tables, in seconds. A new table causes all cards to be sent again, and when a hall
-starts, many tables are new."""
+"""Shortest time between two updates of the list of tables, in seconds. Each update sends all cards again, and many
+tables are new when a hall starts."""
 DELAYED_STEP_S = 1.0
 """Shortest time between two states that are kept for the delayed view, in seconds."""
 MAX_DELAY_S = 1800.0
@@ -72,7 +72,10 @@ class HallFeed:
             self._show_delayed(due[1], now - due[0])
 
     def _choose_state(self, now: float) -> HallState:
-        """Return the newest state, or for a while the state before, so that several new tables are shown at once."""
+        """Return the newest state, or the state shown before as long as new tables must wait.
+
+        New tables are shown at most once in `NEW_TABLES_STEP_S` seconds, so that several of them appear together.
+        """
         newest, seen = self._read_state(), self._seen
         if seen is None or newest.names_revision == seen.names_revision:
             return newest

@@ -41,7 +41,7 @@ def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blu
 
 @dataclass(frozen=True)
 class HallPages:
-    """The view functions, which only show the hall."""
+    """The view functions that show the hall and its tables; none of them changes data."""
 
     live: HallView
     delayed: HallView

@@ -27,15 +27,17 @@ from web.streams import EventStreams, open_stream
 COLOURS_PATH = "/editions.css"
 """Path of the style sheet with the colours of the boards."""
 MAX_REVISION_DIGITS = 18
-"""Largest number of digits of the revision in an id. It is limited because Python refuses to convert very long texts.
+"""Largest number of digits of the revision in an id from a client. An id with more digits counts as unknown, because
+Python refuses to convert very long numbers.
 """
 MAX_RESULTS = 12
-"""Number of results on the page of the hall; these are the newest."""
+"""Largest number of results on the page of the hall, which shows the newest results."""
 
 RenderParts = Callable[[Texts, str], dict[str, str]]
-"""A function that returns the changed parts of a page as HTML, by id of the HTML element.
+"""A function that returns the changed parts of a page as HTML; the keys are the ids of the HTML elements.
 
-Its arguments are the texts and the id of a state: parts that have changed since that state are returned.
+Its arguments are the texts of a language and the id of an earlier state. The function returns the parts that changed
+after this state.
 """
 
 
@@ -63,7 +65,7 @@ class TableFeed:
 class HallView:
     """The hall as one group of viewers sees it, rendered for the pages.
 
-    `name` identifies the view. If `is_director` is True, it includes the refused messages.
+    `name` identifies the view. If `is_director` is True, the pages also show which messages the hall has refused.
     """
 
     def __init__(self, templates: Environment, streams: EventStreams, name: str, *, is_director: bool) -> None:
@@ -134,7 +136,7 @@ class HallView:
         return parts
 
     def build_message(self, t: Texts, since: str, render_parts: RenderParts | None = None) -> str:
-        """Return a JSON message for `page.js` with the changed parts of a page, by default that of the hall."""
+        """Return a JSON message for `page.js` with the changed parts of a page, by default the page with all tables."""
         newest = self.newest_id
         message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": "", "colours": COLOURS_PATH}
         parts = (render_parts or self.render_parts)(t, since)

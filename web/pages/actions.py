@@ -49,7 +49,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
     """Return the routes `POST /actions/NAME`, one for each command, and `POST /actions/racks` for several racks.
 
     The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
-    are the arguments of the command; those of the commands in `_FORM_READERS` are converted first.
+    are the arguments of the command. For a command in `_FORM_READERS`, the fields are converted first.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
     actions = Actions(session, pairing, own_lexicon)
@@ -99,8 +99,8 @@ class Actions:
     def reveal_racks(self) -> ResponseReturnValue:
         """Enter the unplayed letters of several players; the form has a field `player` and a field `letters` for each.
 
-        Empty fields are skipped if another one has letters, because the last rack follows from the others. If a rack is
-        refused, the remaining ones are not entered; the page then shows which are still missing.
+        In a form for several players, a player without letters is skipped, because the last rack follows from the
+        others. If a rack is refused, the racks after it are not entered; the page shows which racks are still missing.
         """
         racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
         if len(racks) > 1:
@@ -151,11 +151,11 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
 def _read_turn(
     command: type[TableCommand], form: Form, state: TableSnapshot
 ) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return the command and its argument `word`, in which the letters in the form field `blanks` are small.
+    """Return the command and its argument `word` in GCG notation, with small letters for blanks.
 
-    The case of the letters in the form is ignored, because keyboards of phones write small letters. Only the field
-    `notation`, which the page's script fills in, contains a word in GCG notation. Raises `RequestError` if the word
-    lacks a letter of `blanks`.
+    The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
+    field `word`, and the letters of its blanks are in `blanks`; the case of all these letters is ignored, because
+    keyboards of phones write small letters. Raises `RequestError` if a letter of `blanks` is not in the word.
     """
     if "notation" in form:
         return command, {"word": form["notation"]}

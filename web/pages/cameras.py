@@ -52,7 +52,7 @@ class CameraPages:
     session: TableSession
 
     def show_cameras(self) -> Response:
-        """Return the page with the cameras. It has no folders, because their path must be typed in the settings."""
+        """Return the page with all cameras except folders: the path of a folder must be typed in the settings."""
         form = self.editor.read()
         return render_page(
             "cameras.html",

@@ -187,7 +187,7 @@ class Dialogs:
 def _find_next_first_player(state: TableSnapshot) -> int:
     """Return the index of the player who begins the next game.
 
-    After a game, it is the player after the one who began it, otherwise 0.
+    After a finished game, this is the player on the seat after the player who began it. Otherwise it is player 0.
     """
     if state.phase is not Phase.ENDED or not state.turns:
         return 0

@@ -24,7 +24,7 @@ from web.security.pairing import (
 )
 
 ENTER_PATH = "/enter"
-"""Path of the link with which the user who started the program pairs the browser; it contains a one-time token."""
+"""Path of the link, with a one-time token, that pairs the browser of the user who started the program."""
 MAX_DEVICE_NAME_LETTERS = 40
 MAX_CODE_CHARS = 40
 _DEVICE_NAMES = (
@@ -39,7 +39,7 @@ _DEVICE_NAMES = (
 _HIDDEN_MODELS = ("", "K", "Mobile", "Tablet")
 """Texts that browsers send in place of the model of an Android device: Chrome `K`, Firefox `Mobile` or `Tablet`."""
 RELOAD = 205
-"""HTTP status Reset Content. The script of the page then reloads the page."""
+"""HTTP status Reset Content, after which the script of the page reloads the page."""
 
 
 def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
@@ -135,9 +135,9 @@ def find_seat(pairing: Pairing, state: TableSnapshot) -> int | None:
 
 
 def make_rename_listener(pairing: Pairing, first: TableSnapshot) -> Callable[[TableSnapshot], None]:
-    """Return a listener for the session: when a player is renamed, it assigns the player's phones to the new name.
+    """Return a listener for the session that assigns the phones of a renamed player to the new name.
 
-    The first snapshot that it gets is compared with the snapshot `first`.
+    The listener compares each snapshot with the previous one, and the first snapshot with `first`.
     """
     last = first
 

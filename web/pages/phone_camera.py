@@ -56,7 +56,10 @@ class PhoneCameraPages:
         return render_page("camera.html", link=find_secure_link(self.pairing, self.host, CAMERA_PATH))
 
     def start(self) -> ResponseReturnValue:
-        """Make this phone the camera; refused if another phone is it, unless the form has `takes_over`."""
+        """Make this phone the camera.
+
+        If another phone is the camera, refuse this unless the form has the field `takes_over`.
+        """
         client = current_client(self.pairing)
         assert client is not None  # only paired phones reach this route
         try:
@@ -66,7 +69,10 @@ class PhoneCameraPages:
         return jsonify({"stream": stream})
 
     def receive_preview(self) -> ResponseReturnValue:
-        """Keep a small picture, and return the number of the full picture to send, or null."""
+        """Keep a small picture of the phone's camera.
+
+        The response is JSON with the number of the full picture that the phone should send next, or null.
+        """
         return jsonify({"still": self.camera.receive_preview(_read_stream(), request.get_data())})
 
     def receive_still(self) -> ResponseReturnValue:
@@ -85,7 +91,11 @@ def _read_stream() -> str:
 
 
 def _refuse_picture(error: StreamEndedError) -> Response:
-    """Return a refusal that names the phone that is the camera now. If there is none, it asks to start again."""
+    """Return the refusal of a picture whose stream has ended.
+
+    If another phone is the camera now, the refusal names this phone. Otherwise its status (409) makes the page start
+    again.
+    """
     if error.device:
         return refuse(texts()("phone_camera.replaced", device=error.device), REPLACED_STATUS)
     return refuse(texts()("phone_camera.lost"))

@@ -38,8 +38,9 @@ UNUSABLE_PICTURE_STATUS = 422
 def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
     """Return the route `POST /actions/picture`, with the form fields `picture` (an image file) and `seen`.
 
-    The picture ends the next turn. If the form has the field `again`, it answers the open question (`question_id`)
-    instead. The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
+    The picture ends the turn of the player to move. If the form has the field `again`, the picture answers the open
+    question (`question_id`) instead. The response is 204 after the turn (303 for a form without script), or the reason
+    of a refusal in one line.
     """
     routes = Blueprint("pictures", __name__)
     routes.post(PICTURE_PATH)(Pictures(session, pairing).end_turn)
@@ -48,7 +49,7 @@ def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
 
 @dataclass(frozen=True)
 class Pictures:
-    """The view function that ends a turn with a picture; pictures of several phones are read in turn."""
+    """The view function that ends a turn with a picture. Pictures of several phones are read one after the other."""
 
     session: TableSession
     pairing: Pairing

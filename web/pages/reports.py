@@ -18,7 +18,7 @@ from web.responses import refuse, render_page, require_admin, send_file, send_pi
 from web.security.pairing import Pairing
 
 CHOSEN_TURNS = 3
-"""Number of turns that are selected at first; these are the newest ones."""
+"""How many of the newest turns are selected when the form opens."""
 MAX_OFFERED_GAMES = 20
 
 

@@ -1,4 +1,4 @@
-"""Page that explains how to open the table's page over https, and a link that takes a paired device there."""
+"""Page that explains how to open the table's page over https, and a link with which a device remains paired."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from web.security.pairing import Pairing, current_client, is_opened_by_user, rem
 
 SECURE_PATH = "/secure"
 CAMERA_PATH = "/camera"
-"""Path of the page for a phone on a stand (`web.pages.phone_camera`), to which the link may lead."""
+"""Path of the page for a phone on a stand (`web.pages.phone_camera`), which the https link may open."""
 
 
 def create_blueprint(pairing: Pairing, host: HostInfo) -> Blueprint:
@@ -53,10 +53,10 @@ class SecurePages:
 
 
 def find_secure_link(pairing: Pairing, host: HostInfo, path: str = "/") -> str:
-    """Return the https address of the page at `path` (`/` or `CAMERA_PATH`), or an empty string if there is none.
+    """Return the https address of the page at `path` (`/` or `CAMERA_PATH`), or an empty string.
 
-    For a paired device the link contains a token, so that it remains paired. There is none if the table has no https,
-    or if the request already came over https.
+    For a paired device, the address contains a token, so that the device remains paired. The string is empty if the
+    table has no https, or if the request already came over https.
     """
     port, client = host.find_secure_port(), current_client(pairing)
     if port is None or request.is_secure:

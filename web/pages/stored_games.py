@@ -88,7 +88,10 @@ class HistoryPages:
         )
 
     def game(self, number: int) -> Response:
-        """Return the page of a game after a turn; for a script, return only the part of the page that changes."""
+        """Return the page of a game, with the position after the turn in the query (by default the last turn).
+
+        A script gets only the part of the page that changes.
+        """
         replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
         state = replace(replay.state_after(turn), board_colours=self.session.state.board_colours)
@@ -158,8 +161,8 @@ class HistoryPages:
     def rename(self) -> ResponseReturnValue:
         """Rename a player in all games and redirect to the player's records.
 
-        The name of another player is allowed only if the form has `merge`. The session renames the player in the game
-        at the table, as for any other correction.
+        The name of another player is allowed only if the form has the field `merge`. In the game at the table, the
+        player is renamed by a command to the session.
         """
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
         names = [name for name, _ in self.archive.store.players()]

@@ -30,7 +30,7 @@ A Raspberry Pi has no battery for its clock, which may be wrong by months. The s
 Apple's systems accept (https://support.apple.com/103769).
 """
 RENEWED_BEFORE = timedelta(days=30)
-"""Time before its end at which a certificate is replaced."""
+"""Remaining validity below which a certificate is replaced by a new one."""
 MAX_FORMER_NAMES = 16
 """Largest number of former names and addresses that a new certificate keeps. They are needed for a table used in two
 networks."""

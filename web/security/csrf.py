@@ -50,9 +50,10 @@ _SECURITY_HEADERS = {
 
 
 def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
-    """Add security headers to all responses, and refuse requests that must not change data.
+    """Add security headers to all responses, and refuse forged requests.
 
-    Refused are requests from pages of other sites, from unpaired phones, and without the CSRF token.
+    A request that would change data is refused if it comes from another site's page or from an unpaired phone, or if it
+    has no valid CSRF token. The API has its own checks.
     """
 
     def check_change() -> Response | None:

@@ -23,8 +23,8 @@ from web.responses import refuse
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
 REFRESH_INTERVAL_S = 30.0
-"""Shortest interval between look-ups of the machine's full name, in seconds. An unknown name in a `Host` header causes
-one, because the machine may be in another network and have a new name."""
+"""Shortest interval between look-ups of the machine's full name, in seconds. A request with an unknown host name causes
+a look-up, because the machine may have a new name in another network."""
 
 
 class HostNames:
@@ -66,7 +66,10 @@ class HostNames:
         return name in self._configured or name in self._find_names() or name == self._look_up_full_name(name)
 
     def _look_up_full_name(self, wanted: str) -> str:
-        """Return the full name of the machine. If it differs from `wanted` and is not recent, look it up again."""
+        """Return the full name of the machine.
+
+        If the known name is not `wanted`, look it up again, but at most once in `REFRESH_INTERVAL_S` seconds.
+        """
         with self._lock:
             is_recent = self._clock() - self._looked_up_at < REFRESH_INTERVAL_S
             if wanted == self._full_name or is_recent or self._is_looking_up:

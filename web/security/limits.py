@@ -33,7 +33,7 @@ from web.streams import AsgiApp, Message, Receive, Scope, Send
 SWEEP_INTERVAL_S = 1.0
 """Interval of the search for idle connections, in seconds."""
 MAX_CLOSED_PER_SWEEP = 40
-"""Largest number of connections that one search closes. Hundreds of clients that connect again would delay others."""
+"""Largest number of connections that one search closes, so that their clients do not all reconnect at once."""
 _REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
 _REFUSAL_RESPONSE = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"

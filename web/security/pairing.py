@@ -43,7 +43,7 @@ FIRST_PAIRING_S = 600.0
 PAIRING_WINDOW_S = 60.0
 """Time after a press on the panel in which one device may pair without a code, in seconds."""
 HANDOVER_S = 600.0
-"""Time in which a paired device may change from http to https, in seconds. Users need it to accept the certificate."""
+"""Time in which a paired device may change from http to https, in seconds. Accepting the certificate takes a while."""
 _SECRET_BYTES = 12
 """Length of the secret in bytes. 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY = "phone"
@@ -73,9 +73,9 @@ class Pairing:
     """The pairing code and the paired devices.
 
     `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; if it is
-    None, pairings end with the program. `is_on_hotspot` returns True if an IP address is in the table's own Wi-Fi. In
-    the first minutes of the first start, the first phone there needs no code, because only the table shows the Wi-Fi's
-    password.
+    None, all devices must be paired again after a restart. `is_on_hotspot` returns True if an IP address is in the
+    table's own Wi-Fi. In the first minutes after the first start, the first phone in this Wi-Fi needs no code, because
+    only the table shows the password of the Wi-Fi.
     """
 
     def __init__(

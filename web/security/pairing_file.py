@@ -52,9 +52,9 @@ def make_pairing_data() -> PairingData:
 
 
 def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
-    """Return the content of the file, and False if the file is damaged.
+    """Return the content of the file, and True unless the file is damaged.
 
-    If it is damaged or missing, the content is a new signing key without devices.
+    For a damaged or missing file, the content is a new signing key without devices.
     """
     try:
         data = msgspec.json.decode(read_small_file(path, _MAX_FILE_BYTES), type=PairingData)

@@ -28,9 +28,9 @@ from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time,
 from web.streams import AsgiApp, deliver_events
 
 THREADS = 24
-"""Number of worker threads. A request needs one for milliseconds, a command until the board is read.
+"""Number of worker threads. A request for a page occupies a thread for milliseconds, a command until the board is read.
 
-The session has about a dozen threads. So the program has at most 40, however many pages are open.
+The session has about a dozen threads. So the program has at most 40 threads, however many pages are open.
 """
 SEND_TIMEOUT_MS = 10_000
 """Time without a TCP acknowledgement after which a connection is closed, in milliseconds (RFC 5482, TCP_USER_TIMEOUT).
