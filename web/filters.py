@@ -27,8 +27,7 @@ from web.game_summary import summaries
 from web.i18n import Texts
 
 _MAX_CACHED_SQUARES = 4096
-"""Largest number of cached squares. They suffice for hundreds of positions, because a turn changes only a few squares.
-"""
+"""Largest number of squares in the cache, enough for hundreds of positions: a turn changes only a few squares."""
 
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
 """Keys of the notices that a folder has no new picture. This is no fault of the camera."""

@@ -135,7 +135,7 @@ class Replay:
 
 
 class GameArchive:
-    """The stored games of a table. `at_table` returns the number of the game in progress, which cannot be deleted."""
+    """The stored games of a table. `at_table` returns the number of the current game, which cannot be deleted."""
 
     def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
         self.store = store

@@ -16,7 +16,7 @@ MAX_PREPARED = 4
 
 
 class ProblemReports:
-    """Prepared problem reports about stored games. The newest ones are kept, each with a random id."""
+    """Prepared problem reports about stored games. The newest reports are kept, each with a random id."""
 
     def __init__(self, archive: GameArchive, pairing: Pairing, host: HostInfo) -> None:
         self._archive = archive

@@ -24,7 +24,7 @@ from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from web.security.addresses import is_this_machine, make_client_key
 
 HEARTBEAT_INTERVAL_S = 5.0
-"""Time between heartbeats on a stream without events, in seconds. With them, both ends detect a broken connection."""
+"""Time between heartbeats on a stream without events, in seconds. Heartbeats let both ends detect a lost connection."""
 MAX_EVENTS_PER_STEP = 8
 """Number of events that are sent before the event loop handles other requests."""
 MAX_SHARED_EVENTS = 16

@@ -166,5 +166,5 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:
-    """Return the bodies of all events except `RecordImported`, which contains the lines of an imported GCG file."""
+    """Return the bodies of all events except `RecordImported`, the event with the lines of an imported GCG file."""
     return [event.body for event in events if event.body["kind"] != RecordImported.kind]

@@ -101,7 +101,7 @@ def seal_all_games(db: sqlite3.Connection) -> None:
 def find_valid_events(rows: Iterable[EventRow]) -> list[EventRow]:
     """Return the rows before the first event that is missing or not a JSON object, with checksums added.
 
-    This is for files of older versions, which have no checksums.
+    The rows come from files of older versions, which have no checksums.
     """
     valid: list[tuple[int, float, str]] = []
     for number, time, body, _ in rows:

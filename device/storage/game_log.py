@@ -235,7 +235,7 @@ class GameLog:
     def undo(self) -> str:
         """Undo all events of the last press. Raises `RulesError` if there is no press to undo.
 
-        Return an error message if this could not be saved, or an empty string.
+        Return an error message if the undo could not be saved, otherwise an empty string.
         """
         if not self._undo_stack:
             raise RulesError(get_text("nothing-to-undo"))
@@ -244,7 +244,7 @@ class GameLog:
     def redo(self) -> str:
         """Redo the press that was undone last. Raises `RulesError` if there is no press to redo.
 
-        Return an error message if this could not be saved, or an empty string.
+        Return an error message if the redo could not be saved, otherwise an empty string.
         """
         if not self._redo_stack:
             raise RulesError(get_text("nothing-to-redo"))

@@ -224,7 +224,7 @@ def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
 
 
 def _has_checksums(db: sqlite3.Connection) -> bool:
-    """Return True if the file has checksums. Files of versions 1 and 2 have none, nor an application id."""
+    """Return True if the file has checksums. Files of versions 1 and 2 have no checksums and no application id."""
     return [*read_rows(db, "PRAGMA application_id")] != [(0,)]
 
 

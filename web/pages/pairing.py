@@ -35,7 +35,7 @@ _DEVICE_NAMES = (
     ("CrOS", "Chromebook"),
     ("Linux", "Linux"),
 )
-"""Pairs of a part of the User-Agent header and the name of the device. The first match counts."""
+"""Pairs of a text in the User-Agent header and the name of the device. The first matching pair is used."""
 _HIDDEN_MODELS = ("", "K", "Mobile", "Tablet")
 """Texts that browsers send in place of the model of an Android device: Chrome `K`, Firefox `Mobile` or `Tablet`."""
 RELOAD = 205
@@ -66,7 +66,7 @@ class PairingPages:
     session: SnapshotSource
 
     def pair_form(self) -> Response:
-        """Return the form for the pairing code. It contains the code in the URL if the user scanned the QR code."""
+        """Return the form for the pairing code. A code in the query is filled in."""
         code = request.args.get("code", "")
         return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
 

@@ -32,7 +32,7 @@ Apple's systems accept (https://support.apple.com/103769).
 RENEWED_BEFORE = timedelta(days=30)
 """Remaining validity below which a certificate is replaced by a new one."""
 MAX_FORMER_NAMES = 16
-"""Largest number of former names and addresses that a new certificate keeps. They are needed for a table used in two
+"""Largest number of former names and addresses that a new certificate keeps, for a table that is used in several
 networks."""
 _MAX_FILE_BYTES = 64 * 1024
 
@@ -63,8 +63,8 @@ class OwnCertificate:
     def renew(self) -> bool:
         """Make a certificate if there is none, if it ends soon, or if it lacks a name of the machine.
 
-        Return True if the file was written. A certificate whose validity begins in the future is kept: then the clock
-        is wrong, and will be set when the machine has a network. Raises `OSError`.
+        Return True if the file was written. A certificate that is not valid yet is kept: the clock must be wrong, and
+        is corrected when the machine has a network. Raises `OSError`.
         """
         now = datetime.fromtimestamp(max(self._clock(), _find_program_time()), UTC)
         names = tuple(dict.fromkeys(filter(None, map(_normalise, self._find_names()))))

@@ -30,8 +30,8 @@ a look-up, because the machine may have a new name in another network."""
 class HostNames:
     """The host names of this machine. `configured` are additional host names, for example of a proxy.
 
-    `find_names` is quick. `find_full_name` asks the network, and takes long if the network does not answer. So it is
-    called only for a request with an unknown name, and only one request at a time waits for it.
+    `find_names` is quick. `find_full_name` asks the network, and takes long if the network does not answer. So
+    `find_full_name` is called only for requests with an unknown name, and by only one request at a time.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ def register_host_check(app: Flask, host_info: HostInfo) -> None:
 
 
 def _find_best_address(host_info: HostInfo) -> str | None:
-    """Return the best address for phones. If the request came over https, it is an https address."""
+    """Return the best address for phones: an https address if the request came over https."""
     address, port = next(reversed(host_info.addresses()), None), host_info.find_secure_port()
     return make_secure_address(address, port) if address and port and request.is_secure else address
 

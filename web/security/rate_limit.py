@@ -20,7 +20,7 @@ MAX_TRIES_ALL_CLIENTS = 30
 FIRST_PAUSE_S = 60.0
 MAX_PAUSE_S = 3600.0
 MAX_TRACKED_CLIENTS = 256
-"""Largest number of devices whose wrong codes are counted. At the limit, the one with the oldest wrong code is
+"""Largest number of devices whose wrong codes are counted. At the limit, the device with the oldest wrong code is
 forgotten."""
 
 
