@@ -3,6 +3,7 @@
 #
 #     sudo /opt/tilekeeper/host-name.sh set NAME
 #     sudo /opt/tilekeeper/host-name.sh restore
+#     /opt/tilekeeper/host-name.sh is-lost       status 0: it was named, and cloud-init has set the former name again
 #
 # On cards that Raspberry Pi Imager 2 has customised, cloud-init sets the host name again at each start, and writes
 # /etc/hosts. It reads both from the file user-data, which Imager wrote.
@@ -23,8 +24,9 @@ write_name() {
     else
         printf '127.0.1.1\t%s\n' "$1" >>"$ROOT/etc/hosts"
     fi
+    # cloud-init sets the name from its copy of the last start before it reads user-data.
     local data
-    for data in "$ROOT/boot/firmware/user-data" "$ROOT/boot/user-data"; do
+    for data in "$ROOT"/boot/firmware/user-data "$ROOT"/boot/user-data "$ROOT"/var/lib/cloud/instances/*/cloud-config.txt; do
         [ ! -e "$data" ] || sed -i "s/^hostname:.*/hostname: $1/" "$data"
     done
 }
@@ -46,8 +48,13 @@ restore_name() {
     rm -f "$FORMER" "$CLOUD_SETTINGS"
 }
 
+is_lost() { # after an older version, which named the machine and did not tell cloud-init
+    [ -d "$ROOT/etc/cloud" ] && [ ! -e "$CLOUD_SETTINGS" ] && cmp -s "$FORMER" "$ROOT/etc/hostname"
+}
+
 case ${1:-} in
     set) set_name "${2:?host-name.sh set needs a name}" ;;
     restore) restore_name ;;
+    is-lost) is_lost ;;
     *) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

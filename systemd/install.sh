@@ -54,9 +54,13 @@ read_options() {
         esac
         shift
     done
+    check_name
+    [ -z "$COUNTRY" ] || [[ $COUNTRY =~ ^[A-Z]{2}$ ]] || refuse "'$COUNTRY' is not a country code. Use two letters, such as DE"
+}
+
+check_name() {
     [ -z "$NAME" ] || [[ $NAME =~ ^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$ ]] ||
         refuse "'$NAME' cannot be the name of a machine. Use up to 63 letters, digits and hyphens"
-    [ -z "$COUNTRY" ] || [[ $COUNTRY =~ ^[A-Z]{2}$ ]] || refuse "'$COUNTRY' is not a country code. Use two letters, such as DE"
 }
 
 check_machine() {
@@ -89,19 +93,24 @@ check_machine() {
 }
 
 ask_name() {
+    NAME_LOST=''
+    ! "$SOURCE/systemd/host-name.sh" is-lost || NAME_LOST=yes
     [ -z "$NAME$KEEP_NAME" ] || return 0
     local now
     now=$(name_now)
+    if [ -L "$BASE/venv" ] && [ -z "$NAME_LOST" ]; then # an upgrade: what was chosen then stays
+        # An older version may have given this name without telling cloud-init, which would take it back.
+        if [ -e "$BASE/former-hostname" ]; then NAME=$now; else KEEP_NAME=yes; fi
+        return 0
+    fi
     NAME=tilekeeper
-    if [ -e "$BASE/former-hostname" ]; then # an upgrade: what was chosen then stays
-        NAME='' KEEP_NAME=yes
-    elif [ -n "$ASK" ] && [ "$now" != "$NAME" ]; then
+    if [ -n "$ASK" ] && [ "$now" != "$NAME" ]; then
         local answer
         read -r -p "This machine is called $now.local. Rename it to $NAME.local, also for ssh? [Y/n or another name] " answer
         case $answer in
             '' | [Yy] | [Yy]es) ;;
             [Nn] | [Nn]o) NAME='' KEEP_NAME=yes ;;
-            *) read_options --name "$answer" ;;
+            *) NAME=${answer%.local}; check_name ;;
         esac
     fi
 }
@@ -264,7 +273,12 @@ roll_back() {
         fi
     fi
     if [ -n "${NAME_WAS:-}" ]; then
-        if [ -n "$OLD" ]; then "$SOURCE/systemd/host-name.sh" set "$NAME_WAS"; else "$SOURCE/systemd/host-name.sh" restore; fi
+        if [ -n "$OLD" ] && [ -z "$NAME_LOST" ]; then
+            "$SOURCE/systemd/host-name.sh" set "$NAME_WAS"
+        else
+            "$SOURCE/systemd/host-name.sh" restore
+            [ -z "$NAME_LOST" ] || say "$NAME_WAS" >"$BASE/former-hostname" # the next upgrade still finds it lost
+        fi
     fi
     if booted; then
         systemctl daemon-reload
@@ -282,12 +296,16 @@ roll_back() {
 }
 
 name_machine() {
-    [ -n "$NAME" ] || return 0
+    if [ -z "$NAME" ]; then
+        [ -z "$NAME_LOST" ] || rm -f "$BASE/former-hostname" # the former name was chosen now
+        return 0
+    fi
     local now
     now=$(name_now)
-    [ "$now" != "$NAME" ] || return 0
-    NAME_WAS=$now
+    [ "$now" != "$NAME" ] || [ -e "$BASE/former-hostname" ] || return 0
+    [ "$now" = "$NAME" ] || NAME_WAS=$now
     "$BASE/host-name.sh" set "$NAME"
+    [ "$now" != "$NAME" ] || return 0
     booted && systemctl try-restart avahi-daemon.service
     say "this machine is now called $NAME.local, also for ssh"
 }

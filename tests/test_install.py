@@ -214,6 +214,99 @@ def test_former_name_comes_back_as_it_was(card: Path) -> None:
     assert {path: path.read_text() for path in card.rglob("*") if path.is_file()} == before
 
 
+def test_name_is_changed_in_the_copy_that_cloud_init_keeps_of_its_data(card: Path) -> None:
+    copy = card / "var/lib/cloud/instances/rpi-imager-1770411050503/cloud-config.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_text("#cloud-config\n\nhostname: raspberrypi\nmanage_etc_hosts: true\n")
+    set_host_name(card, "set", "kitchen")
+    assert copy.read_text() == "#cloud-config\n\nhostname: kitchen\nmanage_etc_hosts: true\n"
+
+
+def name_by_installer(card: Path, *options: str, answer: str | None = None, then: str = "") -> str:
+    """Run the steps of `install.sh` that name the machine, with an `answer` to their question; return what `then` says.
+
+    Without an answer nothing is asked. `then` is shell code, and the name is printed first.
+    """
+    base = card / "opt/tilekeeper"
+    base.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SYSTEMD / "host-name.sh", base)
+    steps = (SYSTEMD / "install.sh").read_text(encoding="utf-8").removesuffix('main "$@"\n')
+    steps += f"""SOURCE={SYSTEMD.parent} BASE={base}
+booted() {{ false; }}
+name_now() {{ cat {card}/etc/hostname; }}
+read_options "$@"
+ASK={"" if answer is None else "yes"}
+ask_name
+name_machine >&2
+name_now
+{then}"""
+    done = subprocess.run(
+        ["bash", "-c", steps, "install.sh", *options],
+        input=f"{answer or ''}\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TILEKEEPER_ROOT": str(card)},
+    )
+    return done.stdout
+
+
+@pytest.fixture
+def old_installation(card: Path) -> Path:
+    """A card with a version that named the machine `kitchen` and did not tell cloud-init; not started again yet."""
+    (card / "opt/tilekeeper").mkdir(parents=True)
+    (card / "opt/tilekeeper/venv").symlink_to("versions/0.0.9-1")
+    (card / "opt/tilekeeper/former-hostname").write_text("raspberrypi\n")
+    (card / "etc/hostname").write_text("kitchen\n")
+    return card
+
+
+def keeps_name(card: Path, name: str) -> bool:
+    """Whether cloud-init will leave `name` as it is."""
+    settings = card / "etc/cloud/cloud.cfg.d/99-tilekeeper.cfg"
+    return settings.exists() and f"hostname: {name}\n" in (card / "boot/firmware/user-data").read_text()
+
+
+def test_upgrade_keeps_the_name_of_an_old_installation_from_cloud_init(old_installation: Path) -> None:
+    assert name_by_installer(old_installation) == "kitchen\n"
+    assert keeps_name(old_installation, "kitchen")
+
+
+def test_upgrade_gives_the_name_again_that_cloud_init_took(old_installation: Path) -> None:
+    (old_installation / "etc/hostname").write_text("raspberrypi\n")
+    assert name_by_installer(old_installation) == "tilekeeper\n"
+    assert keeps_name(old_installation, "tilekeeper")
+
+
+def test_upgrade_asks_for_the_name_that_cloud_init_took(old_installation: Path) -> None:
+    (old_installation / "etc/hostname").write_text("raspberrypi\n")
+    assert name_by_installer(old_installation, answer="kitchen") == "kitchen\n"
+    assert name_by_installer(old_installation) == "kitchen\n"
+
+
+def test_upgrade_remembers_that_the_former_name_is_wanted(old_installation: Path) -> None:
+    (old_installation / "etc/hostname").write_text("raspberrypi\n")
+    assert name_by_installer(old_installation, answer="n") == "raspberrypi\n"
+    assert name_by_installer(old_installation) == "raspberrypi\n"
+
+
+def test_upgrade_does_not_name_a_machine_that_kept_its_name(old_installation: Path) -> None:
+    (old_installation / "etc/hostname").write_text("raspberrypi\n")
+    (old_installation / "opt/tilekeeper/former-hostname").unlink()
+    assert name_by_installer(old_installation) == "raspberrypi\n"
+
+
+def test_first_installation_names_the_machine(card: Path) -> None:
+    assert name_by_installer(card) == "tilekeeper\n"
+    assert keeps_name(card, "tilekeeper")
+
+
+def test_answered_name_leaves_the_other_options_as_they_are(card: Path) -> None:
+    options = ("--country", "DE", "--no-hotspot")
+    said = name_by_installer(card, *options, answer="kitchen", then='echo "$COUNTRY $HOTSPOT"')
+    assert said == "kitchen\nDE no\n"
+
+
 def test_name_without_cloud_init_changes_no_file_of_cloud_init(card: Path) -> None:
     shutil.rmtree(card / "etc/cloud")
     set_host_name(card, "set", "kitchen")
