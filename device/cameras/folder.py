@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -50,9 +51,10 @@ class FolderCamera:
         """Return a camera for the pictures in `folder`, in the order of file names; files may be added later.
 
         The camera skips pictures in `record`, and adds each picture that it returns to `record`. A file that was
-        overwritten with other content counts as a new picture. Raises `CameraError` if there is no such folder.
+        overwritten with other content counts as a new picture. Raises `CameraError` if there is no such folder, or if
+        it cannot be read.
         """
-        if not folder.is_dir():
+        if not _is_folder(folder):
             raise CameraError(get_text("camera-no-folder", folder))
         camera = cls(())
         camera._folder, camera._record = folder, record
@@ -126,6 +128,16 @@ class FolderCamera:
         self._shown[path.name] = written
         if self._record:
             self._record.save(self._shown)
+
+
+def _is_folder(path: Path) -> bool:
+    """Return True if `path` is a folder. Raise `CameraError` if this may not be read, as for the service in /home."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise CameraError(get_text("camera-folder-gone", path, error.strerror)) from error
 
 
 def _read_time(path: Path) -> int:

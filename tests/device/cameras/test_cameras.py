@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -143,8 +144,17 @@ def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
     folder.mkdir()
     camera = FolderCamera.from_folder(folder)
     folder.rmdir()
-    with pytest.raises(CameraError, match="Check it, then try again"):
+    with pytest.raises(CameraError, match="put the pictures in /var/lib/tilekeeper-pictures"):
         camera.still()
+
+
+def test_folder_that_may_not_be_seen_names_one_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:  # as the service is in /home, by ProtectHome=
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(CameraError, match=r"\(Permission denied\)\. .*/var/lib/tilekeeper-pictures"):
+        FolderCamera.from_folder(Path("/home/pi/pics"))
 
 
 def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
@@ -161,7 +171,7 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("folder:/nowhere/at/all", "Create it"),
+        ("folder:/nowhere/at/all", "Create it, or choose /var/lib/tilekeeper-pictures"),
         ("usb:77", "Plug it in, or list all cameras with tilekeeper cameras"),
         ("film", "Use phone, phone-stream, usb:0, folder:DIR"),
         ("folder:", "Use phone, phone-stream, usb:0, folder:DIR"),
