@@ -16,9 +16,9 @@ _TILE_ROWS: Final = ((7,), (5, 9), (3, 7, 11), (1, 5, 9, 13), (1, 4, 7, 10, 13))
 """Board rows (0..14) to use for 1 to 5 rows of tiles. They are spread out, because lighting and perspective vary over
 the board."""
 _PREFERRED_TILES_PER_ROW: Final = 10
-"""Number of tiles per row if five rows suffice; ten are easier to count than a full row."""
+"""Number of tiles per row if all tiles fit in five rows; rows of ten tiles are easier to count than full rows."""
 _MIN_MISREAD_CONFIDENCE: Final = 0.9
-"""Minimum confidence of a reading that differs from the expected letter; less certain ones are not reported."""
+"""Minimum confidence of a reading that differs from the expected letter; a less certain reading is not reported."""
 
 
 @dataclass(frozen=True, slots=True)

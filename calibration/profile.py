@@ -44,8 +44,7 @@ _EMPTY_BOARD_ARRAYS: Final = {
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Arrays without data for the colours of empty squares. They are no longer used, but earlier releases require these
-keys."""
+"""Arrays for the colours of empty squares, without data: earlier releases require these keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +55,18 @@ class ExampleConfig:
     """Maximum number of examples of each symbol; the oldest are dropped. There are several because tiles of one letter
     differ in wear and lighting."""
     bonus_nats: float = 16.0
-    """Bonus (nats) for a tile with exactly the features of an example. It is larger than the network's log-odds."""
+    """Bonus (nats) for a tile with exactly the features of an example: more than the log-odds of the letter network."""
     sharpness: float = 8.0
     """How fast the bonus for a similar example decreases with the cosine distance of the features: `exp(-sharpness *
     distance)`."""
     won_per_lost: int = 3
     min_gain: int = 6
-    """Minimum result of the test that decides whether similarity to examples is used. The result is the number of
-    examples that it corrects, minus `won_per_lost` times the number that it makes wrong. With random symbols, none of
-    600 sets of examples passed."""
+    """Minimum gain by the bonus in the leave-one-out test of the examples; if the gain is lower, the examples are not
+    used. The gain is the number of examples that the bonus corrects, minus `won_per_lost` times the number that it
+    makes wrong. In a trial, none of 600 sets of examples with random symbols reached this gain."""
     min_tile_p: float = 1e-6
-    """Minimum probability of each tile of the set before examples raise it, so that improbable tiles can be raised as
-    well."""
+    """Minimum probability of a tile before the bonus is applied; lower probabilities are raised to it. Without it, the
+    bonus could not make a very improbable tile likely."""
 
 
 _CONFIG: Final = ExampleConfig()
@@ -120,8 +119,8 @@ class TileExamples:
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
 
-        `tiles` are the letters of the set. Squares whose letter has no example are not changed: a similar letter with
-        examples would otherwise replace it.
+        `tiles` are the letters of the set. A square is not changed if its most probable letter has no example.
+        Otherwise a similar letter that has examples could replace the correct letter.
         """
         if not self.is_helpful:
             return board
@@ -160,7 +159,7 @@ class TileExamples:
         """The examples, oldest first."""
         self._predictions = predictions.select(kept)
         self.is_helpful = bool(kept) and self._does_bonus_help()
-        """True if the examples improve accuracy (tested on themselves); only then are they used."""
+        """True if the examples improve accuracy in a leave-one-out test on themselves; otherwise they are not used."""
 
     def _does_bonus_help(self) -> bool:
         """Classify each example with the help of all others; return True if accuracy improves by a clear margin."""
@@ -185,10 +184,11 @@ class TileExamples:
 
 
 def _compute_nearness(similarity: Floats, symbols: Sequence[str], names: Sequence[str]) -> Floats:
-    """Return the similarity of m tiles to the nearest example of each symbol in `names`: `(m, names)`, 0..1.
+    """Return the similarity (0..1) of m tiles to the nearest example of each of k symbols, as an array `(m, k)`.
 
-    `similarity` `(m, n)` are cosine similarities to the n examples, whose symbols are `symbols`. The result is
-    `exp(-sharpness * distance)`, and 0 for a symbol without an example.
+    `similarity` `(m, n)` are the cosine similarities of the tiles to n examples, `symbols` the symbols of these
+    examples, and `names` the k symbols. The result is `exp(-sharpness * distance)`, and 0 for a symbol without an
+    example.
     """
     near = np.exp(-_CONFIG.sharpness * (1 - similarity))
     is_own = np.array(symbols)[:, None] == np.array(names)
@@ -213,17 +213,17 @@ class ProfileError(TilekeeperError):
 
 
 class TableProfile:
-    """Profile of one table: examples of its tiles. Thread-safe.
+    """Profile of one table: examples of the table's tiles. Thread-safe.
 
-    They are loaded from the file `path`, or kept only in memory if it is None. A damaged file is renamed; then
-    `problem` has a message, and the profile is empty.
+    The examples are loaded from the file `path`; if `path` is None, they are kept only in memory. A damaged file is
+    renamed; the profile is then empty, and `problem` has a message.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
         self._path = path
         self._lock = threading.Lock()
         examples, self.problem = load_examples(path) if path else ((), "")
-        """Message about a file that could not be loaded; an empty string if there was no problem."""
+        """`problem`: message about a profile file that could not be loaded; an empty string if there was no problem."""
         self._tile_examples = TileExamples(letters or LetterNet(), examples)
 
     @property

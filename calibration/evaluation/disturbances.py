@@ -166,7 +166,7 @@ def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
 
 
 def _cover_tiles(sample: Sample, share: float, rng: Rng) -> Sample:
-    """Cover the share `share` (0..1) of each tile with a strip from a random side, in one colour for all."""
+    """Cover the share `share` (0..1) of each tile with a strip from a random side, all of one random colour."""
     image, colour = sample.image.copy(), hsv_to_bgr(rng.random(), rng.random(), rng.random())
     to_picture = homography(sample.corners)
     sides = rng.integers(4, size=len(sample.faces))

@@ -37,7 +37,7 @@ def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tupl
 
 
 def format_limits(curves: Curves, earlier: Curves | None = None) -> str:
-    """Return a Markdown table of the limits, with those of an `earlier` measurement if it is given."""
+    """Return a Markdown table of the limits; if `earlier` is given, also of the limits in this earlier measurement."""
     header = ["disturbance"]
     for kind in curves:
         header += [f"{kind}, before", f"{kind}, now"] if earlier else [kind]
@@ -59,9 +59,10 @@ def _format_cell(disturbance: Disturbance, found: Sequence[tuple[Disturbance, Se
 
 
 def load_curves(path: Path) -> Curves:
-    """Load the curves of an earlier measurement from `sweeps.json`; disturbances that no longer exist are left out.
+    """Load the curves of an earlier measurement from the file `path` (`sweeps.json`).
 
-    Raises OSError, ValueError, KeyError or TypeError if the file cannot be read or is of another kind.
+    Disturbances that no longer exist are left out. Raises OSError, ValueError, KeyError or TypeError if the file cannot
+    be read or has no curves.
     """
     by_name = {disturbance.name: disturbance for disturbance in DISTURBANCES}
     data = json.loads(path.read_text(encoding="utf-8"))

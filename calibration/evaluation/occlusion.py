@@ -36,10 +36,11 @@ def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
 
 
 def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
-    """Render and read boards with hands; count the results of `judge_squares` by coverage of the square.
+    """Render and read boards with hands; count the results of `judge_squares` for each group of squares.
 
-    `tables` is the number of boards, `pictures` the number of pictures per board, `fonts` are the fonts of the tiles.
-    Returns counts for single pictures and for merged readings, by name of the group.
+    A group is named by how much of the squares is covered, for example `one picture, clear squares`. There are groups
+    for single pictures and groups for merged readings. `tables` is the number of boards, `pictures` the number of
+    pictures per board, `fonts` are the fonts of the tiles.
     """
     reader = BoardReader()
     letters = load_tile_set("en").letters

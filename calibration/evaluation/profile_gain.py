@@ -42,8 +42,9 @@ UNTRAINED_FONTS: Final = {
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of pictures, tiles and wrongly read squares, without and with the table's profile.
+    """Counts of pictures, tiles and wrongly read squares.
 
+    Names with `_without` are counts without the table's profile, names with `_with` are counts with it.
     `new_wrong_without` and `new_wrong_with` count only empty squares and tiles that were not in earlier pictures.
     `spoiled` counts squares that are wrong only with the profile.
     """
@@ -64,10 +65,10 @@ class Tally:
 
 
 def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
-    """Read each shot without and with the profile of its table, then add the shot to the profile.
+    """Read each shot twice, first without and then with the profile of its table, and add the shot to the profile.
 
     Yields each shot with its counts. `misrecorded_share` is the share (0..1) of tiles that the profile learns with a
-    wrong letter, the reader's second choice.
+    wrong letter: the most probable wrong letter of the reading.
     """
     letters = LetterNet()
     reader = BoardReader(letter_net=letters)
@@ -101,9 +102,10 @@ def _record_face(board: BoardReading, at: int, face: str, chance: random.Random,
 
 
 def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
-    """Count the wrong squares of readings without and with (`after`) the profile; hidden squares are not errors.
+    """Count the wrong squares of two readings of a picture; hidden squares are not errors.
 
-    `faces` are the 225 true faces, `fresh` the indices of squares with new tiles.
+    `without` is the reading without the table's profile, `after` the reading with the profile. `faces` are the 225 true
+    faces, `fresh` the indices of squares with new tiles.
     """
     wrong = {at for at, face in enumerate(faces) if without.squares[at].symbol not in (face, HIDDEN)}
     still = {at for at, face in enumerate(faces) if after.squares[at].symbol not in (face, HIDDEN)}

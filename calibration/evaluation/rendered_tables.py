@@ -26,7 +26,7 @@ from vision.rendering.tile_style import random_tile_style
 from vision.training.font_list import training_fonts
 
 SQUARE_PX = 32.0
-"""Approximate side of a square in the rendered pictures, in pixels, as with a well placed camera."""
+"""Approximate side of a square in the rendered pictures, in pixels. A well placed camera gives about the same size."""
 FINAL_TILE_SHARE = 0.42
 """Share of the 225 squares that have a tile at the end of a game: 95 of 100 tiles are on the board."""
 _IMAGE_WIDTH_PX, _IMAGE_HEIGHT_PX = 1000, 760

@@ -36,7 +36,8 @@ class LevelResult:
     """Summary of the results of all pictures at one level of a disturbance.
 
     `letters` is the share (0..1) of tiles read correctly, `whole` the share of pictures with all squares correct.
-    `scored` and `asked` are shares of the `turns`. `wrong` has the names of pictures with a wrong total and no
+    `turns` is the number of pictures that show a turn. Of these pictures, `scored` is the share with a correct total
+    and no question, `asked` the share with a question. `wrong` has the names of pictures with a wrong total and no
     question.
     """
 
@@ -51,7 +52,7 @@ class LevelResult:
 
 
 Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
-"""The results by level of each disturbance, for each kind of picture (`rendered`, `photographs`)."""
+"""Results of each disturbance at each level, for each kind of picture (`rendered`, `photographs`)."""
 
 
 def measure_robustness(

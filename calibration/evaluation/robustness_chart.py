@@ -20,9 +20,11 @@ _EARLIER_COLOUR = "#b9a6cf"
 
 
 def draw_chart(curves: Curves, path: Path, earlier: Curves | None = None) -> None:
-    """Draw one panel per disturbance as a PNG file: the share of letters, and crosses at wrong totals.
+    """Draw a PNG file with one panel for each disturbance.
 
-    Each kind of picture has its own line style. The letters of an `earlier` measurement are drawn as well, if given.
+    A panel shows three shares by level: of correct letters, of scored turns and of turns with a question. A cross marks
+    a level at which a wrong total was accepted. Each kind of picture has its own line style. If `earlier` is given, the
+    shares of letters in this earlier measurement are drawn as well.
     """
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4
