@@ -50,9 +50,9 @@ def open_camera(
     `spec` is `phone`, `phone-stream`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, an address, `pi`, or `pi:1` for
     the second camera module. `mains_hz` is the frequency of the mains, with which lamps flicker.
 
-    `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
-    skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no such camera; the
-    message explains what to do.
+    `open_record` is called only for a folder. It returns the record of the pictures that a camera has already returned;
+    these pictures are skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no
+    such camera; the message explains what to do.
     """
     kind, _, where = spec.partition(":")
     if kind == "folder" and where:

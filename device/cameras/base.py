@@ -17,10 +17,10 @@ PREVIEW_HEIGHT_PX = 432
 """Smallest height of previews, in pixels. If the board fills four fifths of it, a square has 23 px: enough to tell
 letters as similar as O and Q apart."""
 BLACK_LEVEL = 6
-"""Grey level (0 to 255) of a black picture: at most one pixel value in a thousand is above it."""
+"""Grey level (0 to 255). A picture is black if at most one pixel value in a thousand is above this level."""
 
 LIGHT_CHANGE_RATIO = 1.6
-"""Ratio of two brightnesses, the larger to the smaller; if it is larger, exposure is adjusted again.
+"""Maximum ratio of two brightnesses, the larger to the smaller. Beyond this ratio, exposure is adjusted again.
 
 This happens, for example, at dusk or when a lamp is switched on.
 """

@@ -15,7 +15,7 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Time after its last change in which an unreadable file is tried again, in seconds: it may be incomplete."""
+"""Time in seconds in which an unreadable file is tried again after its last change: it may be incomplete."""
 _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 
@@ -101,7 +101,7 @@ class FolderCamera:
         return sorted((p for p in found if self._is_new(p)), key=lambda p: p.name)
 
     def _is_new(self, path: Path) -> bool:
-        """Return True if a picture was not returned yet. If only its date has changed since, record the new date."""
+        """Return True if a picture was not returned yet. If only the date of the picture changed, record the date."""
         written = _read_time(path)
         if self._shown.get(path.name, _NEVER) == written:
             return False
@@ -120,8 +120,8 @@ class FolderCamera:
     def _record_time(self, path: Path, written: int) -> None:
         """Record that the picture at `path` was returned, with its modification time `written`.
 
-        The record is saved before the turn is stored. So if the program crashes in between, the picture is not returned
-        again.
+        The record is saved before the turn is stored. So if the program crashes between the two, the picture is not
+        returned again.
         """
         if self._folder is None:
             return
@@ -149,7 +149,7 @@ def _read_time(path: Path) -> int:
 
 
 def _digest_file(path: Path) -> bytes:
-    """Return a digest of the content of a file, or of no content if it cannot be read."""
+    """Return the SHA-256 digest of the content of a file, or empty bytes if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, hashlib.sha256).digest()

@@ -9,11 +9,11 @@ from device.catalogue import get_text
 
 
 class PictureNeededError(CameraError):
-    """Error if no picture was received for this turn: a player must take one with a phone."""
+    """Error for a turn without a received picture: a player must take a picture with a phone."""
 
 
 class PhoneCamera:
-    """A camera that returns each picture sent by a phone once; it takes none itself, also between turns."""
+    """A camera that returns each picture sent by a phone once. It takes no pictures itself and has no previews."""
 
     live = False
 
@@ -25,7 +25,7 @@ class PhoneCamera:
         return f"<PhoneCamera: {'no picture' if self._image is None else 'a picture'}>"
 
     def receive_picture(self, image: Image) -> None:
-        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`; it replaces an unused one."""
+        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`; it replaces an earlier picture."""
         self._image = image
 
     def still(self) -> Frame:

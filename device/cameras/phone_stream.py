@@ -27,12 +27,12 @@ from engine.errors import TilekeeperError
 from vision.photo import PhotoError, decode_photo
 
 PHONE_TIMEOUT_S = 3.0
-"""Time without a picture, in seconds; if it is exceeded, the phone counts as gone and the players get a notice.
+"""Maximum time without a picture, in seconds. After this time, the phone counts as gone and the players get a notice.
 
-The camera is checked more often, so that players get the notice within five seconds.
+The camera is checked at least every two seconds, so that the players get the notice within five seconds.
 """
 STILL_TIMEOUT_S = 8.0
-"""Time limit for the arrival of a requested picture, in seconds; a slow Wi-Fi needs it for a megabyte."""
+"""Maximum time until a requested picture has arrived, in seconds: long enough for a megabyte over a slow Wi-Fi."""
 MAX_PICTURE_AGE_S = 10.0
 """Maximum age of a picture that a player has taken, in seconds; an older one is not used for a turn."""
 
@@ -41,7 +41,7 @@ PHONE_LEFT_MESSAGE = get_text("camera-phone-left")
 
 
 class PhoneInUseError(TilekeeperError):
-    """Error for a phone that cannot become the camera, because the phone with the name `device` is it already."""
+    """Error for a phone that cannot become the camera, because the phone named `device` is already the camera."""
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -49,7 +49,7 @@ class PhoneInUseError(TilekeeperError):
 
 
 class StreamEndedError(TilekeeperError):
-    """Error for a picture from a phone that is no longer the camera; `device` is the phone that is, or empty."""
+    """Error for a picture from a phone that is no longer the camera; `device` is the present camera, or empty."""
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -67,8 +67,8 @@ class _Picture:
 class PhoneStreamCamera:
     """A live camera whose pictures arrive from one phone at a time; safe for several threads.
 
-    Requests from the phone call `start`, the `receive_` methods and `stop`. These only store the data; the caller of
-    `still` or `preview` decodes it. `clock` returns seconds, and `wait` waits on a condition for a number of seconds.
+    Requests from the phone call `start`, the `receive_` methods and `stop`. These methods only store the JPEG data;
+    `still` and `preview` decode it. `clock` returns seconds, and `wait` waits on a condition for a number of seconds.
     """
 
     live = True
@@ -112,7 +112,7 @@ class PhoneStreamCamera:
             return self._stream
 
     def receive_preview(self, stream: str, data: bytes) -> int | None:
-        """Keep a small picture (JPEG data) of the phone; return the number of the full picture to send, or None.
+        """Keep a small picture (JPEG data); return the number of the full picture that the phone must send, or None.
 
         Raises `StreamEndedError`.
         """
@@ -189,7 +189,8 @@ class PhoneStreamCamera:
     def _wait_for(self, find: Callable[[], _Picture | None], until: float) -> _Picture:
         """Wait until the function `find` returns a picture instead of None, and return that picture.
 
-        Raises `CameraError` at the time `until` (s), when the phone is gone, and when the camera is closed.
+        Raises `CameraError` if there is no picture at the time `until` (s), if the phone is gone, or if the camera is
+        closed.
         """
         while True:
             if self._is_closed:

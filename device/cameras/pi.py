@@ -59,7 +59,7 @@ AF_FOCUSED = 2
 FLICKER_MANUAL = 1
 """Value of libcamera's control `AeFlickerMode` that makes exposures multiples of `AeFlickerPeriod`."""
 IDLE_INTERVAL_S = 1.0
-"""Interval between two pictures, in seconds; if it is longer, the sensor runs slowly."""
+"""Maximum time between two pictures, in seconds, at full frame rate. After a longer time, the frame rate is reduced."""
 FRAME_US, IDLE_FRAME_US = 33_333, 100_000
 """Shortest time of a frame in microseconds during a game (`FRAME_US`) and while idle (`IDLE_FRAME_US`). Without a
 limit, some sensors give 56 frames a second."""
@@ -191,7 +191,7 @@ class PiCamera(Closeable):
             raise self._record_failure(error) from error
 
     def _adapt_frame_rate(self, camera: Any) -> None:
-        """Slow the sensor down while fewer than one picture a second is needed, which saves heat and load."""
+        """Reduce the sensor's frame rate while fewer than one picture a second is needed, for less heat and load."""
         now = self._clock()
         is_idle, self._last_capture = now - self._last_capture > IDLE_INTERVAL_S, now
         frame_us = IDLE_FRAME_US if is_idle else FRAME_US

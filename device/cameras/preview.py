@@ -9,7 +9,7 @@ from device.cameras import open_camera
 from device.cameras.base import CLOSED_MESSAGE, Camera, CameraError, Image
 
 IDLE_S = 5.0
-"""Time without a request, in seconds, before the camera is closed: the page that shows its pictures was left."""
+"""Time without a request, in seconds, after which the camera is closed, because the page with its pictures was left."""
 
 OpenCamera = Callable[[str], Camera]
 
@@ -66,7 +66,7 @@ class CameraPreview:
 
 
 class _PreviewedCamera:
-    """The camera that `source` names; it is opened for its first picture, after the camera `before` was closed."""
+    """The camera that `source` names. It is opened for its first picture, after the camera `before` was closed."""
 
     def __init__(self, source: str, opener: OpenCamera, before: _PreviewedCamera | None) -> None:
         self.source = source
@@ -78,7 +78,7 @@ class _PreviewedCamera:
         """Lock that the thread holds while it uses the camera; `close` does not wait for it."""
 
     def take_picture(self) -> Image:
-        """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if the camera is closed meanwhile."""
+        """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if `close` is called in between."""
         with self._use:
             if self._before is not None:
                 self._before.close()

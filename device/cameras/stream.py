@@ -31,7 +31,7 @@ class StreamCamera(Closeable):
     """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
 
     Decoding every frame would take more than half a core of a Raspberry Pi 4. So a frame is decoded only if a caller
-    waits for it, and for a preview only at half the size and in grey.
+    waits for it. For a preview, the frame is decoded in grey and at half the size.
 
     `open_capture` opens the stream, and opens it again after it has ended; it returns None on failure. `where` names
     the camera in its `repr`. Raises `CameraError` with the text `missing_message` if the camera cannot be opened. A
@@ -70,7 +70,7 @@ class StreamCamera(Closeable):
     def preview(self) -> Frame:
         """Return the first frame that arrives after the call, in grey and at half the size.
 
-        Raises `CameraError`, without waiting if the newest frame is too old.
+        Raises `CameraError`. If the newest frame is older than `FRAME_TIMEOUT_S`, the error is raised without waiting.
         """
         newest = self._newest_time
         if newest is not None and time.monotonic() - newest > FRAME_TIMEOUT_S:

@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 1920, 1080
 SETTLE_S = 2.0
 """Time for the camera to adjust exposure and focus automatically, in seconds."""
 LOCK_DELAY_S = 0.3
-"""Time after locking the exposure, in seconds. All frames after that certainly have the locked exposure."""
+"""Time after the exposure was locked, in seconds, until every new frame certainly has the locked exposure."""
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
@@ -72,7 +72,7 @@ class UsbCamera(StreamCamera):
             self._locked_brightness = None
 
     def _open(self, device: str) -> cv2.VideoCapture | None:
-        """Open the device and set its controls, which a camera forgets when it is unplugged. Return None on failure."""
+        """Open the device and set its controls, which a camera loses when it is unplugged. Return None on failure."""
         capture = _open_device(device)
         if capture is not None:
             self._controls.adjust_automatically(self._mains_hz)
