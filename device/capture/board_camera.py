@@ -2,7 +2,7 @@
 
 `BoardCamera` takes pictures, reads the board in them and tracks the board's location. `CameraMonitor` reports faults of
 the camera and detects when the board has come to rest. For this it takes a small preview picture a few times a second
-and compares it with the one before, without a neural network.
+and compares it with the previous preview, without a neural network.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Capture:
 class AdvanceReading:
     """A reading of the board at rest that was made before a caller asked for it.
 
-    The reading is valid while later previews match `reference`. `before` and `after` are the tracker of the board
-    before and after the reading.
+    The reading is valid while later previews match `reference`. `before` is the tracker of the board before the
+    reading, `after` the tracker after the reading.
     """
 
     capture: Capture
@@ -104,8 +104,8 @@ class BoardCamera:
     def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
         """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.
 
-        If the board still looks as in the reading `advance`, that reading and its picture are returned at once. This is
-        not done if the tracked corners have changed. `tiles` are the letters of the tile set.
+        If the board still looks as in the reading `advance`, that reading and its picture are returned at once.
+        `advance` is not used if the tracked corners have changed since. `tiles` are the letters of the tile set.
         """
         with self._lock:
             usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
@@ -182,7 +182,7 @@ class BoardCamera:
                 self._tracker = self._tracker.confirm(reading.corners, reading.memory)
 
     def mark_location_unreliable(self) -> None:
-        """Search the whole next picture for the board; called after an implausible reading."""
+        """Search the whole of the next picture for the board, because the last reading was implausible."""
         with self._lock:
             self._tracker = self._tracker.mark_unreliable()
 
@@ -197,7 +197,7 @@ class BoardCamera:
             self._tracker = tracker.place_corners(corners, image_shape)
 
     def forget_corners(self) -> None:
-        """Discard all known corners of the board, placed ones too, so that the whole next picture is searched."""
+        """Discard all corners of the board, also placed ones, so that the whole of the next picture is searched."""
         with self._lock:
             self._tracker = self._tracker.reset()
 
@@ -224,7 +224,7 @@ class RestDetector:
         self._thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since = 0.0
         self.still_s = 0.0
-        """Time without motion before the last picture, in seconds."""
+        """Time without motion up to the last picture, in seconds."""
 
     def update(self, image: Image, now: float) -> bool:
         """Add a picture that was taken at time `now` (s); return True if the board is at rest."""
@@ -244,8 +244,8 @@ def wait_for_rest(
 ) -> bool:
     """Wait until nothing moves in the previews of the camera, at most `MAX_WAIT_S` seconds.
 
-    The wait ends early if `is_enough` returns True for a preview, and only then is True returned. It also ends if
-    `wait`, which sleeps for a number of seconds, returns True. Raises `CameraError`.
+    If `is_enough` returns True for a preview, the wait ends at once and True is returned. In all other cases, False is
+    returned. The wait also ends if `wait`, which sleeps for a number of seconds, returns True. Raises `CameraError`.
     """
     detector, deadline = RestDetector(MIN_STILL_S), clock() + MAX_WAIT_S
     while (frame := camera.preview()) is not None:
@@ -277,23 +277,23 @@ IDLE_CHECK_INTERVAL_S = 2.0
 MAX_FRAME_AGE_S = 1.5
 """Age of the newest frame in seconds; if it is greater, the camera counts as stalled."""
 MIN_SCENE_REST_S = 0.08
-"""Time without motion, in seconds, before `CameraMonitor` takes a still: the interval of two previews."""
+"""Time without motion, in seconds, before `CameraMonitor` takes a still: just less than `MOTION_CHECK_INTERVAL_S`."""
 MIN_REST_S = 0.4
 """Time without motion, in seconds, before `CameraMonitor` regards the board as at rest."""
 LONG_REST_S = 5.0
-"""Time of rest, in seconds, before the board is compared with the recorded tiles; most players have pressed by then."""
+"""Time at rest, in seconds, before the board is compared with the recorded tiles; most players press sooner."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class CameraMonitor:
     """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
-    `report_trouble` gets the message of a fault, and None when the camera works again. `on_motion` gets True when
-    something begins to move, and False at rest. After a motion that changed the look of the board, three functions are
-    called in turn:
+    `report_trouble` gets the message of a fault, and None when the camera works again. `on_motion` gets True at the
+    beginning of a motion, and False at rest. If the board looks different after a motion, three functions are called:
 
     - `on_scene`, with a still and two previews, as soon as the board has stopped moving;
-    - `on_rest`, with the still, after `MIN_REST_S` seconds, and `on_long_rest`, with a preview, `LONG_REST_S` later.
+    - `on_rest`, with this still, when the board has been at rest for `MIN_REST_S` seconds;
+    - `on_long_rest`, with a preview, `LONG_REST_S` seconds after `on_rest`.
 
     `is_idle` returns True while the camera may be used, and `is_in_play` while a game is in play.
     """
@@ -380,7 +380,7 @@ class CameraMonitor:
     def _handle_rest(self, preview: Frame) -> None:
         """Take a still when the board has stopped moving and looks different, and pass it to `on_scene` and `on_rest`.
 
-        A hand that pauses over the board counts as a different look, so the board is read again when the hand is gone.
+        The board also looks different if a hand pauses over it, so the board is read again when the hand is gone.
         """
         last_rest, last_scene, now = (
             self._last_rest_thumbnail,

@@ -1,10 +1,11 @@
 """Compare previews, square by square, to find out whether the board at rest has changed since it was read.
 
-The largest difference is measured twice. In boxes of a seventh of a square, even letters as similar as O and Q differ
-by a quarter of the contrast between print and tile. Boxes of one square show a tile in the colour of its square.
+The largest difference between two previews is measured in boxes of two sizes. In boxes of a seventh of a square, even
+letters as similar as O and Q differ by a quarter of the contrast between print and tile. Boxes of one square show a
+tile in the colour of its square.
 
-Previews of the same scene differ by noise, which depends on camera and light. It is measured for each reference. Any
-doubt counts as a change: much noise, few pixels, another size.
+Previews of the same scene differ by noise, which depends on camera and light. The noise is therefore measured for each
+reference preview. Any doubt counts as a change: much noise, few pixels, another size.
 """
 
 from __future__ import annotations
@@ -37,15 +38,14 @@ class SceneConfig:
     margin_squares: float = 0.5
     """Margin around the grid that is also compared, in squares; it shows hands, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
-    """Side of the boxes in which small differences, such as those between letters, are measured. In squares; at least 3
-    px."""
+    """Side of the boxes for small differences, such as those between letters, in squares; at least 3 px."""
     noise_factor: float = 1.5
     """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
     min_difference: float = 4.0
     """Difference in boxes of `box_squares` that is always allowed, because of invisible changes of the exposure."""
     max_difference_contrast: float = 0.12
-    """Largest mean difference between two pictures of the same scene in a box of `box_squares`, as a share of the
-    contrast. If a D lies where an O was, the difference is 0.2 or more."""
+    """Largest difference that may be allowed in boxes of `box_squares`, as a share of the contrast. A D in place of an
+    O causes a difference of 0.2 or more."""
     min_mean_difference: float = 1.5
     """Difference in boxes of one square that is always allowed, even without noise."""
     max_mean_difference: float = 3.0
@@ -62,7 +62,7 @@ class RestScene:
 
 
 class SceneReference:
-    """Preview of a board that was read. Later previews are compared with it. Immutable."""
+    """Preview of the board at the time of a reading, with which later previews are compared. Immutable."""
 
     def __init__(self, scene: RestScene, corners: Floats, config: SceneConfig = SceneConfig()) -> None:
         """Use the second preview of `scene` as the reference, and measure the noise between its two previews.
@@ -85,7 +85,7 @@ class SceneReference:
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:
-        """Return True if a preview certainly shows the same board as this one; False in case of doubt."""
+        """Return True if a preview certainly shows the same board as the reference; return False in case of doubt."""
         if self._limits is None or preview.shape != self._shape:
             return False
         return bool((self._measure_difference(preview) <= self._limits).all())

@@ -1,7 +1,7 @@
 """The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
 
-The press is that of the end-turn button. If a player forgets it, two turns are ended with a single press. A key frame
-may then show the first play alone, so that the two turns can be separated.
+The press is that of the end-turn button. If a player forgets to press the button, the next press ends two turns. A key
+frame may then show the first play alone, so that the two turns can be separated.
 
 A photograph contains its reading, so that the two are never separated. The reading is a JSON text in a comment segment
 of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
@@ -43,17 +43,18 @@ MAX_KEY_FRAMES = 6
 """Largest number of key frames that are kept between two presses; older key frames are discarded."""
 KEY_FRAME_JPEG_QUALITY = 92
 MIN_STABLE_S = 3.0
-"""Seconds that the board must stay unchanged for the tiles on it to be a possible complete play.
+"""Minimum time without a change of the board, in seconds, for its new tiles to count as a complete play.
 
 Players who place the tiles of a play one by one change the board more often.
 """
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""The same for a play with a word that is not in the word list: the player may still be thinking."""
+"""Minimum time in seconds, in place of `MIN_STABLE_S`, for a play with an unlisted word: the player may still be
+thinking."""
 
 MIN_STORED_PROBABILITY = 0.001
 """Minimum probability of a symbol to be stored as a candidate of a square."""
 MAX_COMMENT_BYTES = 65_533
-"""Largest size of a comment in a JPEG, in bytes: 16 bits give the length of a segment, including themselves."""
+"""Maximum size of a comment in a JPEG, in bytes: a segment has a 16-bit length, which includes its own two bytes."""
 _START, _JFIF, _COMMENT = b"\xff\xd8", b"\xff\xe0", b"\xff\xfe"
 
 _Candidate = tuple[Annotated[str, Meta(min_length=1, max_length=4)], Annotated[float, Meta(ge=0, le=1)]]
@@ -69,7 +70,7 @@ class KeyFrame:
     thumbnail: npt.NDArray[np.float32]
     """Small version of the picture from `make_thumbnail`, for detecting motion."""
     reverted_at: float = inf
-    """Time at which the new tiles of this key frame had been removed again; infinity if they were not."""
+    """Time of the picture in which the new tiles of this key frame are gone again; infinity without such a picture."""
 
     def decode_image(self) -> Image:
         """Return the picture, `(H, W, 3) uint8 BGR`."""
@@ -90,7 +91,8 @@ class KeyFrameBuffer:
     def add(self, frame: Frame) -> None:
         """Add a picture as a key frame, unless it looks like the picture of the last reading.
 
-        If it does look like it, the new tiles were removed again; the newest key frame is then marked as reverted.
+        If the two pictures look alike, the new tiles were removed again, and the newest key frame is marked as
+        reverted.
         """
         thumbnail = make_thumbnail(frame.image)
         if self._reference is not None and not has_moved(self._reference, thumbnail):
@@ -135,8 +137,8 @@ def find_extended_play(
 ) -> tuple[PlayMade, PlayMade] | None:
     """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
 
-    Then one player may have made the first play, and the next player the second one with the remaining tiles.
-    `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
+    The first play has the tiles in the key frame. The second play has the remaining tiles, and is made by the next
+    player. `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
     """
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:
@@ -156,11 +158,10 @@ def find_extended_play(
 
 
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
-    """Return the square of a new tile that may belong to the last play, because its reading missed the tile.
+    """Return the square of a new tile that the reading of the last play may have missed; None if there is no such tile.
 
-    A key frame shows this tile at an end of the last play, without the other tiles of the new play `play`. Return None
-    if there is no such tile. `stable_readings` are readings of key frames, with the seconds for which the board
-    remained unchanged.
+    A key frame shows this tile at an end of the last play, without the other tiles of the new play `play`.
+    `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
     """
     last = game.turns[-1] if game.turns else None
     if last is None or last.play is None or not last.stands:
@@ -176,7 +177,7 @@ def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[Bo
 
 
 def _find_single_play(inference: Inference) -> PlayMade | None:
-    """Return the play of an inference that is certain and consists of this play only; otherwise return None."""
+    """Return the play if an inference is certain and has one play as its only event; otherwise return None."""
     plays = filter_plays(inference.events)
     return plays[0] if inference.is_certain and len(inference.events) == len(plays) == 1 else None
 
@@ -186,8 +187,8 @@ def split_turns(
 ) -> Inference | None:
     """Infer two turns from the last reading and a key frame that shows only the first play.
 
-    If there are several such key frames, the newest is used, because an older one may show an incomplete play.
-    `key_frame_readings` are in the order of their times. Return None if there is none.
+    If there are several such key frames, the newest is used, because an older one may show an incomplete play. If there
+    is no such key frame, return None. `key_frame_readings` are in the order of their times.
     """
     for reading in reversed(key_frame_readings):
         first = _find_single_play(infer_play(game, reading, history))
@@ -206,7 +207,7 @@ MARGIN_SQUARES = 0.5
 """Margin around the grid in the rectified picture, in squares."""
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
-"""A square is marked as doubtful if the reading gives its recorded symbol a probability below this one."""
+"""Minimum probability of a square's recorded symbol in the reading; below it, the square is marked as doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +325,7 @@ def add_reading(jpeg: bytes, reading: BoardReading) -> bytes:
 
 
 def find_reading(jpeg: bytes) -> BoardReading | None:
-    """Return the reading in the comment of a JPEG, or None if it has no valid reading."""
+    """Return the reading in the comment of a JPEG, or None if the JPEG has no comment with a valid reading."""
     with suppress(PIL.UnidentifiedImageError, OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError):
         comment = PIL.Image.open(io.BytesIO(jpeg), formats=["JPEG"]).info.get("comment", b"")
         stored = msgspec.json.decode(comment, type=_StoredReading)

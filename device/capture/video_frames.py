@@ -23,7 +23,7 @@ DEFAULT_FRAMES_PER_S = 10.0
 
 
 class VideoError(TilekeeperError):
-    """A video that cannot be read; the message gives the reason and the remedy on one line."""
+    """Error for a video that cannot be read; the message gives the reason and the remedy on one line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
