@@ -302,7 +302,10 @@ class Appliance:
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
 
     def open_settings(self, store: GameStore) -> SettingsAccess | None:
-        """Return the page's access to the settings file; limits of stored pictures change without a restart."""
+        """Return the page's access to the settings file, or None without a settings file.
+
+        Changed limits of stored pictures take effect without a restart.
+        """
         if self._settings_file is None:
             return None
 

@@ -50,7 +50,7 @@ def describe_machine() -> str:
 
 
 def find_program_version() -> str:
-    """Return the version of the installed program, or a text that it is not installed."""
+    """Return the version of the installed program; if it is not installed, return a text that says so."""
     from device.doctor import System
     from device.doctor.program import collect_versions
 

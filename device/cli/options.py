@@ -259,7 +259,7 @@ def make_board_reader() -> BoardReader:
 def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, TableProfile]:
     """Return a reader that adapts to the tiles of one table, and the table profile that it uses.
 
-    The profile is saved in `folder`; if that is None, it is in memory only. Raises `UserError`.
+    The profile is saved in `folder`. If `folder` is None, the profile is kept only in memory. Raises `UserError`.
     """
     from calibration.profile import ProfiledReader, TableProfile
     from vision.net import ModelError

@@ -164,7 +164,7 @@ def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
 def find_page_addresses(host: str, port: int) -> list[str]:
     """Return the URLs of the page; the last one is the best for phones.
 
-    It has a numeric address, because some phones cannot resolve the host name.
+    The last URL has a numeric address if possible, because some phones cannot resolve the host name.
     """
     if host and host not in _ALL_ADDRESSES:
         return [f"http://{f'[{host}]' if ':' in host else host}:{port}"]

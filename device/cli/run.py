@@ -90,7 +90,7 @@ def has_game_options(args: argparse.Namespace) -> bool:
 
 
 def make_settings_file(args: argparse.Namespace) -> SettingsFile:
-    """Return the settings file that the page may change, with the settings that the command line replaces."""
+    """Return the settings file that the page may change, with a list of the settings that options replace."""
     given = {path: f"--{name}" for name, path in OVERRIDABLE_SETTINGS.items() if getattr(args, name, None) is not None}
     return SettingsFile(args.settings or find_settings_file() or user_settings_file(), given)
 

@@ -36,7 +36,7 @@ START_TIMEOUT_S = 5.0
 
 
 class NoBrokerError(TilekeeperError):
-    """Error if Mosquitto is not installed or does not start."""
+    """Error for a broker that cannot run, because Mosquitto is not installed or does not start."""
 
 
 @contextmanager
@@ -70,11 +70,11 @@ def _is_open(port: int) -> bool:
 
 
 class DemoHall:
-    """Ten tables that play recorded games, one after the other, on one thread named `demo-hall`.
+    """Ten tables, all on one thread named `demo-hall`. Each table plays recorded games, one after the other.
 
-    They accept the first hall that offers its key. The director's pairings become the players of the next game. It
-    waits up to `START_WAIT_S` seconds for the director to start the clocks. At the start of the demo, the last two
-    tables are waiting.
+    The tables accept the first hall that offers its key. The players of a table's next game are those of the director's
+    pairing. A new game waits up to `START_WAIT_S` seconds for the director to start the clocks. At the start of the
+    demo, the last two tables are waiting.
     """
 
     def __init__(self, broker: HallSettings, count: int = TABLE_COUNT, seed: int = 1) -> None:

@@ -37,7 +37,7 @@ THINKING_TIME_S = 2.0
 SCORE_DISPLAY_TIME_S = 3.0
 """Seconds, at speed 1, between the score of a play and the next play, so that viewers can see the score."""
 PRESS_TIME_S = 4.0
-"""Time, at speed 1, in which a viewer may press *End turn* after a play, in seconds; then the demo presses it."""
+"""Seconds, at speed 1, in which a viewer may press *End turn* after a play. After this time, the demo presses it."""
 GAME_PAUSE_S = 15.0
 EVENING_AGES_DAYS = (22, 15, 8)
 """Ages, in days, of the finished games that are in the history when the demo starts."""
@@ -167,7 +167,7 @@ class Demo:
         return board
 
     def _end_turn(self) -> None:
-        """End the turn unless a viewer does so in time."""
+        """Wait `PRESS_TIME_S` seconds (at speed 1) for a viewer to end the turn; if no viewer does, end it."""
         before = self.session.state
         self._pace.wait(PRESS_TIME_S)
         try:
@@ -177,7 +177,7 @@ class Demo:
                 self.session.submit(EndTurn()).result()
 
     def _wait_for_reading(self) -> None:
-        """Wait until a turn that takes long to read, as on a slow machine, is read, or the demo is stopped."""
+        """Wait until the turn is read or the demo is stopped. Reading may take long on a slow machine."""
         while (question := self.session.state.question) and question.key == "not-read-in-time":
             if self._stop.is_set():
                 return
@@ -242,7 +242,7 @@ def _face_of(tile: Tile | None) -> str:
 
 
 def _choose_answer(question: Question, truth: Board) -> int:
-    """Return the index of the answer that agrees with the board `truth`, or of the second one if none does."""
+    """Return the index of the answer that agrees with the board `truth`, or of the second answer if none agrees."""
     true_faces = tuple(_face_of(truth[square]) for square in question.squares)
     answers = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
     return answers.index(true_faces) if true_faces in answers else min(1, len(question.answers) - 1)

@@ -18,8 +18,7 @@ throttles itself."""
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""Offset, in bits, between a flag for the present and the flag that says whether the same has happened since the start.
-"""
+"""Distance, in bits, between two flags of a problem: that it is present, and that it has occurred since the start."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 
@@ -115,7 +114,7 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the machine's clock is synchronised. If it is wrong, only the dates of games are wrong."""
+    """Check that the machine's clock is synchronised. A wrong clock only makes the dates of games wrong."""
     subject = Subject("date")
     answer = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if answer is None or answer.status:

@@ -20,11 +20,12 @@ OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
 """A pixel is overexposed from grey level `OVEREXPOSED_LEVEL` on. If more than the share `MAX_OVEREXPOSED_SHARE` of the
 board is overexposed, there is glare."""
 GOOD_SQUARE_PX = 32.0
-"""Pixels per square that are enough: more do not improve readings. Letters are read at 28 pixels (docs/reading.md)."""
+"""Size of squares in pixels that is enough; larger squares do not improve readings. Letters are read at 28 pixels
+(docs/reading.md)."""
 MIN_SQUARE_PX = 24.0
 """Minimum size of squares in pixels; letters on smaller ones are often confused."""
 SOFT_EDGE_WIDTH = 0.10
-"""Maximum width of edges in a sharp picture, as a fraction of a square; with wider ones, the picture is soft."""
+"""Maximum width of edges in a sharp picture, as a fraction of a square; wider edges mean a soft picture."""
 MIN_CONFIDENCE = 0.9
 """Minimum confidence of a reading; if it is lower, the square counts as doubtful."""
 

@@ -152,7 +152,7 @@ def is_service_installed(system: System) -> bool:
 
 
 def find_service_account(system: System) -> UserAccount | None:
-    """Return the account of the service's user; None if it does not exist, or no service is installed."""
+    """Return the account of the service's user, or None if the user or the service does not exist on this machine."""
     return system.find_account(SERVICE_USER) if is_service_installed(system) else None
 
 
@@ -169,10 +169,11 @@ def check_access(system: System, subject: Subject, devices: Iterable[str], group
 
 
 def find_read_problem(system: System, path: Path) -> str:
-    """Return why the service cannot read a file or folder, as the end of a sentence; empty if there is no problem.
+    """Return why the service cannot read a file or folder, or an empty string if there is no problem.
 
-    A missing file counts as no problem. The permissions of the service's user are checked, because the doctor itself
-    runs as root, which can read everything.
+    The reason is the end of a sentence, such as `cannot be read by the user ...`. A missing file counts as no problem.
+    The permissions of the service's user are checked, because the doctor itself runs as root, which can read
+    everything.
     """
     account = find_service_account(system)
     if account is None:
@@ -280,8 +281,8 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
 def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> Iterator[Finding]:
     """Run SQLite's `quick_check` on the database. The table must be stopped.
 
-    The database is opened as `immutable`, so that SQLite creates no files beside it. `shown` is its path in messages,
-    and `aside` the remedy if the file is damaged.
+    The database is opened as `immutable`, so that SQLite creates no files beside it. `shown` is the path of the
+    database in messages, and `aside` the remedy for a damaged database.
     """
     try:
         store = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)

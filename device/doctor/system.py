@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from device.cameras import Image
 
 COMMAND_TIMEOUT_S = 15.0
-"""Time after which a command that does not end is stopped, in seconds."""
+"""Maximum running time of a command in seconds. A command that takes longer is stopped."""
 _COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service may lack sbin
 
 

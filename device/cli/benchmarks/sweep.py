@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
-"""Share of turns with a question; if a level of disturbance has a larger one, it is reported."""
+"""Share of turns with a question; if the share is larger, the level of disturbance is reported."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -159,9 +159,9 @@ def _format_level(level: LevelResult) -> str:
 
 
 def _format_asking_levels(levels: list[LevelResult], plain: float) -> str:
-    """Return a text with the levels of disturbance from which the table asks about many turns.
+    """Return a text with the weakest levels of a disturbance at which the table asks about many turns.
 
-    Levels are on both sides of the neutral level `plain`, so there may be two.
+    There may be two levels, one on each side of the neutral level `plain`.
     """
     asks = [level.level for level in levels if level.turns and level.asked > MIN_ASKED_SHARE and level.level != plain]
     below, above = [v for v in asks if v < plain], [v for v in asks if v > plain]

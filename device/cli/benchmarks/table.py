@@ -2,10 +2,10 @@
 
 The latency is the time from the press of a button to the score on the page. A recorded game is played on a simulated
 table, whose pictures are JPEGs at 30 frames per second, as from a USB camera. Networks, session, store on disk, panel
-and page are those of `tilekeeper run`. The score is read from the page's event stream over loopback. The button is
-pressed when the board has been at rest for a second, the same with a camera whose stills take 400 ms, and while a hand
-leaves the board. With --memory, many turns are played with a fake camera and reader, and the memory of the program is
-measured.
+and page are those of `tilekeeper run`. The score is read from the page's event stream over loopback. The latency is
+measured in three cases: a board at rest for a second, the same board with stills that take 400 ms, and a hand that
+leaves the board during the press. With --memory, many turns are played with a fake camera and reader, and the memory of
+the program is measured.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
 
 
 class _PageClient:
-    """Client of the page's event stream, like a phone; it records when each number of events was first shown."""
+    """Client of the page's event stream, like a phone. It records when the page first showed each number of events."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
@@ -295,13 +295,13 @@ class _PageClient:
         if self._response.status != 200:
             raise RuntimeError(f"the page's stream answers {self._response.status}")
         self._first_shown: dict[int, float] = {}
-        """Time at which the page first showed the game with a number of events, by that number."""
+        """Time (`time.monotonic()`) at which the page first showed a game, by the game's number of events."""
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="phone", daemon=True)
         self._thread.start()
 
     def wait_for_events(self, events: int) -> float:
-        """Wait until the page shows a game with `events` events. Return the time of that (`time.monotonic()`)."""
+        """Wait until the page shows a game with at least `events` events; return the time (`time.monotonic()`)."""
         with self._changed:
             if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
                 raise RuntimeError(f"{events} events did not come to the page")
