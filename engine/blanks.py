@@ -19,8 +19,8 @@ def unnamed_blanks(state: State) -> tuple[Square, ...]:
 def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the letters that make every word through the blank on `square` valid, in alphabetical order.
 
-    A second unnamed blank in such a word may stand for any letter. If no letter makes all words valid (the play is a
-    phony), return all letters of the tile set.
+    If a word has a second unnamed blank, that blank may stand for any letter. If no letter makes all words valid (the
+    play is a phony), return all letters of the tile set.
     """
     words = [word for turn in state.turns if turn.stands for word in turn.words if square in word.squares]
     letters = state.tiles.letters

@@ -44,7 +44,7 @@ def _format_row(board: Board, row: int) -> str:
 
 
 def _format_tile(tile: Tile | None) -> str:
-    """Return the letter, in lower case for a blank, in brackets if it has several characters."""
+    """Return a tile in CGP: its letter (lower case for a blank, in brackets if it has several characters), or `?`."""
     if tile is None or tile.is_unnamed:
         return "?"
     letter = tile.letter.lower() if tile.is_blank else tile.letter

@@ -94,7 +94,10 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
 
 
 def _correct_score(ledger: Ledger, turns: Sequence[Turn], number: int, score: int) -> Ledger:
-    """Return the ledger with a corrected score, in points, of a turn or of a player in a position."""
+    """Return the ledger with a corrected score, in points, of turn `number`.
+
+    If the turn belongs to a position from which the game started, correct the player's points in the position.
+    """
     at = _find_ledger_index(turns, number)
     entry = ledger[at]
     if not isinstance(entry.event, PositionEntered):
@@ -109,7 +112,7 @@ def _find_end_index(ledger: Ledger) -> int:
 
 
 def _change_event(ledger: Ledger, at: int, event: StateEvent) -> Ledger:
-    """Return the ledger with another event in an entry, whose corrected score is kept."""
+    """Return the ledger with another event at the index `at`. A corrected score of the replaced event is kept."""
     return replace_at(ledger, at, replace(ledger[at], event=event))
 
 

@@ -140,7 +140,7 @@ def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
 
 
 def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:
-    """Return the letters that a player still has of the rack in the position from which the game started, or None."""
+    """Return the letters that are left of a player's rack in the position from which the game started, or None."""
     own = [turn for turn in state.turns if turn.player == player]
     if not own or own[0].kind is not TurnKind.POSITION or any(turn.kind in _MID_TURN_KINDS for turn in own):
         return None

@@ -11,16 +11,16 @@ class TilekeeperError(Exception):
 
 
 class NotationError(TilekeeperError, ValueError):
-    """Invalid notation of a square, a word, a tile or an event."""
+    """Error for an invalid notation of a square, a word, a tile or an event."""
 
 
 class UnknownTileSetError(NotationError):
-    """Unknown name of a tile set. The message lists the available tile sets."""
+    """Error for an unknown name of a tile set. The message lists the available tile sets."""
 
 
 class UnknownLayoutError(NotationError):
-    """Unknown name of a board layout. The message lists the available layouts."""
+    """Error for an unknown name of a board layout. The message lists the available layouts."""
 
 
 class RulesError(TilekeeperError, ValueError):
-    """An event or a setting that the rules do not allow."""
+    """Error for an event or a setting that the rules do not allow."""

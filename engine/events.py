@@ -73,8 +73,8 @@ class PositionEntered:
     """A position from which the game starts, before the first turn: the tiles on the board and the points so far.
 
     `totals` (points) has one entry for each player. `to_move` is the player whose turn is next. `racks` has the letters
-    on each player's rack, or nothing for an unknown rack; it is empty if all are unknown. Racks are given only if the
-    bag is empty: then the unplayed letters at the end of the game can be computed.
+    on the rack of each player. An unknown rack has no letters; if all racks are unknown, `racks` is empty. Racks are
+    given only if the bag is empty: then the unplayed letters at the end of the game can be computed.
     """
 
     kind: ClassVar[str] = "position"
@@ -167,7 +167,7 @@ class SquareCorrected:
 
     The correction changes the play that covered the square. If no play covered it, the tile is added to the play of
     turn number `turn`, or to the last play if `turn` is None. `told` is True for a correction by a player; later
-    readings do not change such a square again.
+    readings do not change the square again.
     """
 
     kind: ClassVar[str] = "square-corrected"
@@ -251,9 +251,10 @@ class RecordImported:
 class QuestionDeferred:
     """A question that the players answer later. The `count` events before this event are provisional.
 
-    Each of `answers` has the events that replace the provisional events, and `texts` describe the answers. `chosen` is
-    the answer in effect. `squares` are the squares in question, and `seen` the symbols that were read there with at
-    least the probability `confidence`.
+    `answers` are the possible answers, `texts` their descriptions, and `chosen` is the index of the answer in effect.
+    The events of an answer replace the provisional events. `squares` are the squares in question. `seen` are the
+    symbols that were read on the squares that distinguish the answers, and `confidence` is the lowest probability of
+    these symbols.
     """
 
     kind: ClassVar[str] = "question-deferred"

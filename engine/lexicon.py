@@ -54,7 +54,7 @@ class WordList(Protocol):
 
 
 class LexiconError(NotationError):
-    """Data that is not a word list. The message explains how to fix the file."""
+    """Error for data that is not a word list. The message explains how to fix the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class Lexicon:
     def from_bytes(cls, name: str, data: bytes, excluded_counts: Mapping[str, int] = MappingProxyType({})) -> Lexicon:
         """Return the word list from the bytes of a compiled list, as `to_bytes` returns. Raises `LexiconError`.
 
-        Do not pass data that may be damaged without a check such as a checksum: marisa-trie verifies only the header,
-        and a damaged trie can crash the interpreter.
+        First verify data that may be damaged, for example with a checksum. marisa-trie verifies only the header, and a
+        damaged trie can crash the interpreter.
         """
         try:
             if not is_compiled(data):

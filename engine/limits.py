@@ -22,14 +22,14 @@ MAX_GCG_EVENTS: Final = 500
 The number is limited because all events are computed again for each corrected score.
 """
 MAX_TIME_PENALTY: Final = 600
-"""Largest time penalty, in points, that is imported without a notice: an hour of overtime at 10 points a minute.
+"""Maximum time penalty, in points, that is imported without a notice: an hour of overtime at 10 points a minute.
 
-The largest of 1,000 published games is 30 points.
+The largest penalty in 1,000 published games is 30 points.
 """
 MAX_CHALLENGE_POINTS: Final = 100
-"""Most points for one challenge that are imported without a notice: 10 points for each word of the longest play.
+"""Maximum points for one challenge that are imported without a notice: 10 points for each word of the longest play.
 
-A play of nine tiles has up to ten words. The largest number in 1,000 published games is 10 points.
+A play of nine tiles has up to ten words. The largest number of points in 1,000 published games is 10.
 """
 
 MAX_LEXICON_BYTES: Final = 64_000_000
@@ -67,7 +67,7 @@ The limit is higher than `MAX_PICTURE_PIXELS` because such a picture is reduced 
 """
 
 MAX_UPLOADED_PHOTO_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of a photograph that a phone sends: 3 MB from the page's script, 12 MB without script."""
+"""Maximum size of a photograph that a phone sends. Usual sizes are 3 MB with the page's script, and 12 MB without."""
 
 MAX_PREVIEW_BYTES: Final = 256 * 1024
 """Maximum size of a small picture that a phone on a stand sends. Pictures of boards have about 30 kB."""

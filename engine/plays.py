@@ -96,7 +96,7 @@ class Play:
         return tuple([square for square, _ in self.tiles])
 
     def with_tile(self, square: Square, tile: Tile) -> Play:
-        """Return the play with `tile` on a newly covered square, in place of its tile there or as one more tile."""
+        """Return the play with `tile` on `square`, instead of the play's tile there or as an additional tile."""
         return Play.from_tiles({**dict(self.tiles), square: tile}, dict(self.rearranged))
 
     def apply_to(self, board: Board) -> Board:

@@ -227,8 +227,8 @@ def find_challengeable_turn(state: State) -> Turn | None:
 def find_withdrawn_turn(state: State) -> Turn | None:
     """Return the turn of the play that was just withdrawn, whose tiles may still be on the board, otherwise None.
 
-    Under `ChallengeRule.VOID` one press may end two turns of which the first is withdrawn, so there it may also be the
-    turn before the last play.
+    Under `ChallengeRule.VOID`, one press may end two turns, and the first of them may be withdrawn. So under this rule
+    the withdrawal may also be the last turn but one.
     """
     for line in reversed(state.turns[-2 if state.rules.challenge is ChallengeRule.VOID else -1 :]):
         if line.kind is TurnKind.WITHDRAWN and line.target is not None:

@@ -31,8 +31,7 @@ Other blanks are written in lower case, which an apostrophe does not have. No ke
 _BLANK_MARK = "*"
 """Sign after a letter that marks a blank, for scripts without lower case (Hebrew, Arabic)."""
 _RARE_INTERVAL = 16
-"""If a text has at most one character to fold in this number of characters, only those are replaced, which is faster.
-"""
+"""Interval in characters. If the characters to fold are rarer, `TileSet.fold` replaces only them, which is faster."""
 # Other spellings of letters: ligatures, the Greek final sigma, the Hebrew final letters, the Arabic letter yeh without
 # dots, and the apostrophes of keyboards and word lists.
 _SPELLINGS = str.maketrans(

@@ -129,7 +129,7 @@ def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
 
 
 def _apply_position(state: State, event: PositionEntered, entry: int) -> State:
-    """Return the state after a position. Each player gets a score sheet line; the player who begins has the first."""
+    """Return the state after a position. Each player gets a score sheet line, first the player who begins."""
     beginner, count = state.to_move, len(state.players)
     state = set_up_position(state, event)
     for player in ((beginner + n) % count for n in range(count)):

@@ -172,10 +172,10 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
 
 
 def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
-    """Return the index at which to insert the line of a turn: at the end, but for a withdrawal directly after its play.
+    """Return the index at which to insert the line of a turn.
 
-    Other players may have passed or exchanged tiles before the play was withdrawn. GCG has these lines after the
-    withdrawal.
+    A withdrawal is inserted directly after its play, all other turns at the end. Other players may have passed or
+    exchanged tiles before the play was withdrawn. GCG has these lines after the withdrawal.
     """
     at = len(entries)
     while turn.kind is TurnKind.WITHDRAWN and at and entries[at - 1].player != turn.player:

@@ -210,7 +210,7 @@ class _Reader:
     def _read_event(self, number: int, line: str) -> None:
         """Read an event line.
 
-        The program ScrabScrap writes a space after `>` and no racks, and its positions have letters for rows.
+        The program ScrabScrap writes a space after `>` and omits the racks. Its positions have letters for rows.
         """
         self.first_event_line = self.first_event_line or number
         match = _EVENT.match(line)

@@ -78,9 +78,9 @@ def replay(
     """Replay a recorded game. Never raises an exception: errors in the record are in the `problems` of the result.
 
     If `tiles` or `board_layout` is None, the pragmas of the file decide. Without a pragma, the English tile set and the
-    standard layout are tried first. If many recorded scores are wrong with them, all layouts and all tile sets with the
-    letters of the file are tried. One that makes nearly all scores correct is used, and a note says so. If `rules` is
-    None, the rules are those that the file describes (`find_variants`).
+    standard layout are tried first. If many recorded scores are then wrong, all layouts and all tile sets with the
+    letters of the file are tried. A tile set and layout that make nearly all scores correct are used, and a note says
+    so. If `rules` is None, the rules are those that the file describes (`find_variants`).
     """
     rules = rules or find_variants(record)
     if not board_layout and (unknown := find_unknown_board(record)):
@@ -227,7 +227,7 @@ class _Replayer:
         return points if lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawal as in old files: score +0, and the total before the withdrawn play."""
+        """Return True for a withdrawal as in old files, with the score +0 and the total before the withdrawn play."""
         return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:

@@ -97,7 +97,7 @@ def _attach_file(game: Game, file: Record) -> Game:
 def _infer_rules(record: Record, tiles: TileSet) -> Rules:
     """Return the rules in the description of the file, extended to allow the recorded events.
 
-    Such events are challenges, unplayed letters, overtime and changes of tiles on the board.
+    The extensions are for challenges, unplayed letters, overtime and changes of tiles on the board.
     """
     entries = record.entries
     changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}

@@ -48,7 +48,7 @@ def check_entry(
 
 
 def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
-    """Yield a text for each number in an event that no real game has and that no other check finds."""
+    """Yield a text for each impossible number in an event, except for numbers that another check finds."""
     if entry.kind is TurnKind.TIME and -entry.score > MAX_TIME_PENALTY:
         text = "a time penalty of {0} points: an hour of overtime costs {1} points"
         yield make_message("gcg-time", text, -entry.score, MAX_TIME_PENALTY)

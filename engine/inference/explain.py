@@ -48,13 +48,14 @@ class Explanation:
     `game` is the game after `events`. If nothing happened, `events` is empty. `likelihood` (0..1) is relative to the
     other explanations of the same reading; the sum of the likelihoods is at most 1.
 
-    The squares that the events do not explain, or explain with doubts (an old tile is one that was recorded before):
+    Squares that the events do not explain, or explain with doubts (old tiles were recorded before the reading):
 
-    - `leftover_squares`: a tile that belongs to no play. `status` has the defects of these tiles as one play.
-    - `missing_squares`: an old tile is not visible. `misread_squares`: an old tile is clearly read as another tile.
-    - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids to remove, exchange or move
-      it.)
-    - `unsure_squares`: the letter of a new tile is in doubt.
+    - `leftover_squares`: squares of tiles that belong to no play. `status` has the defects of these tiles as one play.
+    - `missing_squares`: squares of old tiles that are not visible.
+    - `misread_squares`: squares of old tiles that are clearly read as another tile.
+    - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids to remove, exchange or move old
+      tiles.)
+    - `unsure_squares`: squares of new tiles whose letter is in doubt.
     - `covered_squares`: hidden squares at the ends of a play, so the word may be longer.
 
     `is_waiting` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
@@ -247,7 +248,7 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
 
 
 def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
-    """Return the history for the next call. It starts again with this reading on squares whose tile changed."""
+    """Return the history for the next call; on squares whose tile changed, it begins with this reading."""
     after = best.game.board
     changed = set(before.board.differences(after))
     fresh = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed).log_likelihoods

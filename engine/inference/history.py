@@ -106,8 +106,8 @@ class Evidence:
 
     `false_readings` has earlier readings of squares that looked like a tile by mistake (print or a stain).
     `has_marked_blanks` is True if players may write the letter of a named blank on the tile; that letter is then also a
-    correct reading of the blank. `early_squares` are squares whose tiles were already there at the last reading, if no
-    turn was recorded from it (`ReadingHistory.find_early_squares`).
+    correct reading of the blank. `early_squares` are the squares of new tiles that may already have been on the board
+    at the last reading (`ReadingHistory.find_early_squares`).
     """
 
     reading: BoardReading
@@ -120,7 +120,8 @@ class Evidence:
     def empty_log_likelihoods(self) -> tuple[float, ...]:
         """The log-likelihood (nats) that each square is empty.
 
-        If a square was read as a tile by mistake before, the same reading does not speak against empty.
+        A repeated false reading (`false_readings`) hardly reduces the log-likelihood, because print or a stain stays on
+        its square.
         """
         likelihoods = [
             empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
@@ -131,9 +132,10 @@ class Evidence:
         return tuple(map(log, likelihoods))
 
     def _repeated_false_probability(self, square: Square) -> float:
-        """Return how much of the tile probability of a square repeats an earlier false reading (0..1).
+        """Return the part (0..1) of a square's tile probability that repeats an earlier false reading.
 
-        This is the sum, over all tile symbols, of the lower of the earlier and the present probability.
+        This is the sum over all tile symbols. For each symbol, the lower of the earlier and the present probability
+        counts.
         """
         if square not in self.false_readings:
             return 0.0
@@ -142,7 +144,7 @@ class Evidence:
 
     @cached_property
     def _old_board_log_likelihoods(self) -> tuple[float, ...]:
-        """The log-likelihood (nats) of each square to be the same as on the old board."""
+        """The log-likelihood (nats) that each square is the same as on the old board."""
         values = list(self.empty_log_likelihoods)
         for square in self.old_board.occupied_squares():
             tile, read = self.old_board.tile(square), self.reading.squares[square]
@@ -171,7 +173,7 @@ class Evidence:
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
-        """The squares clearly read as a tile, without those where the same tile was read by mistake before."""
+        """The squares that are clearly read as a tile. Tiles that repeat an earlier false reading are left out."""
         chances = {square: self.reading.occupancy[square][2] for square in self.candidate_squares}
         return frozenset(
             [s for s, tile in chances.items() if tile - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY]
@@ -185,7 +187,7 @@ class Evidence:
         return sum(values)
 
     def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
-        """Return the log-likelihood (nats) of `tile`, the recorded or a new one, on a square; None is no tile."""
+        """Return the log-likelihood (nats) that `tile` is on a square; None means that the square is empty."""
         if tile is None:
             return self.empty_log_likelihoods[square]
         if tile == self.old_board[square]:
@@ -225,7 +227,7 @@ class Evidence:
 
 
 def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> dict[str, float]:
-    """Return the log-likelihood of each possible symbol of an old tile, increased by one more reading."""
+    """Return the log-likelihoods of an old tile's possible symbols: `before` plus those of one more reading."""
     symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
     never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
     return {s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
@@ -238,13 +240,13 @@ class ReadingHistory:
     - `log_likelihoods`: for each square, the symbols in the readings, each with the sum of its log-likelihoods (nats).
       An old tile without an entry counts as read once, clearly and correctly.
     - `false_readings`: readings of empty squares that showed a tile by mistake. The tile had no neighbour.
-    - `faint_tiles`: squares that the last reading shows as empty, with their tile probability, if this is at least
-      `MIN_FAINT_PROBABILITY`.
+    - `faint_tiles`: tile probabilities of squares that the last reading shows as empty. Probabilities below
+      `MIN_FAINT_PROBABILITY` are left out.
     - `strange_count`: number of consecutive readings that do not match this game's board.
     - `turn_count`: number of turns recorded before the last reading; None before the first reading.
 
-    The history is not stored with the events, so it is empty after a restart. A misread tile is then corrected one
-    reading later, and the question about a false reading is asked again.
+    The history is not stored with the events, so it is empty after a restart. After a restart, a misread tile is
+    corrected one reading later, and the question about a false reading is asked again.
     """
 
     log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
@@ -254,10 +256,10 @@ class ReadingHistory:
     turn_count: int | None = None
 
     def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
-        """Return the squares of new tiles in `reading` that may already have been there at the last reading.
+        """Return the squares of new tiles in `reading` that may already have been on the board at the last reading.
 
-        That is the case if the last reading had the same symbol there, the square was hidden, or its tile probability
-        was at least `MIN_EARLIER_TILE_PROBABILITY`. If a turn was recorded from the last reading, return an empty set.
+        At the last reading, these squares had the same symbol, were hidden, or had a tile probability of at least
+        `MIN_EARLIER_TILE_PROBABILITY`. If a turn was recorded from the last reading, return an empty set.
         """
         if self.turn_count != len(game.turns):
             return frozenset()
@@ -271,16 +273,17 @@ class ReadingHistory:
         return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
-        """Return the false readings, except those beside a tile that may have been there at the last reading.
+        """Return the false readings, except those beside an early tile.
 
-        Such a tile is probably real: it had no neighbour only because the last reading missed that neighbour.
-        `early_squares` are the squares of the tiles that may have been there, from `find_early_squares`.
+        Early tiles may have been on the board at the last reading; `early_squares` are their squares
+        (`find_early_squares`). A false reading beside an early tile is probably a real tile: it had no neighbour only
+        because the last reading missed the early tile.
         """
         missed = {square for square in early_squares if square not in self.false_readings}
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
 
     def with_early_tile(self, square: Square) -> ReadingHistory:
-        """Return a copy of this history, according to which a tile may have been on `square` at the last reading."""
+        """Return a copy of this history in which a tile may have been on `square` at the last reading."""
         return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:

@@ -62,9 +62,9 @@ _MAX_NUDGE_SQUARES = 2  # maximum distance that a tile slips, in squares
 class Hypothesis:
     """Events that may explain a reading, and the game after these events.
 
-    `log_prior` is in nats. `moved_tiles` are pairs of the old and the new square of a tile. `lying_board` is the board
-    with the tiles of a withdrawn play if they are still there, otherwise None. `note` describes a hypothesis without
-    events.
+    `log_prior` is in nats. `moved_tiles` are pairs of the old and the new square of a tile. If the tiles of a withdrawn
+    play are still on the board, `lying_board` is the board with these tiles, otherwise None. `note` describes a
+    hypothesis without events.
     """
 
     game: Game
@@ -186,10 +186,11 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
 
 
 def _order_log_prior(base: Hypothesis, play: Play) -> float:
-    """Return the log-prior (nats) of one more play, given the tiles that may have been there at the last reading.
+    """Return the log-prior (nats) of one more play, given the early tiles (`early_squares` of the evidence).
 
-    If there are such tiles (`early_squares`), a player may have ended a turn then, although no turn was recorded. This
-    makes a second play likelier if the first play has these tiles, and less likely if only the second play has them.
+    Early tiles may already have been on the board at the last reading. So a player may have ended a turn at that time,
+    although no turn was recorded. A second play is likelier if the first play has the early tiles, and less likely if
+    only the second play has them.
     """
     early = base.evidence.early_squares
     before = [event.play for event in base.events if isinstance(event, PlayMade)]
@@ -227,7 +228,7 @@ def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
 
 
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
-    """Return corrections of recorded tiles that this reading contradicts, as do all readings in `history` together.
+    """Return corrections of recorded tiles that this reading and the combined readings in `history` contradict.
 
     Tiles that a player has named or corrected are not changed.
     """
@@ -284,7 +285,7 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an unexplained tile belongs to an earlier play, whose reading missed it.
+    """Yield hypotheses in which an unexplained tile belongs to an earlier play, in whose reading it was missed.
 
     The tile may also belong to the position from which the game started.
     """
@@ -302,9 +303,9 @@ def find_overlooked_turn(state: State, square: Square) -> int | None:
 
 
 def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
-    """Return True if a tile on `square` may have been placed in `turn` and missed by its reading.
+    """Return True if a tile on `square` may have been placed in `turn` and missed in the reading of that turn.
 
-    A position has a line for each player, of which only the first counts.
+    A position has one turn for each player. Only the first of these turns counts.
     """
     if turn.kind is TurnKind.POSITION:
         return turn.number == 0 and any(state.board[near] for near in NEIGHBOURS[square])
@@ -326,9 +327,9 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events in which a player replaced the last play with another one after pressing the button.
+    """Return the events for the case that a player replaced the last play with another one after pressing the button.
 
-    They have the same result on the board as `events`: a withdrawal of the last play, and a play of the next player.
+    `events` must be a withdrawal of the last play and a play of the next player: the result on the board is the same.
     For other `events`, and if the rules do not allow the new play in place of the last one, return no events.
     """
     last = game.turns[-1] if game.turns else None

@@ -122,7 +122,7 @@ def tile_from_face(face: str) -> Tile:
 def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
     """Return one play of all new tiles that are clearly read. The play may be illegal.
 
-    If there are no such tiles, return None.
+    If no new tile is clearly read, return None.
     """
     squares = [square for square in sorted(evidence.clear_tile_squares) if state.board[square] is None]
     if not squares:

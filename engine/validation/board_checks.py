@@ -41,9 +41,9 @@ from engine.state import TurnKind, find_withdrawn_turn
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_ORIENTATION_CONFIDENCE = 0.99
-"""Probability of the orientation; if it is lower and few tiles are on the board, the players are asked."""
+"""Minimum probability of the orientation of a board with few tiles. If it is lower, the players are asked."""
 MIN_OFFSET_CONFIDENCE = 0.99
-"""Probability that the grid is not one square off; if it is lower and few tiles are on the board, the players are
+"""Minimum probability that the grid is not one square off on a board with few tiles. If it is lower, the players are
 asked."""
 _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
@@ -58,11 +58,11 @@ MAX_FIRST_PLAYS = 2
 """Maximum number of plays in the first picture of a game. With more, the game may have begun before the first picture.
 """
 MIN_NEW_TILE_PROBABILITY = 0.02
-"""Probability of a new tile; if it is higher, the players are asked to confirm a pass."""
+"""Minimum probability of a new tile for which the players are asked to confirm a pass."""
 
 
 def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if most old tiles are gone. The game may be over, or the next game may begin."""
+    """Ask whether the game is over, if several old tiles are gone. The next game may also begin."""
     reading, game = proposal.reading, proposal.game
     if reading is None or game.is_over:
         return
@@ -81,7 +81,7 @@ def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if the reading contradicts the old tiles. The picture may show another board or be unusable."""
+    """If a reading contradicts the old tiles, ask the players: the picture may show another board or be unusable."""
     reading, game = proposal.reading, proposal.game
     if reading is None or game.is_over or game.rules.rearrange or game.rules.recycle:
         return
@@ -95,10 +95,10 @@ def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if the game starts from this board, because the first picture shows more than a few plays.
+    """Ask whether the game starts from this board, because the first picture shows more than a few plays.
 
-    This is the case if there are too many tiles or more than `MAX_FIRST_PLAYS` plays, or if plays do not explain the
-    tiles. No turns are inferred then. The points so far are 0 until the players enter them.
+    The reasons are too many tiles, more than `MAX_FIRST_PLAYS` plays, or tiles that plays do not explain. If the
+    players confirm, no turns are inferred, and the points so far are 0 until the players enter them.
     """
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:
@@ -120,7 +120,10 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players if the events do not explain all new tiles, or if there are more than `MAX_PLAYS` plays."""
+    """Ask about the new tiles if the events do not explain them or have too many plays.
+
+    The limits are `MAX_UNEXPLAINED_TILES` and `MAX_PLAYS`.
+    """
     reading = proposal.reading
     if reading is None:
         return
@@ -135,7 +138,7 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which side of the board is the top, if too few tiles show it."""
+    """Ask which side of the board is the top, if too few tiles show the orientation."""
     reading = proposal.reading
     if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
         return
@@ -146,7 +149,7 @@ def check_orientation(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_offset(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the play is on the correct squares, if too few tiles show whether the grid is one square off."""
+    """Ask whether the play is on the correct squares, if too few tiles show the offset of the grid."""
     reading = proposal.reading
     if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
         return
@@ -267,7 +270,8 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask the players before a misread tile on the board is corrected, once for each square.
 
-    Until the answer, the recorded tile counts. But if its confidence was low when it was placed, the correction counts.
+    Until the answer, the recorded tile counts. If the recorded tile had a low confidence when it was placed, the
+    correction counts until the answer.
     """
     reading, game, questions = proposal.reading, proposal.game, proposal.question_history
     if reading is None or not proposal.events:
@@ -291,7 +295,10 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a tile that was missed before belongs to an earlier play. Until then, it counts there."""
+    """Ask whether a tile that was missed before belongs to an earlier play.
+
+    Until the answer, the tile counts as part of that play.
+    """
     game, questions = proposal.game, proposal.question_history
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     if added and not all(event.square in questions.open_squares for event in added):

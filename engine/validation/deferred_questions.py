@@ -48,9 +48,9 @@ from engine.validation.void_plays import withdraw_void_plays
 MAX_OPEN_QUESTIONS = 3
 """Maximum number of deferred questions. If the players defer one more, the oldest question is closed."""
 MIN_SETTLING_LOG_ODDS = log(20)
-"""Log-odds (nats) between the two best answers; if a reading gives more, it settles the question."""
+"""Minimum log-odds (nats) between the two most likely answers for a reading to settle the question."""
 MIN_SETTLING_CONFIDENCE = 0.99
-"""Probability of a symbol with which a second reading confirms a doubtful first reading."""
+"""Minimum confidence of a second reading for it to confirm the doubtful symbols of the first reading."""
 
 
 def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
@@ -73,8 +73,8 @@ def find_provisional_turns(game: Game) -> frozenset[int]:
 def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:
     """Return the events that defer a question about the last `question.count` events of a game.
 
-    The number of the question and the symbols that `reading` shows on its squares are filled in. If there are then too
-    many open questions, the oldest one is closed.
+    The number of the question is filled in, and the symbols that `reading` shows on the squares that distinguish the
+    answers. If more than `MAX_OPEN_QUESTIONS` questions would be open, the oldest question is closed.
     """
     question = _number_question(game, question)
     if reading is not None:
@@ -131,7 +131,7 @@ def answer_deferred_question(
 
 @dataclass(frozen=True, slots=True)
 class _TurnShift:
-    """Change of the turn numbers by a late answer that has `added` more turns than before (fewer if negative).
+    """Change of the turn numbers by a late answer that has `added` turns more than before (negative: fewer turns).
 
     The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces.
     """
@@ -225,7 +225,7 @@ def settle_questions(
 def _find_settled_answer(
     game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
 ) -> int | None:
-    """Return the answer that a new reading gives to a question, or None if it gives none."""
+    """Return the index of the answer that a new reading gives to a question, or None if the reading does not decide."""
     if _is_blank_named(game, question):
         return question.chosen
     before = _find_game_before(game, question)
@@ -254,7 +254,7 @@ def _find_game_before(game: Game, question: QuestionDeferred) -> Game:
 
 
 def _is_blank_named(game: Game, question: QuestionDeferred) -> bool:
-    """Return True if the question asked for the letter of a blank, and that blank is named now or gone."""
+    """Return True if the question asked for the letter of a blank, and the blank is now named or not on the board."""
     squares = {event.square for events in question.answers for event in events if isinstance(event, BlankNamed)}
     tiles = [game.board[square] for square in squares]
     return bool(squares) and not any(tile is not None and tile.is_unnamed for tile in tiles)
@@ -263,7 +263,10 @@ def _is_blank_named(game: Game, question: QuestionDeferred) -> bool:
 def _explain_after_answers(
     game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
 ) -> Mapping[int, Hypothesis]:
-    """Return the best hypothesis for a reading after each answer. Answers that are not possible are left out."""
+    """Return the best hypothesis for a reading after each answer, by index of the answer.
+
+    Answers that are not possible are left out.
+    """
     scores: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
@@ -277,7 +280,10 @@ def _explain_after_answers(
 
 
 def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
-    """Return True if the squares have other symbols than when the question was asked, or no doubtful ones any more."""
+    """Return True if a reading of the squares differs from the reading when the question was asked.
+
+    It differs if it has other symbols, or if a doubtful symbol is certain now.
+    """
     reads = [reading.squares[square] for square in squares]
     if tuple(read.symbol for read in reads) != question.seen:
         return True

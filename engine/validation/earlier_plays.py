@@ -1,7 +1,7 @@
-"""Check if tiles of a new play belong to the previous play.
+"""Check whether tiles of a new play belong to the previous play.
 
-The reading of the previous play may have missed a tile. Or its player pressed the button before all tiles were on the
-board, added the others, and pressed again.
+The reading of the previous play may have missed a tile. Or the previous player pressed the button before all tiles were
+on the board, added the remaining tiles, and pressed again.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from engine.validation.play_checks import find_end_squares, find_unlisted_words
 
 
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if all tiles of the new play, or a tile at one of its ends, belong to the previous play.
+    """Ask whether tiles of the new play belong to the previous play: all tiles, or one at an end of the previous play.
 
     All tiles may belong to the previous play if they turn its unlisted word into a valid word, or if its player has
-    pressed the button again. A single tile may belong to it if the earlier reading may have missed the tile.
+    pressed the button again. A single tile may belong to it if the tile turns an unlisted word into a valid word, or if
+    the earlier reading may have missed the tile.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
     if event is None or last is None or last.player == event.player:
@@ -60,19 +61,19 @@ class _MovedTiles:
 
     @property
     def longer_play(self) -> Play:
-        """The previous play, with these tiles added."""
+        """The previous play with the moved tiles added."""
         return Play.from_tiles({**dict(self.last.placements), **self.tiles})
 
     def has_listed_words(self) -> bool:
-        """Return True if all words of the previous play are listed, once these tiles are added."""
+        """Return True if all words of the previous play are listed after the moved tiles are added."""
         return self._is_listed(self.longer_play)
 
     def is_completion(self) -> bool:
-        """Return True if the tiles turn a previous play with an unlisted word into one with only listed words."""
+        """Return True if the moved tiles complete the previous play: its unlisted words become listed words."""
         return self.has_listed_words() and not self._is_listed(Play(self.last.placements))
 
     def make_events(self) -> tuple[Event, ...] | None:
-        """Return the events that add the tiles to the previous play, or None if the rules do not allow this."""
+        """Return the events that add the moved tiles to the previous play, or None if the rules do not allow this."""
         game = self.proposal.game
         if check_play(replace(game.state, board=self.board_before), self.longer_play):
             return None
@@ -86,8 +87,8 @@ class _MovedTiles:
     def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:
         """Return the options of the question, the most likely option first.
 
-        If no tile is left for the new play, the next player has either passed by pressing the button, or not played
-        yet.
+        If no tile is left for the new play, there are two options: the next player has passed by pressing the button,
+        or has not played yet.
         """
         moved = [Option(events)]
         if len(self.tiles) == len(self.event.play.tiles):
@@ -105,7 +106,7 @@ class _MovedTiles:
 
 
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:
-    """Yield sets of tiles of the new play that may belong to the previous play: first all of them, then single ones."""
+    """Yield sets of tiles of the new play that may belong to the previous play: first all tiles, then single tiles."""
     together = _MovedTiles(proposal, last, event, dict(event.play.tiles))
     if together.is_pressed_again or together.is_completion():
         yield together

@@ -97,7 +97,7 @@ class Finding:
 class QuestionHistory:
     """The questions asked before. The players are asked about each word and each old tile only once.
 
-    - `words`: the unlisted words in earlier questions. Only these are kept for the next game.
+    - `words`: the unlisted words in earlier questions. Only the words are kept for the next game.
     - `squares`: squares of old tiles in earlier questions.
     - `open_squares`: squares of questions about plays that were not answered yet.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.

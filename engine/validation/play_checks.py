@@ -111,7 +111,7 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_blank(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which letter a new blank stands for (rule 6), or if the tile is a letter that was read as a blank."""
+    """Ask which letter a new blank stands for (rule 6), or whether the tile is a letter that was read as a blank."""
     event = proposal.single_play
     blanks = [square for square, tile in event.play.tiles if tile.is_unnamed] if event else []
     if event is None or not blanks:
@@ -127,7 +127,7 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a new letter is a blank with a letter written on it. Such a tile scores no points."""
+    """Ask whether a new letter is written on a blank, which scores no points."""
     event, reading = proposal.single_play, proposal.reading
     if event is None or reading is None:
         return
@@ -173,7 +173,10 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a tile at an end of the main word was missed. The tile must be possible and make a valid word."""
+    """Ask whether a tile at an end of the main word was missed.
+
+    Only tiles that make a legal play are offered. If words may be looked up, all words of the play must be valid.
+    """
     event, reading, words = proposal.single_play, proposal.reading, _get_open_words(proposal)
     if event is None or reading is None:
         return

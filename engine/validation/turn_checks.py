@@ -16,7 +16,7 @@ from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
-    """Report a new turn of a player who is not to move, or the later plays that are out of turn after a correction."""
+    """Report a turn of a player who is not to move; after a correction, the later plays that are out of turn."""
     game, after = proposal.game, proposal.game_after
     for event in proposal.events:
         if isinstance(event, PlayMade | Passed | Exchanged):
@@ -32,11 +32,11 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_seat(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whose turn it was if the button or phone that ended the last turn is that of another player.
+    """Ask whose turn it was, if another player's button or phone ended the last turn.
 
     If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
-    question is answered. A play may also be two: the player before forgot the button, and the next one lengthened the
-    word.
+    question is answered. The play may also be the plays of two players: the first player forgot the button, and the
+    second player lengthened the word.
     """
     game, seat = proposal.game, proposal.seat
     turns = [event for event in proposal.events if isinstance(event, PlayMade | Passed | Exchanged)]
@@ -58,7 +58,7 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
-    """Return the events with the last turn made by `seat`, and the turns before by the players before `seat`.
+    """Return the events with the last turn made by `seat`, and the earlier turns by the players before `seat`.
 
     The players who were skipped have passed.
     """
@@ -77,10 +77,10 @@ def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event
 
 
 def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
-    """Yield the two plays of different players that may be the single proposed play, the longest first play first.
+    """Yield pairs of plays by two players that together may be the proposed play, the longest first play first.
 
-    The first play has consecutive tiles of the play, and both have only listed words. If words are looked up only after
-    a challenge, yield nothing, because the question would say which words are listed.
+    The first play has consecutive tiles of the proposed play, and both plays have only listed words. If words are
+    looked up only after a challenge, yield nothing, because the question would say which words are listed.
     """
     game, words, event = proposal.game, proposal.words, proposal.single_play
     if event is None or len(proposal.events) > 1 or event.play.rearranged or words is None:
@@ -99,7 +99,7 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
 
 
 def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return two plays with their players exchanged, or no events if that is not legal.
+    """Return two plays with their players exchanged, or no events if one of the exchanged plays is not legal.
 
     If neither play depends on the other, the board does not show which player made which play.
     """
@@ -112,12 +112,10 @@ def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
 
 
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether the next player has passed, for a play found at the second of two presses.
+    """Ask whether the next player has passed, if the first of two presses recorded nothing.
 
-    The first press recorded nothing.
-
-    Either the same player has pressed twice, or the first press ended the play and the second one a pass of the next
-    player.
+    The play was found at the second press. Either the same player has pressed twice, or the first press ended the play
+    and the second press a pass of the next player.
     """
     event, after = proposal.single_play, proposal.game_after
     if (

@@ -13,7 +13,7 @@ from engine.lexicon import WordList
 
 @dataclass(frozen=True, slots=True)
 class VoidPlay:
-    """A play with invalid words: its player, these words, and whether it counts because the next play needs it."""
+    """A play with invalid words. `counts` is True if the play is kept because a later play needs its tiles."""
 
     player: int
     words: tuple[str, ...]
@@ -23,7 +23,7 @@ class VoidPlay:
 def withdraw_void_plays(
     game: Game, events: Sequence[Event], words: WordList
 ) -> tuple[tuple[Event, ...], tuple[VoidPlay, ...]]:
-    """Return the events with a withdrawal after each play that has invalid words, and these plays.
+    """Return the events with a withdrawal after each play that has invalid words, and a list of these plays.
 
     Only plays that the events add or change are withdrawn: players may have decided that an earlier invalid play
     counts. A play is also kept if a later play among the events would be illegal without its tiles. `game` is the game
