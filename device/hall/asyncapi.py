@@ -12,7 +12,7 @@ from device.hall.messages import TOPIC_ROOT, OrderAnswer, TableEvent, TableLog, 
 
 _CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog, "answer": OrderAnswer}
 _RECEIVED = {"director": SignedOrder, "key": HallKey}
-"""Messages that a table receives, by name. The text in a `SignedOrder` is a `DirectorOrder`."""
+"""Types of the messages that a table receives, by channel. A `SignedOrder` contains a `DirectorOrder` as JSON text."""
 _ADDRESSES = {"key": KEY_TOPIC}
 
 

@@ -46,10 +46,10 @@ class BrokerRefusedError(TilekeeperError):
 class Subscription:
     """Topics that a client receives, and the function that is called with each message.
 
-    `receive` gets the topic, the payload, and True for a message that the broker had retained. A message is
-    acknowledged after `receive` has returned. The broker keeps messages for an absent client for `session_s` seconds,
-    and does not send messages larger than `max_bytes`. If the broker does not allow the subscription, this is an error
-    if `is_required` is True, and only logged otherwise.
+    `receive` gets the topic, the payload, and whether the broker had retained the message. A message is acknowledged
+    after `receive` has returned. The broker keeps messages for an absent client for `session_s` seconds, and does not
+    send messages larger than `max_bytes`. If the broker refuses the subscription, the refusal is only logged; with
+    `is_required`, it is an error.
     """
 
     topics: tuple[str, ...]
@@ -60,9 +60,9 @@ class Subscription:
 
 
 class BrokerConnection:
-    """Connection of one client to the broker. If it ends unexpectedly, the broker sends the message `will`.
+    """Connection of one client to the broker, which sends the message `will` if the connection ends unexpectedly.
 
-    Each attempt to connect makes a new object, so that unsent messages wait only in the store.
+    Each attempt to connect makes a new `BrokerConnection`, so unsent messages are kept only in the store.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class BrokerConnection:
         will: Publication | None = None,
         subscription: Subscription | None = None,
     ) -> None:
-        """Connect and log in as `client`; `wake_up` is a socket that ends `wait` when it can be read.
+        """Connect and log in as `client`; `wait` also returns when there are data in the socket `wake_up`.
 
         Raises `BrokerLostError`, `BrokerRefusedError`.
         """

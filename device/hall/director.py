@@ -21,11 +21,11 @@ KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
 MAX_ORDER_BYTES = 4000
 """Size of the largest message that a table reads, in bytes; a message with the longest names needs 1000."""
 MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
-"""Size of the largest packet that the broker sends to a table. It is above `MAX_ORDER_BYTES`, so that messages that are
-a little too long still arrive and can be reported."""
+"""Size of the largest packet that the broker sends to a table, in bytes. It is above `MAX_ORDER_BYTES`, so that
+messages that are slightly too long still arrive, and the table reports them."""
 KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
-"""Keys of the reasons for refusing an order; only those whose texts have no placeholders."""
+"""Keys of those reasons for refusing an order whose texts have no placeholders."""
 _MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
@@ -51,7 +51,7 @@ DirectorCommand = SetTableName | OfferPairing | StartClock
 
 
 class DirectorOrder(HallMessage, frozen=True, kw_only=True):
-    """A command for the table `table` with the store `store`; `number` increases with each order of a hall."""
+    """A command for the table named `table`, with the store `store`. Each order of a hall has a higher `number`."""
 
     store: str
     number: int

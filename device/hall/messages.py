@@ -27,16 +27,20 @@ class HallMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableStatus(HallMessage, frozen=True, kw_only=True):
-    """The status of a table's connection. When the connection is lost, the broker sends it with `online` false."""
+    """The status of a table's connection.
+
+    If the connection is lost, the broker sends the status with `online` false.
+    """
 
     online: bool
 
 
 class TableEvent(HallMessage, frozen=True, kw_only=True):
-    """An event of a game's log. A receiver must apply each combination of `store`, `game` and `number` once, in order.
+    """An event of a game's log. A receiver must apply each event once, in the order of `number`.
 
-    `store` identifies the store of the table, `number` counts the events of the game from 0, and `time` is in seconds
-    since 1970. `event` has the format of `engine.events.to_json`; an undo is an event, too.
+    `store` (the id of the table's store), `game` and `number` identify the event. `number` counts the events of the
+    game from 0, and `time` is in seconds since 1970. `event` has the format of `engine.events.to_json`; an undo is an
+    event, too.
     """
 
     store: str
@@ -121,7 +125,7 @@ class OrderAnswer(HallMessage, frozen=True, kw_only=True):
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """A message with its topic. With `retain`, the broker keeps it for new subscribers and drops an older one."""
+    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers."""
 
     topic: str
     message: msgspec.Struct | Mapping[str, Any]
@@ -154,7 +158,7 @@ def make_state_message(
 ) -> Publication:
     """Return the message with the state of a table.
 
-    `now` is the current time of the session's clock, and `time` that in seconds since 1970.
+    `now` is the current time of the session's clock (s), and `time` is the current time in seconds since 1970.
     """
     clock = None
     if state.clock:

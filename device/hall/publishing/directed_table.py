@@ -49,8 +49,8 @@ Submit = Callable[[TableCommand], "Future[TableSnapshot]"]
 class Direction(msgspec.Struct, frozen=True):
     """The stored data of a directed table: the accepted key of a hall, and what its director has sent.
 
-    `key` is empty if no hall is accepted. `numbers` has, for each key that was ever accepted (hexadecimal), the number
-    of its last order. `name` is the name of the table, and `pairing` are the players of the next game.
+    `key` is empty if no hall is accepted. `numbers` maps each key that was ever accepted (hexadecimal) to the number of
+    the last order from its hall. `name` is the name of the table, and `pairing` are the players of the next game.
     """
 
     key: bytes = b""
@@ -74,7 +74,7 @@ class DirectedTable:
         report: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Load from the store the accepted key, and the number of the last order of each hall. Raises `StoreError`.
+        """Load the table's `Direction` from the store. Raises `StoreError`.
 
         `submit` runs a command of the session, `report` shows a message to the players, and `clock` returns seconds.
         """
@@ -129,7 +129,7 @@ class DirectedTable:
         return [self._answers.popleft() for _ in range(len(self._answers))]
 
     def accept(self, key: bytes) -> bool:
-        """Allow the hall with this key to direct the table. Return False if another key is offered now.
+        """Allow the hall with this key to direct the table. Return False if no hall offers this key now.
 
         Raises `StoreError`.
         """
@@ -140,7 +140,7 @@ class DirectedTable:
             return True
 
     def withdraw(self) -> None:
-        """Stop any hall from directing the table. Numbers of orders are kept, so that old ones stay refused.
+        """Stop any hall from directing the table. The last order numbers are kept, so that old orders stay refused.
 
         Raises `StoreError`.
         """
@@ -161,7 +161,10 @@ class DirectedTable:
             self._queue_answer(order.number, None)
 
     def _queue_answer(self, number: int, error: BaseException | None) -> None:
-        """Queue the answer to the order `number`: accepted if `error` is None, otherwise refused with its message."""
+        """Queue the answer to the order `number`.
+
+        If `error` is None, the order was accepted; otherwise it was refused, and the text of `error` is the reason.
+        """
         reason = str(error or "")
         if error:
             _log.info("the order %d of the director is refused: %s", number, reason)

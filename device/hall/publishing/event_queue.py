@@ -1,8 +1,8 @@
 """The queue of the events that a table still has to send to the hall.
 
-The events themselves are in the store. The queue only keeps a position: that of the first event which the broker has
-not acknowledged. It is a note in the store, written after each acknowledgement. So after a power cut, events may be
-sent twice, but none is lost, and they are sent in the order of the log.
+The events themselves are in the store. The queue keeps only the position of the first event that the broker has not
+acknowledged. The position is a note in the store, written after each acknowledgement. So after a power cut, events may
+be sent twice, but no event is lost, and all are sent in the order of the log.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ memory."""
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Position of the next event to send: `game`, `number` of the event, id of the `store`, and `target`.
+    """Position of the next event to send: the number of the `game`, and the `number` of the event in the game.
 
-    `target` identifies broker and table. `time` is the time of the previous event, 0 if there is none.
+    `store` is the id of the store, and `target` identifies the broker and the table. `time` is the time of the previous
+    event, 0 if there is none.
     """
 
     store: str
@@ -38,15 +39,16 @@ class EventQueue:
     """Queue of the events in the store that the broker has not acknowledged yet."""
 
     def __init__(self, store: GameStore, table: str, target: str) -> None:
-        """Load the position. It is that of the newest game if the target is new or the store has other games.
+        """Load the position of the next event, or start with the newest game. Raises `StoreError`.
 
-        `table` is the name of the table, and `target` identifies broker and table. Raises `StoreError`.
+        The queue starts with the newest game if the target is new, or if the store has other games than before. `table`
+        is the name of the table, and `target` identifies the broker and the table.
         """
         self._store = store
         self._table = table
         self._position = self._read_position(target)
         self._next_game = 0
-        """Number of the store's next game when the list of games was last read; if it is larger now, there are new
+        """The store's `next_game_number` when the list of games was last read. If it has increased since, there are new
         games."""
         self._save_position()  # the id of the store must not change if the power fails before the first acknowledgement
 
@@ -66,7 +68,7 @@ class EventQueue:
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
 
     def _has_event(self, position: Position) -> bool:
-        """Return True if the store has the event before the position; otherwise it has other games."""
+        """Return True if the store has the event before the position. If not, the store has other games than before."""
         return any(
             event.number == position.number - 1 and event.time == position.time
             for event in self._store.events(position.game)
@@ -89,22 +91,25 @@ class EventQueue:
         return []
 
     def read_log(self, game: int | None = None) -> list[Publication]:
-        """Return the message with the whole log of a game, by default that at the position; none if it is empty.
+        """Return the message with the whole log of a game; none if the log is empty. Raises `StoreError`.
 
-        Raises `StoreError`.
+        The default is the game at the position.
         """
         game = self._position.game if game is None else game
         events = self._store.events(game)
         return [make_log_message(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
-        """Move the position behind `event`: the broker has acknowledged this event and all before."""
+        """Move the position behind `event`, because the broker has acknowledged it and all earlier events."""
         self._position = msgspec.structs.replace(
             self._position, game=event.game, number=event.number + 1, time=event.time
         )
         self._save_position()
 
     def _save_position(self) -> None:
-        """Save the position; an error is only logged, so that a table with a full disk can report this to the hall."""
+        """Save the position; errors are only logged.
+
+        So a table with a full disk can still report the fault to the hall.
+        """
         with log_store_errors("events may be sent again after a restart"):
             self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(self._position).decode())

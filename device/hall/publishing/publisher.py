@@ -45,7 +45,7 @@ def open_hall(
 
 
 class HallPublisher(BrokerTask):
-    """Publisher of a table: it sends the events and newest log in the store, the newest snapshot, and its status.
+    """Publisher of a table: it sends the events of games, the newest log, the newest snapshot, and its own status.
 
     `calls_director` is True while the players call the director. `directed` receives the messages of the director.
     """
@@ -89,7 +89,7 @@ class HallPublisher(BrokerTask):
     def _make_subscription(self, queue: EventQueue) -> Subscription | None:
         """Return the subscription to the director's messages.
 
-        The broker keeps no such messages while the table is offline.
+        The broker does not keep the director's messages for a table that is offline.
         """
         from device.hall.connection import Subscription
 
@@ -109,8 +109,8 @@ class HallPublisher(BrokerTask):
     ) -> None:
         """Pass a message on; if a hall has just connected and sent its key, publish the table's state again.
 
-        The state that the broker has kept has an old time: a running clock would be wrong if the clocks of hall and
-        table differ.
+        Otherwise the hall would use an older state that the broker has kept. In this state, a running clock would be
+        wrong if the time of day differs between hall and table.
         """
         self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)
         directed.receive(topic, payload, is_retained, queue.store_id)

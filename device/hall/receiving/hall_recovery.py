@@ -87,6 +87,9 @@ def _copy_game(db: sqlite3.Connection, target: ReceivedGames, game: int, seal: s
 
 
 def _read_from_both_ends(db: sqlite3.Connection, sql: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query in its order. It is run from both ends, because it stops at a damaged page."""
+    """Return the rows of a query in the order of their keys.
+
+    The query stops at a damaged page, so it is run in ascending and in descending order.
+    """
     rows = {row[0]: row for order in ("", " DESC") for row in read_rows(db, sql + order)}
     return [rows[key] for key in sorted(rows)]

@@ -1,7 +1,7 @@
 """The schema of the hall's file, with checksums that detect damage.
 
-Each game has a checksum (seal) over its row and its events; each result and each note has one, too. `total` has the
-numbers of changes, games and results, so that lost rows are detected. The number of changes is also stored in a
+Each game has a checksum (seal) over its row and its events. Each result and each note also has a checksum. `total` has
+the numbers of changes, games and results, so that lost rows are detected. The number of changes is also stored in a
 separate file (`TailRecord`), because SQLite drops the end of a damaged write-ahead log without an error.
 """
 
@@ -82,7 +82,7 @@ def seal_game(db: sqlite3.Connection, game: int) -> None:
 
 
 def count_change(db: sqlite3.Connection) -> HallTotal:
-    """Count one more change, inside the caller's transaction. Return the new numbers."""
+    """Count one more change, inside the caller's transaction. Return the new total."""
     ((changes,),) = db.execute("SELECT coalesce(max(changes), 0) + 1 FROM total")
     ((games, results),) = db.execute("SELECT (SELECT count(*) FROM game), (SELECT count(*) FROM result)")
     db.execute("DELETE FROM total")
@@ -101,7 +101,7 @@ def read_total(db: sqlite3.Connection) -> HallTotal | None:
 
 
 def find_damages(db: sqlite3.Connection) -> Iterator[str]:
-    """Yield a text for each damage in a file. Raises `sqlite3.Error`."""
+    """Yield a description of each damage in a file. Raises `sqlite3.Error`."""
     ((found,),) = db.execute("PRAGMA integrity_check(1)")
     if found != "ok":
         yield found

@@ -30,7 +30,7 @@ from engine.game import Game
 from engine.messages import Message
 
 MAX_TABLES = 2000
-"""Largest number of tables. It is limited so that a client with many names cannot fill the memory."""
+"""Largest number of tables in a hall, so that a client that sends many names cannot fill the memory."""
 MAX_PROBLEMS = 50
 """Largest number of refused messages that are kept for the pages."""
 MAX_ORDERS = 1000
@@ -52,7 +52,7 @@ class PlayedGame:
 class HallTable:
     """One table in the state of the hall.
 
-    `is_online` is None before the first message about it. `state` is the last state that the table published, and
+    `is_online` is None until the table's status is known. `state` is the last state that the table published, and
     `arrived` the time of its arrival (`time.monotonic()`). `revision` is the hall's revision after the last change of
     this table.
     """
@@ -79,14 +79,14 @@ class HallTable:
 
     @property
     def snapshot(self) -> TableSnapshot:
-        """The game as a snapshot like that of a session, without delay."""
+        """The game as a snapshot like that of a session, without a delay for viewers."""
         return self.make_snapshot(0.0)
 
     def make_snapshot(self, delay_s: float) -> TableSnapshot:
         """Return the game as a snapshot like that of a session: from its events, with the table's phase and clocks.
 
-        Viewers see the game `delay_s` seconds late, so the clocks are shifted by that. If the events cannot be used
-        (missing, not stored, or of a newer version), the snapshot contains only the state that the table has published.
+        Viewers see the game and its clocks `delay_s` seconds late. If the events cannot be used (missing, not stored,
+        or of a newer version), the snapshot contains only the state that the table has published.
         """
         state, played = self.state, self._shown_game
         if played is None:
@@ -100,7 +100,7 @@ class HallTable:
 
     @property
     def phase(self) -> Phase:
-        """The phase, as in `snapshot`, without the time for making a snapshot."""
+        """The phase that `snapshot` contains; this property is faster, because it makes no snapshot."""
         played = self._shown_game
         if self.state is not None and (played is None or _is_current(self.state, played)):
             return _read_phase(self.state)
@@ -156,7 +156,7 @@ def is_state_of(state: TableState, game: ReceivedGame) -> bool:
 
 
 def _shows(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table in this state shows the game: it is played now, or was the last one before the next."""
+    """Return True if a table in this state shows the game: it is the current game, or the table has no current game."""
     return is_state_of(state, game) or (state.game == 0 and state.store in ("", game.store))
 
 
@@ -166,7 +166,10 @@ def _read_phase(state: TableState) -> Phase:
 
 
 class OrderStatus(StrEnum):
-    """Status of an order of the director: sent, answered, or not sent and why."""
+    """Status of the director's order: sent, accepted or refused by the table, or the reason why it was not sent.
+
+    `AWAY`: the table is offline. `NO_GAME`: the table has sent neither the id of its store nor a game.
+    """
 
     SENT = "sent"
     ACCEPTED = "accepted"
@@ -188,12 +191,13 @@ class SentOrder:
 
 @dataclass(frozen=True, slots=True)
 class HallState:
-    """All tables by name, in the order of their names, and the results of their games, oldest first.
+    """State of the hall: all tables by name, in the order of their names, and the results, the oldest first.
 
     - `pairings`: the pairings of the event.
-    - `names_revision`: revision of the hall at the last change of a table's name. `results_revision`: the same for
-      results and pairings.
-    - `problems`: texts about refused messages. `orders`: the orders of the director. The newest is the last.
+    - `names_revision`: revision of the hall at the last change of a table's name.
+    - `results_revision`: revision of the hall at the last change of results or pairings.
+    - `problems`: texts about refused messages, the newest last.
+    - `orders`: the orders of the director, the newest last.
     - `earlier`: ids of the games that ended before this event began.
     - `is_connected`: True while the hall is connected to the broker.
     """
@@ -294,7 +298,10 @@ def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
 
 
 def apply_new_event(hall: HallState) -> HallState:
-    """Return the hall for a new event, without pairings and results. Games that ended before get no result."""
+    """Return the hall for a new event, without pairings and results.
+
+    Games that have already ended do not count in the new event.
+    """
     earlier = hall.earlier.union(result.game for result in hall.results if result.game)
     return apply_results(apply_pairings(replace(hall, earlier=earlier), ()), ())
 
@@ -302,7 +309,7 @@ def apply_new_event(hall: HallState) -> HallState:
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
     """Return the hall after events of a game were received; `events` are all events of the game.
 
-    If this is not the newest game of its table, only its result is updated.
+    If the table has a newer game, only the result of the received game is updated.
     """
     table, played = hall.find_table(received.table), replay_game(received, events)
     game = None if received.id in hall.earlier else played.game
@@ -317,8 +324,8 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     """Return True if no other game of the table is newer.
 
-    If the table's state names its newest game, that decides. Start times can be wrong: after the clock of a table was
-    set back, a new game starts earlier than others.
+    The game that the table's state names is the newest. If the state names neither game, the start times decide. Start
+    times can be wrong: after the clock of a table was set back, a new game seems to start before earlier ones.
     """
     shown = table.played.received if table.played else None
     if shown is None:
@@ -329,7 +336,7 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
 
 
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
-    """Replay the events of a game. They are checked as in an import, because they are not trusted."""
+    """Replay the events of a game after the same checks as for an imported game, because tables are not trusted."""
     try:
         game = replay_checked([parse_event(event.body) for event in events])
         snapshot = replace(

@@ -41,9 +41,10 @@ MAX_TABLE_GAMES = 2000
 MAX_TABLE_BYTES = 50_000_000
 """Largest size of the events of one table, in bytes. A game has 5 kB; a long one with many corrections, 50 kB."""
 MAX_GAME_BYTES = 1_000_000
-"""Largest size of the events of one game, in bytes. A message may contain them all, so it equals that of a message."""
+"""Largest size of the events of one game, in bytes. It equals the largest size of a message, which may contain them
+all."""
 _EVENT_OVERHEAD_BYTES = 40
-"""Size that is counted for each event in addition to its text, in bytes, because many short events also need space."""
+"""Size that is counted for each event in addition to its text, in bytes, because each row of the file needs space."""
 
 _FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
 _FIND_START = """
@@ -59,11 +60,11 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 
 class MissingEventsError(TilekeeperError):
-    """Error if events before the received ones are missing. They are in the whole log of the table."""
+    """Error if events before the received ones are missing in the file. The table's log message contains all events."""
 
 
 class TableFullError(TilekeeperError):
-    """Error if a table has sent more than the hall keeps of one table. Everything stored before is kept."""
+    """Error if the games of a table exceed a limit of the hall. The events stored before are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class ReceivedGames:
     def __init__(self, path: Path | str) -> None:
         """Open or create the file. Raises `StoreDamagedError` if anything in the file is damaged.
 
-        If changes were written but are lost, `lost_tail` is a message about them, otherwise empty.
+        `lost_tail` is a message about changes that were written but are lost; it is empty if there are none.
         """
         self.lost_tail = ""
         self._sizes: dict[str, dict[int, int]] = {}
@@ -122,9 +123,9 @@ class ReceivedGames:
     def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
         """Add consecutive events of a game; return the game, or None if all events were stored already.
 
-        An event that differs from the stored one with the same number replaces it and all later ones. A different event
-        0 begins another game. `store` and `number` are the table's store and the number of the game there. Raises
-        `MissingEventsError`, `TableFullError`.
+        An event that differs from the stored event with the same number replaces this event and all later ones. A
+        different first event (number 0) begins another game. `number` is the number of the game in `store`, the table's
+        store. Raises `MissingEventsError`, `TableFullError`.
         """
         with self._transaction() as db:
             sizes = self._read_sizes(db, table)
@@ -147,7 +148,7 @@ class ReceivedGames:
         return [ReceivedGame(*row) for row in rows]
 
     def find_game(self, table: str, number: int, store: str = "") -> ReceivedGame | None:
-        """Return the game with this number at a table, or None; if there are several, the one received last.
+        """Return the last received game of a table with this number, or None if there is no such game.
 
         An empty `store` stands for any store of the table.
         """
@@ -162,7 +163,10 @@ class ReceivedGames:
         return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
 
     def save_result(self, game: int, result: Result | None) -> None:
-        """Save the result of a game, or delete it if `result` is None; game 0 adds a result of the director."""
+        """Save the result of a game, or delete it if `result` is None.
+
+        If `game` is 0, add a result that the director has entered.
+        """
         with self._transaction() as db:
             db.execute("DELETE FROM result WHERE game = ?", (game,))
             if result:
@@ -191,7 +195,7 @@ class ReceivedGames:
         return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
 
     def save_note(self, name: str, text: str) -> None:
-        """Save a text of the hall itself under a name; it replaces an earlier one."""
+        """Save a text of the hall itself under a name, in place of an earlier text with this name."""
         with self._transaction() as db:
             row = (name, text, compute_checksum(name, text))
             db.execute("INSERT OR REPLACE INTO note (name, text, checksum) VALUES (?, ?, ?)", row)
@@ -208,7 +212,7 @@ class ReceivedGames:
         return self._sizes[table]
 
     def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
-        """Return the id of the game to which the event `first` belongs; if that is a new event 0, add a game.
+        """Return the id of the game to which the event `first` belongs; for a new event with the number 0, add a game.
 
         Return None if earlier events of the game are missing.
         """

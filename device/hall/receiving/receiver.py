@@ -72,7 +72,10 @@ _EVENT_NOTE = "event"
 
 
 class _EventLimits(msgspec.Struct, frozen=True):
-    """Games and results that do not count in the event: the `earlier` games, and results entered before `begun`."""
+    """What does not count in the event: games with the ids `earlier`, and results entered before `begun`.
+
+    `begun` is the time at which the event began, in seconds since 1970.
+    """
 
     earlier: tuple[int, ...] = ()
     begun: float = 0.0
@@ -101,7 +104,7 @@ class HallReceiver(BrokerTask):
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self._devices: dict[str, tuple[str, ...]] = {}
-        """The last stores that each table has named; the same store twice in succession counts once."""
+        """The last stores (up to four) that each table has named. A store that is named twice in a row counts once."""
         self.state = self._load_state()
         if problem:
             self.state = apply_problem(self.state, problem)
@@ -138,7 +141,7 @@ class HallReceiver(BrokerTask):
             self.state = apply_pairings(self.state, pairings)
 
     def begin_event(self) -> None:
-        """Begin a new event without pairings. Games that have ended do not count in it. Raises `StoreError`."""
+        """Begin a new event without pairings. Games that have already ended do not count in it. Raises `StoreError`."""
         with self._lock:
             state = apply_new_event(self.state)
             limits = _EventLimits(tuple(sorted(state.earlier)), time.time())
@@ -221,8 +224,8 @@ class HallReceiver(BrokerTask):
     def _note_device(self, table: str, store: str) -> None:
         """Report two devices that use the name of one table.
 
-        The broker lets each device in and ends the connection of the other, so their messages alternate. This is the
-        sign: if one device was only replaced with another, there is a single change, or one change back.
+        Each device that connects ends the connection of the other, so the stores in their messages alternate. If one
+        device only replaces another, the store changes once, or once more when the first device returns.
         """
         seen = self._devices.get(table, ())
         if not store or store in seen[-1:]:
@@ -232,7 +235,7 @@ class HallReceiver(BrokerTask):
             self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
-        """Return the hall with the game that the table's state names as its newest, if this game was received."""
+        """Return the hall with the newest game according to the table's state, if the hall has received this game."""
         played = hall.tables[state.table].played
         if played is None or is_state_of(state, played.received):
             return hall
@@ -252,7 +255,10 @@ class HallReceiver(BrokerTask):
         return state
 
     def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
-        """Return the hall without a result rescued from a damaged file, if the table has sent that game again."""
+        """Return the hall without the copy of `result` that was rescued from a damaged file, if there is one.
+
+        The rescued copy is not needed, because the table has sent the game of the result again.
+        """
         rescued = msgspec.structs.replace(result, game=0)
         if rescued not in hall.results:
             return hall

@@ -10,8 +10,8 @@ from engine.game import Game
 class Result(msgspec.Struct, frozen=True):
     """The result of a game: names, totals and winners (seats), and the time of its end in seconds since 1970.
 
-    `game` is the game's id in the hall. It is 0 for a result that the director entered, which also has the number of
-    its `round` if there are pairings.
+    `game` is the game's id in the hall, or 0 if the director has entered the result. An entered result has the number
+    of its `round`, if there are pairings.
     """
 
     table: str

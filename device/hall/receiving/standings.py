@@ -17,9 +17,9 @@ from engine.errors import TilekeeperError
 MAX_PAIRINGS = 5000
 _MOST_CELLS = 4
 _BYES = ("", "-", "bye")
-"""Texts in a pairings file for a player without an opponent, in lower case, in place of the second player."""
+"""Texts in place of the second player in a pairings file if the first player has no opponent, in lower case."""
 BYE_SPREAD = 50
-"""Points that a player without an opponent is credited with as difference, as in most tournaments."""
+"""Difference in points that counts for a player without an opponent, as in most tournaments."""
 
 
 class PairingsError(TilekeeperError):
@@ -125,13 +125,13 @@ def format_pairings(pairings: Sequence[Pairing]) -> str:
 
 
 def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> list[tuple[Pairing, Result | None]]:
-    """Return each pairing with its result, or None; pairings are sorted by round.
+    """Return each pairing with its result (or None), sorted by round.
 
     A pairing gets the first of these results that exists:
 
-    - the newest one that the director has entered for its round,
-    - that of a game of these two players at its table,
-    - that of a game of these two players elsewhere, if no other pairing has it.
+    - the newest result that the director has entered for the round,
+    - the result of a game of the two players at the pairing's table,
+    - the result of a game of the two players at another table, if no other pairing has this result.
     """
     left: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
     for result in results:
@@ -147,10 +147,10 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
 
 
 def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
-    """Return each pairing with the id of its game in the hall, 0 without one; pairings are sorted by round.
+    """Return each pairing with the id of its game in the hall (0 if it has no game), sorted by round.
 
-    Usually the game is that of the pairing's result. If the director entered the result, there may still be a game of
-    the two players that no other pairing has; one at the pairing's table is preferred.
+    Usually the game is that of the pairing's result. If the director entered the result, the pairing gets a game of the
+    two players that no other pairing has, preferably a game at the pairing's table.
     """
     matched = match_results(pairings, results)
     counted = {result.game for _, result in matched if result}
@@ -250,5 +250,5 @@ def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:
 
 
 def _escape_formula(cell: int | str) -> int | str:
-    """Return the cell with a `'` before a text that a spreadsheet would run as a formula."""
+    """Return the cell; a text that a spreadsheet would run as a formula gets the prefix `'`."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell
