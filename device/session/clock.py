@@ -93,11 +93,11 @@ def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
 
 
 def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
-    """Restore a stopped clock after a restart; also return True if the game was paused.
+    """Return the stopped clock of a game after a restart, and True if the game was paused.
 
     `text` is the result of `serialise_clock`, or None. `read` are the seconds used by each player according to the log.
-    Of the two times of a player, the larger one is used. A damaged text, or one for another number of players, is
-    ignored.
+    If the two sources differ, the larger time of a player is used. A text that is damaged, or that is for another
+    number of players, is ignored.
     """
     used, paused = read, False
     try:
@@ -170,9 +170,9 @@ class ClockKeeper:
             )
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the `ClockRead` events to record with `events`; none if these contain no turn.
+        """Return the `ClockRead` events to record with `events`; none if `events` contains no turn.
 
-        There is one for the player whose turn ends, or one for each player if the game ends.
+        The result has an event for the player whose turn ends, or an event for each player if the game ends.
         """
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()

@@ -59,7 +59,7 @@ class GameController:
         self.pictures = PictureBuffer()
         """The last pictures, by the names that the snapshots contain."""
         self.seat: int | None = None
-        """The player whose button or phone gave the command; None if it was shared, and for the API."""
+        """The player whose button or phone gave the command; None for a shared button or phone, and for the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices to show in the next snapshot."""
         self.open_question: OpenQuestion | None = None
@@ -148,7 +148,10 @@ class GameController:
             self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
-        """Open the question of a decision about `reading`, and show its notices. A warning is shown only once."""
+        """Open the question of a decision about `reading`, and show the notices of the decision.
+
+        A warning is shown only once, unless the decision records nothing.
+        """
         self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
         self._memory.add_questions(decision.question_history)
         self.notices += decision.notices
@@ -157,7 +160,7 @@ class GameController:
             self.add_notice(decision.warning, Trouble.BOARD)
 
     def repeat_press(self) -> None:
-        """Treat the next press as a repetition of the last press, if that recorded nothing."""
+        """Treat the next press as a repetition of the last press, if the last press recorded nothing."""
         self._memory.forget_missed_press()
 
     def close_question(self, *, is_deferred: bool) -> None:
@@ -169,8 +172,8 @@ class GameController:
     def defer_question(self, *, is_asked: bool = True) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
-        `is_asked` is False if the players have ended the next turn instead of answering. An answer that was chosen at
-        the panel is then final.
+        `is_asked` is False if the players have ended the next turn instead of answering. In this case, an answer that
+        was chosen at the panel is final, and the question is not stored.
         """
         question, self.open_question = self.open_question, None
         if question is None:
@@ -197,7 +200,7 @@ class GameController:
     def change_history(self, game: Game, *notices: Notice) -> None:
         """Replace the events of the current game with those of `game`, as one press, and show `notices`.
 
-        The only differences of `game` are answers to deferred questions.
+        `game` differs from the current game only by the answers to deferred questions.
         """
         self.notices += notices
         open_then = find_open_questions(game)
@@ -353,7 +356,10 @@ class GameController:
             self.clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
-        """Return the snapshot of the current game; without a game, `shown` changed to the lobby and the notices."""
+        """Return the snapshot of the current game.
+
+        If there is no game, return the snapshot `shown` with the phase `LOBBY` and the current notices.
+        """
         if self._log is None:
             return replace(shown, phase=Phase.LOBBY, notices=self.notices)
         log = self.log

@@ -41,7 +41,7 @@ OPEN_QUESTION_NOTE = "open-question"
 """Name of the table's note that contains the open question; its text is empty while no question is open."""
 
 MAX_PICTURES = 16
-"""Number of pictures that are kept in memory; the oldest picture is discarded."""
+"""Maximum number of pictures in memory; each further picture replaces the oldest one."""
 
 
 class PlayerColours:
@@ -100,7 +100,7 @@ class QuestionMemory:
         self._before = self.history = history
 
     def add_questions(self, history: QuestionHistory) -> None:
-        """Use `history`, which includes the questions of the last turn, from now on; save its words."""
+        """Replace the history by `history`, which includes the questions of the last turn, and save its words."""
         self._before, self.history = self.history, history
         if history.words != self._before.words:
             with log_store_errors("the words of a question are not kept"):
@@ -108,11 +108,11 @@ class QuestionMemory:
                 self._store.save_note(TABLE_NOTES, ASKED_WORDS_NOTE, words)
 
     def forget_last_question(self) -> None:
-        """Forget the questions of the last turn, which is read again."""
+        """Forget the questions of the last turn, because its reading is discarded."""
         self.history = self._before
 
     def forget_missed_press(self) -> None:
-        """Forget that the last press recorded nothing, because the next press repeats it."""
+        """Forget that the last press recorded nothing, because the next press repeats the last one."""
         self.history = replace(self.history, has_missed_press=False)
 
     def close_question(self, squares: Iterable[int]) -> None:
@@ -157,7 +157,7 @@ class PictureBuffer:
         return name
 
     def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
-        """Return the deferred question with the name of the crop that was shown with it, if it is still here."""
+        """Return the deferred question with the name of its crop, if the crop is still in the buffer."""
         name = self._crop_names.get(str(deferred.question.text), "")
         picture = name if name in self._pictures else ""
         return replace(deferred, question=replace(deferred.question, picture=picture))
@@ -183,7 +183,7 @@ class _KeptQuestion(msgspec.Struct, omit_defaults=True):
 class QuestionNote:
     """The note with the open question; errors of the store are only logged.
 
-    It contains the events that defer the question. If it cannot be deferred, it contains its texts.
+    The note contains the texts of the question and, if the question can be deferred, the events that defer it.
     """
 
     def __init__(self, store: GameStore) -> None:

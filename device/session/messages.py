@@ -36,8 +36,8 @@ from engine.validation import Finding, Option, Reason
 from engine.validation.deferred_questions import find_open_questions
 
 WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
-"""Keys of the question who has challenged a valid play: that player loses the next turn (first key) or points (second).
-"""
+"""Keys of the question "who has challenged?" after a challenge of a valid play: with `WHO_CHALLENGED`, the challenger
+loses the next turn; with `WHO_PAYS`, points."""
 _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
     {
         "board-cut-left": "take-left",
@@ -105,7 +105,7 @@ class Question:
     can_defer: bool = False
     can_look_again: bool = False
     id: int = 0
-    """Number that identifies an open question, computed from its texts and events. A deferred question has 0."""
+    """Number that identifies an open question, computed from its texts and events; 0 for a deferred question."""
 
     @classmethod
     def from_event(cls, deferred: QuestionDeferred) -> Question:
@@ -151,7 +151,7 @@ def make_refusal(key: str, *values: str) -> CommandRefusedError:
 
 
 def format_sentence(text: str) -> str:
-    """Return a text as a sentence, with a capital letter and a full stop. A `Message` stays a message with its key.
+    """Return a text as a sentence, with a capital letter and a full stop; a `Message` keeps its key.
 
     >>> format_sentence("there is no tile on H8")
     'There is no tile on H8.'
@@ -180,14 +180,14 @@ class OpenQuestion:
     """An open question with the events of each answer.
 
     - `first_is_default`: the events of the first answer are recorded until another answer is chosen.
-    - `stops_clock`: the clocks are stopped until the answer, as for a challenge that the players decide.
+    - `stops_clock`: the clocks are stopped until the players answer, for example while they decide a challenge.
     - `is_unrecorded`: nothing was recorded before the panel chose an answer.
     - `reading`: the reading of the board that the question is about.
     - `deferred`: the number of a deferred question that is shown again, otherwise 0.
     - `finding`: the finding of the validation that caused the question, or None. With a finding, an answer without
       events means that the board is read again.
-    - `is_late`: the turn was not read in time. With the first answer the players wait for the reading, with the second
-      they enter the turn.
+    - `is_late`: the question is about a turn that was not read in time. Its first answer is to wait for the reading,
+      its second answer is to enter the turn.
     """
 
     question: Question
@@ -221,7 +221,7 @@ class OpenQuestion:
 
     @property
     def is_about_player(self) -> bool:
-        """True if the question is whose turn it was. After its answer, there may be other questions about the turn."""
+        """True if the question asks whose turn it was. After the answer, another question about the turn may follow."""
         return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)
 
     @property
@@ -230,10 +230,11 @@ class OpenQuestion:
         return self.question.key in OLD_TILE_KEYS
 
     def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
-        """Return the event that stores this question about `events`, the last events of the game, for a later answer.
+        """Return the event that stores this question for a later answer.
 
-        *Look again* is then no answer. If tiles were missing, there is an answer without events: the tiles were not
-        taken back, but the picture was an old one, or something covered them.
+        `events` are the last events of the game, which the question is about. The answer *Look again* is left out. If
+        tiles were missing, there is an additional answer without events: the tiles were not taken back, but the picture
+        was an old one, or something covered them.
 
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
         event is 0, because it is assigned later.
@@ -277,7 +278,7 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
 
 
 def make_challenger_question(game: Game, seats: Sequence[int]) -> Question:
-    """Return the question who has challenged a valid play: one of the players on `seats`."""
+    """Return the question "who has challenged?" about a valid play; the answers are the players on `seats`."""
     key = WHO_CHALLENGED if game.rules.challenge is ChallengeRule.DOUBLE else WHO_PAYS
     return make_question(key, answers=tuple(game.players[seat] for seat in seats))
 
@@ -316,7 +317,7 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
 def find_picture_advice(problems: Iterable[str]) -> str:
     """Return the key of the advice for the first of the `problems` that has one, or an empty string.
 
-    The problem may also be a value of another message ("no board found: the board is cut off on the left").
+    A problem may also be part of another message ("no board found: the board is cut off on the left").
     """
     keys = [key_of(part) for problem in problems for part in (problem, *values_of(problem))]
     return next((_PICTURE_ADVICE[key] for key in keys if key in _PICTURE_ADVICE), "")

@@ -46,7 +46,7 @@ _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
 def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[Phase, ...]]:
-    """Return the transitions of a phase in which a player has the turn. `more` are additional ones for this phase."""
+    """Return the transitions of a phase in which a player has the turn; `more` are further transitions of the phase."""
     return {
         Command.START: _OPENING_PHASES,
         Command.RESUME: _RESUMABLE_PHASES,

@@ -33,7 +33,7 @@ RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
         "finish_unplayed": ("finish_unplayed", _NO_YES),
     }
 )
-"""The offered choices by field, each as a setting of `Rules` and the value of that setting for each choice."""
+"""Choices from a list, by field: the name of the setting of `Rules`, and the value of this setting for each choice."""
 NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         "minutes": ("clock_seconds", 60, 180),
@@ -41,8 +41,8 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         "scoreless": ("scoreless_turns", 1, 20),
     }
 )
-"""Choices that are numbers, by field: the setting of `Rules`, the factor from number to setting, and the largest
-number."""
+"""Choices that are numbers, by field: the name of the setting of `Rules`, the factor that converts the number to the
+setting, and the largest number."""
 CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
@@ -52,10 +52,10 @@ OPTION_FIELDS = ("preset", *RULE_CHOICES, *NUMBER_CHOICES)
 
 
 class NewGameError(TilekeeperError):
-    """An invalid request for a new game.
+    """Error for an invalid request for a new game.
 
-    `key` is the key of the message in the catalogue, and `values` are the values for its placeholders. If a choice is
-    not offered, `field` is its field, and `offered` are the possible choices.
+    `key` is the key of the message in the catalogue, and `values` are the values for its placeholders. For a choice
+    that is not offered, `field` is the field of the choice, and `offered` are the possible choices.
     """
 
     def __init__(self, key: str, *, field: str = "", offered: Collection[str] = (), **values: str) -> None:
@@ -132,7 +132,8 @@ class RuleChoice:
 def make_rules(choice: RuleChoice) -> Rules:
     """Return the rules of the chosen preset, changed by the other choices. Raises `NewGameError`.
 
-    If nothing is chosen for `judge`, the word list decides challenges, provided that the players chose one.
+    If nothing is chosen for `judge`, challenges are decided by the chosen word list, or by the players if no list is
+    chosen.
 
     >>> make_rules(RuleChoice({"preset": "tournament", "minutes": "20"})).clock_seconds
     1200
@@ -193,7 +194,7 @@ def _parse_number(field: str, text: str, most: int) -> int:
 
 
 def read_choice(choices: Mapping[str, str], field: str, offered: Collection[str], default: str = "") -> str:
-    """Return the choice for a field, or `default` if it is missing. Raises `NewGameError` if it is not in `offered`."""
+    """Return the choice for a field, or `default` if nothing is chosen. Raises `NewGameError` if it is not offered."""
     value = choices.get(field) or default
     if value and value not in offered:
         raise NewGameError("new.wrong.choice", field=field, offered=offered, choice=value[:40])

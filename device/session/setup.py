@@ -42,8 +42,8 @@ class SetupView:
     """The camera's whole picture for the set-up page, as a JPEG of `size` (width, height) in pixels.
 
     `corners` are the four corners (x, y) of the grid in pixels, clockwise from the top left as the tiles read upright;
-    None if no board was found. `placed` is True if a user placed the corners. `confidence` (0 to 1) is that of the
-    board's orientation.
+    None if no board was found. `placed` is True if a user placed the corners. `confidence` (0 to 1) refers to the
+    orientation of the board.
     """
 
     jpeg: bytes
@@ -104,8 +104,8 @@ class TableSetup:
     def enrol_tiles(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
         """Add the tiles on the board to the profile; return the squares on which the reading differs from `rows`.
 
-        If squares differ, the profile is not changed. But if only letters differ and the user sends the same rows
-        again, the rows are accepted as correct. Raises `CommandRefusedError`, `CameraError`.
+        If any square differs, the profile is not changed. There is one exception: if only letters differ, and the user
+        sends the same rows again, the rows are accepted as correct. Raises `CommandRefusedError`, `CameraError`.
         """
         if self._profile is None:
             raise make_refusal("no-lesson")

@@ -88,8 +88,8 @@ class LetterView:
 class WordView:
     """A word of a play: its tiles, the product of its word premiums (`factor`), and its score.
 
-    `valid` is True if the word list contains the word, and None if there is no list that may decide challenges. An
-    advisory list only gives hints: `unlisted` is True if it lacks the word.
+    `valid` is True if the word list contains the word, and None if there is no list that may decide challenges.
+    `unlisted` is True if an advisory list, which only gives hints, does not contain the word.
     """
 
     text: str
@@ -104,12 +104,14 @@ class WordView:
 class TurnView:
     """One line of the score sheet: a player's turn, its score, and the player's total after the turn.
 
-    `kind` is `play`, `pass`, `exchange`, `withdrawn` or another kind of turn of the engine. `at` and `word` are empty
-    if no tile was placed; for unplayed letters, `word` contains these. `tiles` are pairs of a square (`H8`) and a
-    symbol (a lower-case letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn
-    later. `target` is the number of the play that was challenged or withdrawn, and `by` the challenger. `problems` are
-    texts about violations of the rules; the turn counts nevertheless. `provisional` is True while a question about the
-    turn is open.
+    - `kind`: `play`, `pass`, `exchange`, `withdrawn` or another kind of turn of the engine.
+    - `at`, `word`: square and word in GCG notation, empty if no tile was placed. For unplayed letters, `word` contains
+      the letters.
+    - `tiles`: pairs of a square (`H8`) and a symbol (a lower-case letter is a blank, `?` an unnamed blank).
+    - `stands`: False for a play that was withdrawn later.
+    - `target`: number of the play that was challenged or withdrawn. `by`: the challenger.
+    - `problems`: texts about violations of the rules; the turn counts nevertheless.
+    - `provisional`: True while a question about the turn is open.
     """
 
     number: int
@@ -197,15 +199,15 @@ class TableSnapshot:
     - Turns: `turn_of` is the player whose turn it is, None before and after a game. `drawing` are the players who must
       draw for first play now. `exchange_most` is the number of tiles that may be exchanged now. `clock` is None in a
       game without a clock. `unseen` counts the tiles that are not on the board, in alphabetical order.
-    - Questions: `open_questions` are those that the players answer later, the oldest first.
+    - Questions: `open_questions` are the deferred questions, the oldest first.
     - The end: `end_due` is True if the game should end by the rules. `winners` are set after the end. `racks_wanted`
       are the players whose unplayed letters are not known.
-    - Rules: `rules` are those in force (None before the first game), `finish_lines` the points that each player needs
-      in the Finish Line game. `open_dictionary` is False if words may be looked up only in a challenge.
+    - Rules: `rules` are the rules in force (None before the first game), `finish_lines` the points that each player
+      needs in the Finish Line game. `open_dictionary` is False if words may be looked up only in a challenge.
       `lexicon_advises` is True if the word list is too incomplete to decide a challenge.
     - The board: `edition` is its name (`engine.rules.EDITION_COLOURS`). `board_colours` are the colours `#rrggbb` of
-      the table's own board by premium (`2L`), empty until they were seen. `sight` is what the camera sees between
-      presses.
+      the table's own board by premium (`2L`), empty until a picture has shown them. `sight` is what the camera sees
+      between presses.
     """
 
     revision: int = 0
@@ -262,7 +264,7 @@ Listener = Callable[[TableSnapshot], None]
 
 
 class SnapshotSource(Protocol):
-    """A session, or a table of a hall: it has a newest snapshot and calls listeners with each new one."""
+    """Source of snapshots, such as a session or a table of a hall; it calls listeners with each new snapshot."""
 
     @property
     def state(self) -> TableSnapshot:

@@ -88,9 +88,9 @@ class TableSession(Closeable):
 
         `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
         learns from each turn. If a turn is not read within `max_turn_s` seconds, the players are asked. `follows_board`
-        is passed to `BoardCamera`. `auto_turns` has the settings for turns that end without a press; with None, only a
-        press ends a turn. `clock` returns seconds, and all threads wait on the event `closing`, which `close` sets.
-        Tests replace both, so that no thread really waits.
+        is passed to `BoardCamera`. `auto_turns` has the settings for turns that end without a press; None means that
+        only a press ends a turn. `clock` returns seconds. All threads wait on the event `closing`, which `close` sets.
+        Tests replace `clock` and `closing`, so that no thread really waits.
         """
         closing = closing or threading.Event()
         self._store = store
@@ -161,7 +161,7 @@ class TableSession(Closeable):
         self._queue.listeners.remove(listener)
 
     def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
-        """Run `work` on the thread that runs the commands. The result in the future proves that this thread works.
+        """Run `work` on the thread that runs the commands. If the returned future gets a result, this thread works.
 
         The thread also runs `work` while it waits for the reading of a turn.
         """
@@ -210,10 +210,11 @@ class TableSession(Closeable):
     ) -> Future[TableSnapshot]:
         """Run a command (a class of `device.session.commands`) on the session's thread.
 
-        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused if another one
-        is running, if the phase does not allow it, if the game has changed since the moment `expected`, or if it
-        answers another question than the open one. `seat` is the player whose button or phone gave the command, None
-        for shared ones; if it is not this player's turn, the players are asked.
+        The returned future holds the snapshot after the command, or `CommandRefusedError`. A command is refused in
+        these cases: another command is running; the phase does not allow the command; the game has changed since the
+        moment `expected`; the command answers another question than the open one. `seat` is the player whose button or
+        phone gave the command; None means a shared button or phone. If it is not this player's turn, the players are
+        asked.
         """
         pressed = self._now()
 
@@ -312,7 +313,10 @@ class TableSession(Closeable):
             auto_turns.note_end(self._controller.game)
 
     def _record_turn(self, turn: TurnCapture) -> None:
-        """Record a captured turn, and show its pictures, question and notices. Without a board, show the reason."""
+        """Record a captured turn, and show its pictures, question and notices.
+
+        If no board was found, only the picture and the reason are shown.
+        """
         controller = self._controller
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
@@ -383,7 +387,7 @@ class TableSession(Closeable):
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game after a command, with the notice about a fault of the camera if there is one.
 
-        After a command, it is no longer proposed to end the turn.
+        The command also removes a proposal to end the turn (`Sight.TURN_OVER`).
         """
         state, camera_notice = self._controller.build_snapshot(self.state), self._background.camera_notice
         state = replace(state, sight=Sight.READY if self.state.sight is Sight.TURN_OVER else self.state.sight)

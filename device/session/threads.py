@@ -21,7 +21,8 @@ from engine.errors import TilekeeperError
 MAX_TURN_S = 10.0
 """Default time limit for the capture of a turn, in seconds. If it is exceeded, the players are asked what to do."""
 MAX_STEP_S = 60.0
-"""Longest time for a step of a capture, in seconds; a longer one is stuck. Slow machines need 30 s for a picture."""
+"""Longest time for a step of a capture, in seconds. A capture with a longer step counts as stuck. On a slow machine, a
+picture may need 30 s."""
 _POLL_INTERVAL_S = 0.1
 
 Result = TypeVar("Result")
@@ -117,7 +118,7 @@ class CommandQueue:
             return self._worker.submit(work)
 
     def submit_ping(self, work: Callable[[], object]) -> Future[object]:
-        """Run a short task on the queue's thread. It also runs during a command, when that calls `run_pings`."""
+        """Run a short task on the queue's thread, either between commands or when a command calls `run_pings`."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
@@ -178,7 +179,7 @@ class CaptureProgress:
 
     @property
     def is_late(self) -> bool:
-        """True if the time limit of the capture has passed; then no further picture is taken."""
+        """True if the time limit of the capture has passed, so that no further picture is taken."""
         return self._clock() >= self._due
 
     def record_step(self) -> None:
@@ -205,7 +206,7 @@ class TurnWorker(Generic[Result]):
 
     @property
     def is_pending(self) -> bool:
-        """True if the result of a started capture was neither returned by `wait` nor discarded yet."""
+        """True from the start of a capture until `wait` has returned its result, or the capture was discarded."""
         return self._pending is not None
 
     def start(self, capture: Callable[[CaptureProgress], Result]) -> None:
@@ -218,7 +219,7 @@ class TurnWorker(Generic[Result]):
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
         """Return the result of the capture, or None if it is not ready within `max_s` seconds after its start.
 
-        After None, the capture is still pending, and the next call waits for `max_s` seconds again. `report_waiting` is
+        A capture that is not ready goes on, and the next call waits for `max_s` seconds again. `report_waiting` is
         called several times a second. Raises the exception of the capture.
         """
         assert self._pending is not None, "a capture has been started"

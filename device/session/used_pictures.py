@@ -22,17 +22,17 @@ _DIGEST_BYTES = 16
 
 
 class UsedPictures:
-    """The pictures of the turns of one game, as digests, each with the number of turns in the game after it.
+    """Digests of the pictures of one game's turns, each with the number of turns that the game has after its turn.
 
     If the turn is undone, the game has fewer turns, and the picture may be sent again. The digests are kept in a note
     of the game, because a phone may send a picture again after a power cut. Errors of the store are only logged.
     """
 
     def __init__(self, store: GameStore, *, is_last_refused: bool) -> None:
-        """Prepare for a game; `is_last_refused` is True if copies of the last picture are refused, like older ones.
+        """Start without digests; `is_last_refused` is True if copies of the last picture are refused.
 
-        Such a copy is not refused in a folder, where it may stand for a pass; the players are asked. It is refused from
-        a phone, which has a button for a pass.
+        Copies of older pictures are always refused. A copy of the last picture is not refused in a folder, where it may
+        stand for a pass; the players are asked. It is refused from a phone, which has a button for a pass.
         """
         self._store = store
         self._is_last_refused = is_last_refused
@@ -58,7 +58,7 @@ class UsedPictures:
         return used is not None and (used <= turn_count if self._is_last_refused else used < turn_count)
 
     def _load(self, game: int) -> None:
-        """Load the digests of `game`, unless they are those of the last call."""
+        """Load the digests of `game`, unless they are loaded already."""
         if game == self._game:
             return
         self._game, self._turn_counts = game, {}

@@ -1,1 +1,1 @@
-"""The work of a session between turns, each task on a thread of its own."""
+"""Tasks that a session does between turns, each on a thread of its own."""

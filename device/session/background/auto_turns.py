@@ -1,6 +1,6 @@
 """Automatic end of turns: a legal play that has not moved for some seconds ends the turn, or its end is proposed.
 
-`TurnFinder` finds the plays, as in a video. The word list is not used for this, because the end of a turn would then
+`TurnFinder` finds the plays, as it does in a video. It does not use the word list. Otherwise the end of a turn would
 reveal that the words of the play are valid.
 """
 
@@ -29,8 +29,8 @@ turn."""
 class AutoTurnConfig:
     """Settings for turns that end without a button.
 
-    A turn is over when the board has been at rest for `wait_s` seconds. If `ends` is True, the turn is then ended; if
-    it is False, the end is only proposed to the players.
+    A turn is over when the board has been at rest for `wait_s` seconds. If `ends` is True, a turn that is over is
+    ended; otherwise the session only proposes to end it.
     """
 
     ends: bool
@@ -41,7 +41,7 @@ class AutoTurns:
     """Automatic end of turns: ends a turn or proposes its end; a thread named `auto` calls `check` repeatedly.
 
     Commands of players take precedence: the automatic command is refused if the game has changed since the play was
-    found. A play that was removed with *Undo* is not found again before something moves.
+    found. A play that was removed with *Undo* is found again only after something on the board has moved.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class AutoTurns:
         self._ended = len(game.turns), self._advance_reader.get_newest(), self._clock()
 
     def take_echo(self, game: Game) -> bool:
-        """Return True if a press of the button probably means the turn that was just ended automatically.
+        """Return True if a press of the button is probably meant for the turn that was just ended automatically.
 
-        It does if it is the first press within `MAX_ECHO_S` seconds, and neither the board nor the number of turns has
-        changed. Runs on the session's thread.
+        This is the case for the first press within `MAX_ECHO_S` seconds, if neither the board nor the number of turns
+        has changed. Runs on the session's thread.
         """
         ended, self._ended = self._ended, None
         if ended is None:
@@ -123,8 +123,8 @@ class AutoTurns:
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
         """Pass the reading of a capture to the turn finder.
 
-        The same reading is not passed again while game and context are the same. The board has been at rest since
-        `since` (s).
+        A reading that was passed before is passed again only if the game or the context has changed. The board has been
+        at rest since `since` (s).
         """
         game, board = self._controller.game, capture.capture.reading.board
         last, turns = self._last

@@ -56,8 +56,8 @@ class BackgroundWork:
     ) -> None:
         """Start the threads. They end when the event `closing` is set; `clock` returns the time in seconds.
 
-        `end_turn` submits the command that ends a turn automatically; `auto` has the settings for that. If it is None,
-        only a button or a command ends a turn.
+        `end_turn` submits the command that ends a turn automatically. `auto` has the settings for automatic turns; None
+        means that only a button or a command ends a turn.
         """
         self._controller = controller
         self._queue = queue
@@ -68,7 +68,7 @@ class BackgroundWork:
         monitor = SightMonitor(camera, controller, queue, get_letters, self._remove_notices, advance_reader.get_newest)
         self._sight_monitor = monitor
         self.auto_turns: AutoTurns | None = None
-        """Ends turns automatically; None if only a button or a command ends a turn."""
+        """The automatic end of turns; None if only a button or a command ends a turn."""
         if auto is not None:
             self.auto_turns = AutoTurns(
                 auto, controller, queue, advance_reader, clock, end_turn, monitor.propose_turn_end

@@ -42,7 +42,7 @@ class CommandContext:
 
     controller: GameController
     take_turn: Callable[[], tuple[str, ...]]
-    """Function that takes a picture, reads the board and records the turn."""
+    """Function that takes a picture, reads the board and records the turn; it returns the problems of the picture."""
     prepare_board: Callable[[], None]
     """Function that prepares the camera for a new game and discards the pictures of the previous game."""
     record_advance: Callable[[AdvanceCapture], None]
@@ -78,8 +78,8 @@ class TableCommand(msgspec.Struct, frozen=True):
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     """A command about the open question; `question_id` is the `id` of the question that the user saw.
 
-    The command is refused if another question is open. The `id` is 0 if the user saw no question. If `question_id` is
-    left out, this is not checked.
+    The command is refused if another question is open. `question_id` is 0 if the user saw no question. Without a
+    `question_id`, the command is about any open question.
     """
 
     schema_name = "QuestionOrder"
@@ -87,9 +87,9 @@ class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     question_id: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
 
     def is_about(self, question: Question | None) -> bool:
-        """Return True if the open question `question` is the one that the user saw. None means that none is open.
+        """Return True if the command is about the question `question`, which is the open question or None.
 
-        Without a `question_id`, it is not known what the user saw, and the result is True.
+        Without a `question_id`, it is not known which question the user saw, and the result is True.
         """
         return self.question_id in (None, question.id if question else 0)
 

@@ -48,7 +48,7 @@ from engine.state import CLOSING_KINDS, Turn, TurnKind
 class CorrectSquare(TableCommand, frozen=True):
     """Correct the tile on a misread square.
 
-    A tile that was missed belongs to the last play that it fits.
+    A tile that was missed becomes part of the last play that it fits.
     """
 
     name = "square"
@@ -182,9 +182,9 @@ class CorrectTurn(TurnCommand, frozen=True):
 def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
-    If the turn is no longer a play, its challenge and withdrawal are removed as well; otherwise they would refer to the
-    play before. If it is another play, a withdrawal without a challenger, which the rules demanded, is recorded again
-    for it.
+    If `event` is not a play, the challenge and the withdrawal of the recorded play are removed; otherwise they would
+    refer to the play before. If `event` is a play, a withdrawal that the rules demanded (without a challenger) is
+    recorded again for this play.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
@@ -206,7 +206,7 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
 class InsertTurn(TurnCommand, frozen=True):
     """Insert a missing turn; `number` is the number that the turn gets in the score sheet.
 
-    If it is the number after the last turn, this enters the current turn by hand.
+    To enter the current turn by hand, use the number after that of the last turn.
     """
 
     name = "insert-turn"
@@ -272,7 +272,7 @@ class RevealRack(TableCommand, frozen=True):
 
 
 class RenamePlayer(TableCommand, frozen=True):
-    """Change the name of a player. The player keeps the colour, unless another one is stored for the new name."""
+    """Change the name of a player. The colour stays the same, unless another colour is stored for the new name."""
 
     name = "rename"
     transition = Command.CORRECT

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 class DrawFirst(TableCommand, frozen=True):
     """Record the tiles that the players drew for first play, in seat order.
 
-    `?` is a blank. The text is empty for a player who does not draw this time.
+    `?` is a blank. For a player who does not draw this time, the text is empty.
     """
 
     name = "draw"
@@ -223,8 +223,8 @@ class PlayAgain(TableCommand, frozen=True):
 class ResumeGame(TableCommand, frozen=True):
     """Resume the newest game in the store if it has not ended.
 
-    The function `words_for` returns the word list with which the game was started; if it is None, the current list is
-    kept. A game without a turn is replaced by `replacement`, unless that is None.
+    The function `words_for` returns the word list with which the game was started; without this function, the current
+    list is kept. If the game has no turn, the game `replacement` (if any) is started instead.
     """
 
     transition = Command.RESUME

@@ -34,9 +34,9 @@ class AnswerQuestion(QuestionCommand, frozen=True):
 
 
 class DeferQuestion(QuestionCommand, frozen=True):
-    """Answer the open question later. Until then, the turn counts as its current answer says.
+    """Answer the open question later. Until then, the turn counts with the answer that is in effect now.
 
-    At most three questions can be deferred: one more closes the oldest. Ending the next turn also defers the open
+    At most three questions can be deferred: a fourth one closes the oldest. Ending the next turn also defers the open
     question.
     """
 
@@ -95,9 +95,9 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
 
 
 class AnswerDeferred(TableCommand, frozen=True):
-    """Answer a question that was deferred (`open_questions` of a state).
+    """Answer a deferred question, one of the `open_questions` of a state.
 
-    The turn in question is changed, and the later turns are scored again.
+    The turn of the question is changed, and the later turns are scored again.
     """
 
     name = "answer-later"
@@ -109,7 +109,7 @@ class AnswerDeferred(TableCommand, frozen=True):
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
     def run(self, context: CommandContext) -> None:
-        """Apply the answer; refuse the command if there is no such answer, or if it makes a later turn impossible."""
+        """Apply the answer; refuse an answer that does not exist, or that makes a later turn impossible."""
         context.controller.answer_deferred_question(self.question, self.answer)
 
 

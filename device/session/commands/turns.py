@@ -50,8 +50,8 @@ from engine.validation import Reason
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Minimum share of the likelihood that the best explanation of an entered board needs to be accepted without a
-question."""
+"""Minimum share of an entered board's best explanation in the likelihood of all explanations. If the share is lower, a
+question is asked."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -90,8 +90,8 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Read the picture and record the turn; add a notice with advice if another picture is needed.
 
-        Advice that names the problem replaces the notice of the problem. It is also added if the board is not
-        completely in the picture and a question is open.
+        If there is advice for the problem of the picture, it replaces the notice about the problem. This advice is also
+        added if a question is open, because the picture may have caused the question.
         """
         controller = context.controller
         if context.phone_camera is None:
@@ -191,8 +191,8 @@ class EnterBoard(TableCommand, frozen=True):
 def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
-    A camera may misread a letter, but an entered board is exact. If the best of these explanations has at least
-    `MIN_ENTERED_CERTAINTY` of their total likelihood, the question of the inference is dropped.
+    A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
+    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood.
     """
     symbols = [square.symbol for square in reading.squares]
     exact = tuple(one for one in inferred.explanations if one.game.board.symbols() == symbols)
@@ -332,7 +332,8 @@ def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
     """Return the question with which the players decide whether the challenged words are valid.
 
-    If there is a word list `words`, it must not decide, but the question says which words it contains.
+    `words` is a list that may not decide the challenge, or None. The question only mentions which words are in the
+    list.
     """
     seats = _find_challengers(game, play)
     if len(seats) > 1:

@@ -38,7 +38,7 @@ from engine.validation.void_plays import withdraw_void_plays
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
-"""Probability that a square is hidden (by a hand); above it, the square may contain a tile that was not seen."""
+"""Limit of the probability that a hand hides a square. Above it, the square may contain a tile that was not seen."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons of questions about the whole grid, which are asked before all other questions."""
 WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
@@ -64,10 +64,10 @@ class TurnContext:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Result of a reading: the events to record, the question to ask, notices and a warning.
+    """Decision after a reading of the board: the events to record, the question to ask, notices and a warning.
 
     If there are no answers to choose from, there is a warning instead of a question. `question_history` has all
-    questions that the players were asked, this one included.
+    questions that the players were asked, including the question of this decision.
     """
 
     events: tuple[Event, ...]
@@ -78,7 +78,7 @@ class Decision:
 
     @property
     def is_clear(self) -> bool:
-        """True if another picture cannot improve the decision, or would not answer "pass or exchange?"."""
+        """True if nothing is in doubt, or if another picture would not answer the question."""
         question = self.open_question
         if self.warning or question is None:
             return not self.warning
@@ -98,10 +98,10 @@ def decide(game: Game, explained: Inference, reading: BoardReading, context: Tur
 def validate_decision(
     game: Game, inferred: Decision, inference: Inference, reading: BoardReading, context: TurnContext
 ) -> Decision:
-    """Validate the events of the decision `inferred`, and return the resulting decision. Every turn is validated once.
+    """Validate the events of the decision `inferred`, and return the resulting decision.
 
-    The validation may change events and add notices or a question. If both the inference and the validation have a
-    question, the more urgent one is asked.
+    This function is called once for each turn. The validation may change events and add notices or a question. If the
+    inference also has a question, the more urgent of the two questions is asked.
     """
     proposal = Proposal(
         game,
@@ -137,8 +137,9 @@ def find_next_question(
 ) -> Decision:
     """Return the events with the next question about them, after the players have answered whose turn it was.
 
-    Only one question is asked at a time, so there may be another one about the turn, such as the letter of a blank.
-    `game` is the game before the events. The events are validated like a turn that was entered by hand.
+    Questions about a turn are asked one after the other. So after this answer, there may be another question, such as
+    the letter of a blank. `game` is the game before the events. The events are validated like a turn that was entered
+    by hand.
     """
     history = context.question_history
     proposal = Proposal(game, events, Source.HAND, reading, context.earlier, context.words, history)
@@ -150,7 +151,7 @@ def find_next_question(
 
 
 def _is_press_missed(decision: Decision) -> bool:
-    """Return True if the decision records nothing but asks a question, other than one about a wrong board."""
+    """Return True if the decision records nothing, and asks a question that is not about a wrong board."""
     question = decision.open_question
     is_board_wrong = (
         question is not None and question.finding is not None and question.finding.reason in WRONG_BOARD_REASONS
@@ -168,10 +169,11 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
 
 
 def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | None:
-    """Merge the validation's question about a blank's letter with the inference's; return None if impossible.
+    """Merge the questions of validation and inference about one blank; return None if they cannot be merged.
 
-    The inference asks if the tile is a blank or a certain letter. If the blank may stand for that letter, the questions
-    are not merged: players would confuse the two answers, which have different scores.
+    The validation asks for the letter of the blank. The inference asks if the tile is a blank or a certain letter. If
+    the blank may stand for that letter, the questions are not merged: players would confuse the two answers, which have
+    different scores.
     """
     first, *letters = finding.options
     is_same_blank = finding.reason is Reason.BLANK_UNNAMED and own.question.squares == finding.squares
@@ -224,7 +226,10 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
 
 
 def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
-    """Return the question without its list of explanations if there are more than two, or if one has several events."""
+    """Return the question, without its list of explanations if the list is long.
+
+    The list is long if there are more than two answers, or if an explanation has several events.
+    """
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
     return get_text("which-of-these") if is_long and key_of(question) == "which-is-right" else question
 
@@ -245,10 +250,9 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(inference: Inference) -> list[Explanation]:
-    """Return the second best explanation as a list, or an empty list.
+    """Return the second best explanation (as a list) if it should be offered as an answer; otherwise an empty list.
 
-    It is returned if it differs from the best one only on the doubtful squares. It is then offered as an answer, even
-    if its probability is low.
+    It should be offered, even with a low probability, if it differs from the best one only on the doubtful squares.
     """
     best, *others = inference.explanations
     boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
@@ -286,7 +290,7 @@ def find_max_exchange(game: Game) -> int:
 
 
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
-    """Return the hidden squares that may be part of a play: those next to a tile or, on an empty board, all."""
+    """Return the hidden squares that may be part of a play: those next to a tile, or all if the board is empty."""
     board = game.board
     hidden = [
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY

@@ -55,7 +55,7 @@ from vision.recognition.reader import PhotoReading
 MAX_IMAGES = 3
 """Largest number of pictures of a live camera that are read for one turn; then a question is asked."""
 MAX_HAND_WAIT_S = 3.0
-"""Time in which more pictures are taken while a hand hides a part of the board, in seconds."""
+"""Longest time for which more pictures are taken because a hand hides a part of the board, in seconds."""
 
 ReadBoard = Callable[[Image], BoardReading | None]
 """A function that reads the board in a picture of this camera; it returns None if no board was found."""
@@ -63,17 +63,18 @@ ReadBoard = Callable[[Image], BoardReading | None]
 _log = logging.getLogger(__name__)
 
 NICENESS = 10
-"""Niceness of the thread `ahead`: it runs after page, panel and session."""
+"""Niceness of the thread `ahead`, so that the page, the panel and the session take precedence."""
 MAX_JOIN_S = 2.0
-"""Longest time that a press waits for a reading in advance, in seconds; then it reads the board itself."""
+"""Longest time that a press waits for a reading in advance, in seconds. After this time, the press reads the board
+itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    If no board was read, inference and decision are None. `game` is the game before the turn. If the reading has
-    answered deferred questions, it includes these answers.
+    If no board was read, inference and decision are None. `game` is the game before the turn. It includes the answers
+    to deferred questions that follow from the reading.
     """
 
     frame: Frame
@@ -114,7 +115,7 @@ class AdvanceCapture:
 
 
 def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
-    """Return the turn inferred from a reading before the turn has ended; nothing is recorded or asked."""
+    """Infer the turn from a reading before the player has ended the turn; nothing is recorded or asked."""
     capture = _explain_first_reading(reading.capture, game, context)
     pictures = encode_pictures(capture.frame, capture.reading)
     return AdvanceCapture(reading, game, context, replace(capture, pictures=pictures))
@@ -134,7 +135,8 @@ def capture_turn(
     - If the play is clear in a single picture, only this picture is used. Otherwise the readings of all pictures are
       merged, because a square that a hand hides in one picture may be visible in another.
     - If the first picture shows no board, the camera adjusts exposure and focus again.
-    - If the board still looks as in the capture `advance`, its picture and reading are used as the first ones.
+    - If the board still looks as in the capture `advance`, the picture and reading of `advance` are used instead of a
+      first picture.
 
     `key_frames` are the pictures of the board at rest since the last turn. Raises `CameraError`.
     """
@@ -259,8 +261,8 @@ def _check_key_frames(
 ) -> TurnCapture:
     """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
 
-    These tiles may be a play of their own: then the players are asked who placed them. Or one of them may be a tile
-    that was missed in the last play: then the turn is validated again.
+    If the tiles in the key frame may be a separate play, the players are asked who placed them. If one of the tiles may
+    have been missed in the last play, the turn is validated again.
     """
     if found.is_split or found.inference is None or found.decision is None:
         return found
@@ -284,10 +286,13 @@ def _check_key_frames(
 
 
 class AdvanceReader:
-    """Reader of the newest scene on a thread named `ahead`; its methods may be called from any thread."""
+    """Reader that captures a turn in advance from the newest scene (the board at rest), on a thread named `ahead`.
+
+    Its methods may be called from any thread.
+    """
 
     def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
-        """Prepare the thread, which starts with the first scene; the game of `controller` is not changed."""
+        """Prepare the thread; the first call of `read_scene` starts it. The game of `controller` is not changed."""
         self._board_camera = board_camera
         self._controller = controller
         self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)

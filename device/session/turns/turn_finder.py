@@ -52,16 +52,16 @@ class TurnFinder:
 
     The rules for the decision:
 
-    - A turn is found when the board shows a play that is accepted without a question, and nothing has moved for
-      `wait_s` seconds since. Every movement starts this time again.
-    - The play is always inferred from the board of the last recorded turn. While the wait lasts, a play may grow: tiles
-      that form one legal play with those before belong to the same turn. So a player who places `HORN` and then the `S`
-      has one turn. After the wait, more tiles in the same line are the next player's play.
-    - The next player may be quick: if the board then shows the pending play and another play after it, the pending play
-      is a turn, even during the wait.
+    - A turn is found when the board shows a play that is accepted without a question, and nothing moves for the next
+      `wait_s` seconds. Every movement restarts this wait.
+    - The play is always inferred from the board of the last recorded turn. During the wait, a play may grow: new tiles
+      that form one legal play with the tiles of the play belong to the same turn. So a player who places `HORN` and
+      then the `S` has one turn. After the wait, more tiles in the same line are the next player's play.
+    - The next player may be quick: if the board shows the pending play and another play after it, the pending play is a
+      turn, even during the wait.
     - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. If the
-      first answer is a play, it is kept, and becomes a turn if a later reading shows the next play. A question about
-      the letter of a blank does not matter, because tiles and points are certain.
+      first answer is a play, this play is kept, and becomes a turn if a later reading shows the next play. A question
+      about the letter of a blank does not matter, because tiles and points are certain.
     - If the tiles are taken off before the wait is over, there was no turn.
 
     Passes, exchanges and failed challenges do not change the board and are not found.
@@ -127,7 +127,7 @@ class TurnFinder:
     def _keep(self, found: FoundTurn) -> None:
         """Keep `found` as the pending play.
 
-        The wait starts again if it is another play than before, or if something has moved since.
+        The wait starts again if the play has changed, or if something has moved since the last reading.
         """
         before = self._pending
         is_known = before is not None and before.events == found.events

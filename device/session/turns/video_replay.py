@@ -19,16 +19,18 @@ from engine.reading import BoardReading, merge_readings
 from vision.recognition.reader import PhotoReader
 
 MAX_READINGS = 3
-"""Largest number of frames that are read and merged during one rest of the board, until a clear play is found."""
+"""Largest number of frames that are read and merged while the board stays at rest. After a clear play, no more are
+read."""
 READING_INTERVAL_S = 0.5
 """Time between two readings while the board stays at rest, in seconds."""
 LONG_PAUSE_S = 180.0
-"""Time without a turn, in seconds. If it is longer, the result says that a pass or an exchange may be missing."""
+"""Longest time between turns that is not reported, in seconds. After a longer time, a pass or exchange may be
+missing."""
 _ENTRY = re.compile(r"(?:(\d+):)?(\d+):(\d\d)\s+(?:(pass)|exchange\s+(\d+))", re.IGNORECASE)
 
 
 class TurnListError(TilekeeperError):
-    """A list of turns that cannot be read; the message gives the line and how to correct it."""
+    """Error for a list of turns that cannot be read; the message gives the line and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,9 @@ class _VideoReplay:
         return is_due and (not self._readings or (not is_certain and len(self._readings) < MAX_READINGS))
 
     def _read(self, frame: VideoFrame, since: float) -> None:
-        """Read the board in a frame, merge the reading with those of the same rest, and record the turns that it shows.
+        """Read the board in a frame, and record the turns that the reading shows.
 
-        `since` is the time (s) since which the board has been at rest.
+        The board has been at rest since `since` (s). The reading is merged with the earlier readings since that time.
         """
         reading = self._camera.read_board(frame.image, self._game.tiles.letters)
         self._next_reading = frame.time + READING_INTERVAL_S
@@ -184,7 +186,7 @@ class _VideoReplay:
         return True
 
     def _report_pause(self, until: float) -> None:
-        """Add a problem if there was no turn for a long time until `until` (s), because a pass is not visible."""
+        """Add a problem if there was no turn for a long time before `until` (s): a pass may be missing."""
         before = self._times[-1] if self._times else 0.0
         if until - before > LONG_PAUSE_S:
             span = f"from {format_time(before)} to {format_time(until)}"
