@@ -22,7 +22,7 @@ from engine.messages import Message, make_message
 _log = logging.getLogger(__name__)
 
 DEFAULT_LANGUAGE = "en"
-"""Language used if there is no catalogue for the language of a visitor or tile set, or if a catalogue lacks a text."""
+"""Language of the texts if a language has no catalogue, or if its catalogue lacks a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Catalogue:
 
 @cache
 def report_missing_text(language: str, key: str) -> None:
-    """Log that a text is missing in a catalogue, once for each key. In the tests this is an error instead."""
+    """Log that a catalogue lacks a text, once for each key. In the tests, a missing text is an error."""
     _log.warning("the catalogue %s has no text %s", language, key)
 
 

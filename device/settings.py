@@ -50,7 +50,8 @@ SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
 """Folder in which the service of an installed table stores the games."""
 MAX_DISPLAYS = 2
 TURN_RANGE_S = (2, 120)
-"""Limits of the time for the reading of a turn, in seconds."""
+"""Smallest and largest allowed value of `CameraSettings.turn_seconds`, the time limit for reading a turn, in
+seconds."""
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password, in bytes (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
@@ -63,15 +64,16 @@ _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
 """Editions whose board colours the page can show; empty means the colours of the table's own board."""
 AUTO_CHOICES = ("off", "propose", "end")
 AUTO_RANGE_S = (3, 120)
-"""Limits of the time without motion that ends a turn without a button, in seconds; many players pause for less."""
+"""Smallest and largest allowed value of `TableSettings.auto_seconds`, the time without motion that ends a turn, in
+seconds. Many players pause for less than the smallest value."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 _PORT = Meta(extra={"range": (1, 65535)})
 
 
 class SettingsError(TilekeeperError):
-    """An invalid or unreadable settings file; the message gives file, line, key and remedy on one line.
+    """Error for an invalid or unreadable settings file; the message gives file, line, key and remedy on one line.
 
-    If one setting is invalid, `path` is its section and key, and `reason` is the error alone.
+    If one setting is invalid, `path` is its section and key, and `reason` is the text without file, line and key.
     """
 
     def __init__(self, text: str, path: tuple[str, ...] = (), reason: str = "") -> None:
@@ -126,12 +128,14 @@ class CameraSettings(_Section, frozen=True):
 class PageSettings(_Section, frozen=True):
     """Address and ports of the page.
 
-    If `host` is empty, the page is served on all network interfaces. `names` are further host names, such as that of a
-    proxy. On `secure_port` the page is served over https, with `certificate` and `key`, or else a certificate made by
-    the table. `wifi` and `wifi_password` are shown to phones that need the Wi-Fi at the table; nothing is shown if
-    `wifi` is empty. `language` is for devices on which none was chosen; if it is empty, the browser's language is used.
-    The board is drawn in the colours of the edition `board_colours`, or of the table's own board if that is empty. If
-    `new_versions` is True, the table checks once a day for a newer program.
+    - `host`: address at which the page is served; empty for all network interfaces.
+    - `names`: further host names, such as that of a proxy.
+    - `secure_port`: port for https. `certificate` and `key`: files for https; without them, the table makes a
+      certificate.
+    - `wifi`, `wifi_password`: shown to phones that need the Wi-Fi at the table. If `wifi` is empty, nothing is shown.
+    - `language`: language for devices on which none was chosen; empty for the browser's language.
+    - `board_colours`: edition in whose colours the board is drawn; empty for the colours of the table's own board.
+    - `new_versions`: if True, the table checks once a day for a newer program.
     """
 
     port: Annotated[int, _PORT] = 8080
@@ -172,7 +176,10 @@ class PanelSettings(_Section, frozen=True):
 
 
 class TableSettings(_Section, frozen=True):
-    """Turns without a button: after `auto_seconds` without motion, a legal play ends the turn or is proposed."""
+    """Settings for turns without a button.
+
+    After `auto_seconds` without motion, a legal play ends the turn, or the end of the turn is proposed to the players.
+    """
 
     auto: Annotated[str, Meta(extra={"choices": AUTO_CHOICES, "texts": "settings.auto"})] = "off"
     auto_seconds: Annotated[int, Meta(extra={"range": AUTO_RANGE_S})] = 5
@@ -328,7 +335,7 @@ def _check_rules(game: GameSettings) -> None:
 
 
 def _check_values(section: str, settings: _Section) -> None:
-    """Raise `InvalidSettingError` for a value outside the range or the choices that the setting's annotation has."""
+    """Raise `InvalidSettingError` for a value that is not in the range or the choices in the setting's annotation."""
     for field in msgspec.structs.fields(settings):
         value, extra = getattr(settings, field.name), find_extra(field.type)
         if "range" in extra and not extra["range"][0] <= value <= extra["range"][1]:

@@ -29,7 +29,7 @@ _EMPTY_IS_DEFAULT = (
 
 
 class InvalidSettingError(TilekeeperError):
-    """An invalid setting: `path` is its section and key, and the message gives the error or the remedy."""
+    """Error for an invalid setting: `path` is its section and key, and the message gives the error or the remedy."""
 
     def __init__(self, path: tuple[str, ...], text: str) -> None:
         super().__init__(f"{'.'.join(path)} {text}")
@@ -57,7 +57,7 @@ def find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 def prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document in the structure of `Settings`.
 
-    The pins are moved from `panel` to a table `panel.pins`. There the pin number 0 (not wired) becomes None. Empty
+    The pins are moved from `panel` to a table `panel.pins`, in which None replaces the pin number 0 (not wired). Empty
     texts that mean the default are removed.
     """
     prepared = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}

@@ -44,9 +44,10 @@ class SettingsFile:
 class SettingField:
     """A setting as a field of a form.
 
-    `default` is the value in the default file; its type (bool, int, str or list) is the type of the setting. If
-    `choices` is not empty, it has all allowed values; the keys of their texts in the catalogue begin with `texts`.
-    `suggestions` are examples of values. `is_live` is True if a change takes effect without a restart.
+    `default` is the value in the default file; its type (bool, int, str or list) is the type of the setting. `choices`
+    are all allowed values, or empty if the setting has no such list. `texts` is the prefix of the keys of the choices'
+    texts in the catalogue. `suggestions` are examples of values. `is_live` is True if a change takes effect without a
+    restart.
     """
 
     section: str
@@ -77,7 +78,7 @@ class SettingField:
         return {bool: "switch", int: "number"}.get(type(self.default), "text")
 
     def format(self, value: Any) -> str:
-        """Return a value, as in the settings file or in `Settings`, as the text of the form field."""
+        """Return the text of the form field for a value from the settings file or from `Settings`."""
         if isinstance(value, list | tuple):
             return (", " if self._has_numbers else "\n").join(map(self.format, value))
         if isinstance(value, bool):
@@ -85,7 +86,7 @@ class SettingField:
         return "" if value is None else str(value)
 
     def parse(self, text: str) -> Any:
-        """Return a form text as the value for the settings file. An invalid number remains a text."""
+        """Return the value for the settings file from a text of the form. An invalid number is returned as text."""
         if isinstance(self.default, list):
             parts = text.split(",") if self._has_numbers else text.splitlines()
             return [_parse_number(part) if self._has_numbers else part.strip() for part in parts if part.strip()]
@@ -102,8 +103,8 @@ class SettingField:
 class SettingsForm:
     """The settings file as a form: the text of each field, the errors by field, and the version of the file.
 
-    `problem` is an error that belongs to no field. Such a file cannot be changed with the form; it must be corrected by
-    hand or replaced.
+    `problem` is an error that belongs to no field. A file with a problem cannot be changed with the form; it must be
+    corrected by hand or replaced.
     """
 
     texts: Mapping[SettingPath, str]
@@ -113,7 +114,7 @@ class SettingsForm:
 
 
 class SettingsChangedError(SettingsError):
-    """The settings file was changed after the form had been requested."""
+    """Error for a settings file that was changed after the form had been requested."""
 
 
 @cache
@@ -180,10 +181,10 @@ class SettingsEditor:
         return SettingsForm({**_format_document(document), **given}, errors, _make_version(data), problem)
 
     def save(self, texts: Mapping[SettingPath, str], version: str) -> SettingsForm:
-        """Write the settings that differ from the file, and return the new form.
+        """Write the changed settings to the file, and return the new form.
 
-        If a value is invalid, nothing is written; the returned form then has `texts` and the errors. Raises
-        `SettingsChangedError` if `version` is not the version of the file, and `OSError`.
+        If a value is invalid, nothing is written, and the returned form has `texts` and the errors. Raises
+        `SettingsChangedError` if the file no longer has the version `version`, and `OSError` if it cannot be written.
         """
         with self._lock:
             form = self.read()
@@ -280,9 +281,9 @@ def _find_problem(path: Path) -> str:
 
 
 def _find_errors(text: str, name: str) -> tuple[dict[SettingPath, str], str]:
-    """Return the error in a settings text: by field if it belongs to a field, otherwise as the second value.
+    """Return the first error in a settings text: by field, or as the second value if it belongs to no field.
 
-    `name` is the file name for messages. Only the first error is found.
+    `name` is the file name for messages.
     """
     try:
         parse_settings(text, name)

@@ -19,7 +19,7 @@ from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
-"""Time after a turn, in seconds, in which another press of its end-turn button is taken to mean the same turn."""
+"""Time after a turn, in seconds, in which a second press of the same end-turn button does not end another turn."""
 OTHER_SIDE_DELAY_S = 0.3
 """Delay of a press by a player who is not to move, in seconds. If the player to move presses in this time, that press
 counts."""
@@ -117,10 +117,10 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     """Return the response to the challenge button, which depends on the state.
 
-    - While a question is open, it chooses the next answer. For the question "pass or exchange?", it confirms the
-      exchange.
-    - If the last play is provisional or cannot be challenged, it opens the oldest deferred question again.
-    - Otherwise it challenges the last play.
+    - While a question is open, the button chooses the next answer. For the question "pass or exchange?", it confirms
+      the exchange.
+    - If the last play is provisional or cannot be challenged, the button opens the oldest deferred question again.
+    - Otherwise the button challenges the last play.
 
     Questions can also be answered during a pause.
     """
@@ -149,7 +149,7 @@ def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:
-    """Return why an *End turn* button is refused if no player is to move; None if one is."""
+    """Return the refusal of a press in a phase in which no player is to move; None in other phases."""
     match state.phase:
         case Phase.LOOKING:
             return Refusal.from_key("busy")

@@ -53,7 +53,7 @@ END_TURN_BUTTONS = (Button.END_TURN_1, Button.END_TURN_2, Button.END_TURN_3, But
 
 
 class PinsError(TilekeeperError, ValueError):
-    """An invalid pin assignment; `key` is the name of the setting with the error."""
+    """Error for an invalid pin assignment; `key` is the name of the setting with the error."""
 
     def __init__(self, key: str, text: str) -> None:
         super().__init__(f"{key} {text}")
@@ -129,7 +129,7 @@ class Pins:
 DEBOUNCE_S = 0.03
 """Debounce time in seconds: push-button contacts bounce for about 10 ms, and no user presses twice within 30 ms."""
 DOUBLE_PRESS_S = 0.7
-"""Time after a press in which a second press of the same button counts as accidental, in seconds."""
+"""Time after a press, in seconds, in which another press of the same button counts as accidental."""
 STUCK_AFTER_S = 10.0
 """Time after which a button that is still pressed counts as stuck, in seconds."""
 HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
@@ -207,12 +207,15 @@ class GestureDetector:
         return (*before, self._count_press(button, now), *self._cancel_holds(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures of a tap on a button of the page, which detects double taps itself."""
+        """Return the gestures of a tap on a button of the page. The page detects double taps itself."""
         taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
         return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures of a hold on a button of the page; confirming its action in a dialog counts as a hold."""
+        """Return the gestures of a hold on a button of the page.
+
+        If the user confirms the button's action in a dialog, this counts as a hold, too.
+        """
         return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
 
     def advance_time(self, now: float) -> tuple[Gesture, ...]:

@@ -26,8 +26,8 @@ HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm28
 MODEL_FILE = Path("/proc/device-tree/model")
 """File with the model of a Raspberry Pi; a PC does not have it."""
 GLITCH_FILTER_S = 0.002
-"""Shortest pulse that is passed on, in seconds. The kernel drops shorter ones as interference; `buttons` debounces the
-rest."""
+"""Shortest pulse that the kernel passes on, in seconds. Shorter pulses are dropped as interference;
+`device.panel.buttons` debounces the others."""
 
 
 class GpioUnavailableError(TilekeeperError):
@@ -107,7 +107,10 @@ class GpioHardware:
 
 
 def may_have_pins() -> bool:
-    """Return True for a Raspberry Pi and for any machine with lgpio: only there are missing pins worth a message."""
+    """Return True for a Raspberry Pi and for any machine with lgpio.
+
+    On other machines, missing pins are normal and not reported.
+    """
     is_raspberry_pi = MODEL_FILE.exists() and "Raspberry Pi" in MODEL_FILE.read_text("utf-8", "replace")
     return is_raspberry_pi or find_spec("lgpio") is not None
 
@@ -115,7 +118,7 @@ def may_have_pins() -> bool:
 def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:
     """Return a function that opens the pins of this machine for `Panel`. Raises `GpioUnavailableError`.
 
-    The returned function takes the function to call for each edge.
+    The argument of the returned function is a handler that is called for each edge of a button.
     """
     return partial(GpioHardware, pins, _make_pin_factory())
 

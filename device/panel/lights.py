@@ -53,7 +53,10 @@ class Light:
         return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
-        """Return when a blinking light changes next, in seconds since it was switched on, or infinity."""
+        """Return the time of the light's next change, in seconds since it was switched on.
+
+        If the light is steady or off, return infinity.
+        """
         _, change = self._find_blink_phase(elapsed)
         return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
 
@@ -146,7 +149,7 @@ class Signal:
         return False
 
     def next_change(self, elapsed: float) -> float:
-        """Return when the buzzer changes next or the signal ends, in seconds since the start of the signal."""
+        """Return the time of the buzzer's next change or of the signal's end, in seconds since the signal began."""
         ends = [sum(self.beeps[: n + 1]) for n in range(len(self.beeps))]
         return min((end for end in (*ends, self.seconds) if end > elapsed), default=inf)
 
@@ -212,7 +215,10 @@ def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> Output
 
 
 def next_change(lights: Lights, elapsed: float) -> float:
-    """Return when one of the lights changes next, in seconds since they were switched on; infinity if none blinks."""
+    """Return the time of the next change of any light, in seconds since the lights were switched on.
+
+    If no light blinks, return infinity.
+    """
     return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
 
 

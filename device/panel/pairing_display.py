@@ -18,7 +18,7 @@ DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
 """Width of the white border of a QR code in modules (QR squares): the sum of left and right.
 
-A display of 64 pixels has no room for the wider border of the standard. Phones can read codes with this one.
+A display of 64 pixels has no room for the wider border of the standard. Phones can also read codes with this border.
 """
 _MIN_MODULE_PX = 2
 """Smallest size of a module (QR square) in pixels; phones cannot read a smaller code from a display."""

@@ -178,7 +178,7 @@ class Panel(Closeable):
         self._events.put(lambda: self._handle_gestures(self._gestures.handle_edge(button, down, now)))
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """Process a press of a button on the page like a press of the button on the pins; `held` means a hold.
+        """Process a press of a button on the page like a press on the wired button; if `held` is True, like a hold.
 
         `seen` is the version of the game that the page showed. The returned future holds the snapshot after the
         command, or `CommandRefusedError`; it is cancelled if the panel is closed first.

@@ -67,7 +67,7 @@ class ReportHeader(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Report:
-    """A problem report, made at the time `made` (Unix time); `write` writes exactly what the user has seen.
+    """A problem report, made at the time `made` (Unix time). `write` writes exactly what the user has seen.
 
     `texts` are the text members by name. They contain no secrets and, unless the user chose them, no names. `pictures`
     are event number, kind and size (bytes) of each picture. `pseudonyms` maps names to the pseudonyms that replaced

@@ -23,13 +23,13 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class _LogFileHandler(RotatingFileHandler):
-    """Handler that writes to the log file. If the disk is full or read-only, it does nothing.
+    """Handler that writes to the log file, and ignores errors such as a full disk.
 
-    A message about the failed write for each log message would hide these on the console.
+    An error report after each log message would hide the log messages on the console.
     """
 
     def _open(self) -> TextIOWrapper:
-        """Open the log file. Raises `OSError`, also for a FIFO, where opening would wait for a reader."""
+        """Open the log file. Raises `OSError`, also for a FIFO, because opening a FIFO would wait for a reader."""
         path = Path(self.baseFilename)
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "no file", str(path))

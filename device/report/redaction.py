@@ -11,7 +11,7 @@ from engine.events import GameStarted, PlayerRenamed, RecordImported
 
 REMOVED = "[removed]"
 MIN_SECRET_LENGTH = 4
-"""Smallest length of a secret that is removed. A report would be unreadable without all texts that are shorter."""
+"""Smallest length of a secret that is removed, in characters. Shorter secrets also occur in many harmless words."""
 
 _SECRET_PATTERNS = (
     re.compile(r"(?<=/pair/)[\w-]+"),
@@ -40,8 +40,8 @@ def remove_secrets(text: str, secrets: Iterable[str]) -> str:
 class Pseudonyms:
     """Pseudonyms for players' names: `Player 1` for the first player of the game, and so on.
 
-    The names are those in `bodies`, the events of the game, and `others`, for example of earlier games; these get the
-    next numbers.
+    The names are those in `bodies` (the events of the game), and those in `others` (for example of earlier games).
+    Names that are only in `others` get the numbers after those of the players.
     """
 
     def __init__(self, bodies: Sequence[EventBody], others: Iterable[str] = ()) -> None:

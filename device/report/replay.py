@@ -126,9 +126,9 @@ def _replay_picture(
 
 
 def _replay_press(events: Sequence[StoredEvent], number: int) -> tuple[Game, Game]:
-    """Return the game before and after a press (one command of a player): the one that recorded the event `number`.
+    """Return the game before and after the press that recorded the event `number`.
 
-    Later events of the same press are not applied.
+    A press is one command of a player. Events of the press after `number` are not applied.
     """
     press = events[number].body.get("press", number)
     history = EventHistory(from_json(events[0].body))

@@ -36,8 +36,8 @@ _PART_BY_MODULE = {
 }  # fmt: skip
 _MODULE = re.compile(r'File ".*?((?:calibration|device|engine|vision)/[\w/]+)\.py"')
 _SERVICE, _BOOT, _CRASH = "service", "boot", "crash at "
-"""Keys in the file for a running service that is not stable yet, for the boot of the machine, and for crashes of a
-part."""
+"""Keys in the file. `_SERVICE`: the service is running but not stable yet. `_BOOT`: the boot number of the machine.
+`_CRASH`: prefix of the name of a part that has crashed."""
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -70,9 +70,9 @@ class StartRecord:
             self._count_crash(path.with_suffix(".crash"))
 
     def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
-        """Return `build()`, or `build_without()` if the part failed in each of the last `MAX_FAILURES` starts.
+        """Return `build()`, or `build_without()` if the last `MAX_FAILURES` starts of the part have failed.
 
-        After a complete start, the skipped parts are tried again in the next one (see `complete`).
+        After a complete start without the part, the next start tries the part again (see `complete`).
         """
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
@@ -111,7 +111,7 @@ class StartRecord:
     def _count_crash(self, report: Path) -> None:
         """Count a crash of the last run of the service, unless the run ended with a power cut.
 
-        `report` is the crash report. If the machine was started again after the run, this was a power cut.
+        `report` is the crash report. If the machine was started again after the run, a power cut is assumed.
         """
         text = ""
         with suppress(OSError):
@@ -137,8 +137,8 @@ class StartRecord:
 def find_crashed_part(report: str) -> str:
     """Return the part of the program that crashed, or an empty string if `report` does not show one.
 
-    `report` is a crash report of `faulthandler`, which lists the modules of each thread, innermost first. The result is
-    the part of the first module of the crashed thread that belongs to one.
+    `report` is a crash report of `faulthandler`, which lists the modules of each thread, innermost first. Modules that
+    belong to no part of the program are skipped; the first other module of the crashed thread determines the part.
 
     >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
     'camera'

@@ -1,8 +1,8 @@
 """Notifications to systemd about the state of the service, and pings of its watchdog (sd_notify(3)).
 
-The worker thread that runs the commands of the table sends the pings, after health checks of the other parts. So pings
-stop if it hangs; a separate thread would go on sending them. If systemd did not start the program, no notification is
-sent and no health check is run.
+The worker thread that runs the commands of the table sends the pings, after health checks of the other parts. So the
+pings stop if the worker thread hangs; a separate thread would go on sending them. If systemd did not start the program,
+no notification is sent and no health check is run.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def make_worker_feed(
 ) -> HealthCheck:
     """Return a health check that sends a ping to the watchdog from a worker thread.
 
-    `run` submits a function to that thread. While a ping waits for the thread, no other one is submitted.
+    `run` submits a function to the worker thread. A ping is submitted only after the previous ping was sent.
     """
     waiting: list[Future[object]] = []
 

@@ -24,7 +24,7 @@ SPEECH_TIMEOUT_S = 30.0
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
-"""A function that speaks a text in a language (`en`, `de`) and waits for the end. Raises `VoiceError`."""
+"""A function that speaks a text in a language (`en`, `de`) and returns when it has been spoken. Raises `VoiceError`."""
 
 _SPOKEN_KINDS = ("play", "position", "pass", "exchange", "withdrawn", "challenge")
 

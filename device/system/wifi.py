@@ -28,7 +28,7 @@ CALL_TIMEOUT_S = 5.0
 JOIN_TIMEOUT_S = 45.0
 """Time limit for joining a network, in seconds; authentication and DHCP may take half a minute."""
 SCAN_S = 12.0
-"""Time in seconds for a scan, and for NetworkManager to join a known network."""
+"""Time in seconds for which the hotspot stays closed, so that NetworkManager can scan and join a known network."""
 UNUSED_S = 300.0
 """Time without a phone, in seconds, before the table's own Wi-Fi is closed to search for a known network."""
 CHECK_INTERVAL_S = 60.0
@@ -43,7 +43,10 @@ _ACTIVATED, _DEACTIVATED = 2, 4
 
 
 class WifiError(TilekeeperError):
-    """Error for a failed call: NetworkManager is missing, has no Wi-Fi device, or refuses it; one line."""
+    """Error for a failed call: NetworkManager is missing, has no Wi-Fi device, or refuses the call.
+
+    The message is one line.
+    """
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,7 +81,7 @@ class NetworkManager:
         return tuple(sorted(strongest.values(), key=lambda network: -network.strength))
 
     def scan(self) -> None:
-        """Start a search for networks, which takes some seconds; during another search, this is refused."""
+        """Start a search for networks, which takes some seconds. NetworkManager refuses it during another search."""
         with _open_bus() as bus:
             bus.call(bus.find_wifi_device(), f"{_NAME}.Device.Wireless", "RequestScan", "a{sv}", {})
 
@@ -121,7 +124,7 @@ class HotspotWatch:
     """Periodic search for a known network: closes the table's own Wi-Fi for some seconds while no phone uses it.
 
     This is needed after a power failure, because a Raspberry Pi starts faster than the router. `count_phones` returns
-    the number of phones in the table's own Wi-Fi, or None if it is unknown; then the Wi-Fi stays open.
+    the number of phones in the table's own Wi-Fi. If it returns None (unknown), the Wi-Fi stays open.
     """
 
     def __init__(
