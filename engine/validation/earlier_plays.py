@@ -24,9 +24,10 @@ from engine.validation.play_checks import find_end_squares, find_unlisted_words
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether tiles of the new play belong to the previous play: all tiles, or one at an end of the previous play.
 
-    All tiles may belong to the previous play if they turn its unlisted word into a valid word, or if its player has
-    pressed the button again. A single tile may belong to it if the tile turns an unlisted word into a valid word, or if
-    the earlier reading may have missed the tile.
+    All tiles may belong to the previous play if they turn its unlisted word into a valid word, if its player has
+    pressed the button again, or if a shared button does not show who has pressed and both plays are one legal play. A
+    single tile may belong to it if the tile turns an unlisted word into a valid word, or if the earlier reading may
+    have missed the tile.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
     if event is None or last is None or last.player == event.player:
@@ -52,7 +53,12 @@ class _MovedTiles:
     @property
     def is_pressed_again(self) -> bool:
         """True if all tiles of the new play are moved, and the previous player has pressed the button again."""
-        return len(self.tiles) == len(self.event.play.tiles) and self.proposal.seat == self.last.player
+        return self.is_whole_play and self.proposal.seat == self.last.player
+
+    @property
+    def is_whole_play(self) -> bool:
+        """True if all tiles of the new play are moved."""
+        return len(self.tiles) == len(self.event.play.tiles)
 
     @property
     def board_before(self) -> Board:
@@ -71,6 +77,11 @@ class _MovedTiles:
     def is_completion(self) -> bool:
         """Return True if the moved tiles complete the previous play: its unlisted words become listed words."""
         return self.has_listed_words() and not self._is_listed(Play(self.last.placements))
+
+    def may_be_pressed_again(self) -> bool:
+        """Return True if a shared button has ended the turn, and no word list excludes the longer play."""
+        is_unlisted = self._is_list_open and not self.has_listed_words()
+        return self.is_whole_play and self.proposal.seat is None and not is_unlisted
 
     def make_events(self) -> tuple[Event, ...] | None:
         """Return the events that add the moved tiles to the previous play, or None if the rules do not allow this."""
@@ -91,16 +102,21 @@ class _MovedTiles:
         or has not played yet.
         """
         moved = [Option(events)]
-        if len(self.tiles) == len(self.event.play.tiles):
+        if self.is_whole_play:
             passed = Option((*events, Passed(self.event.player)))
             moved.insert(0 if self.proposal.seat == self.event.player else 1, passed)
         as_played = Option(self.proposal.events)
-        is_likely = self.is_pressed_again or self.has_listed_words()
+        is_completed = self.is_completion() if self.is_whole_play else self.has_listed_words()
+        is_likely = self.is_pressed_again or is_completed
         return (*moved, as_played) if is_likely else (as_played, *moved)
+
+    @property
+    def _is_list_open(self) -> bool:
+        return self.proposal.words is not None and self.proposal.game.rules.open_dictionary
 
     def _is_listed(self, play: Play) -> bool:
         words, game = self.proposal.words, self.proposal.game
-        if words is None or not game.rules.open_dictionary:
+        if words is None or not self._is_list_open:
             return False
         return not find_unlisted_words(score_play(self.board_before, play, game.layout, game.tiles, game.rules), words)
 
@@ -117,6 +133,8 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
             proposal.earlier.faint_tiles.get(square, 0.0) >= MIN_EARLIER_TILE_PROBABILITY or one.is_completion()
         ):
             yield one
+    if together.may_be_pressed_again():
+        yield together
 
 
 def _find_last_turn(game: Game) -> Turn | None:

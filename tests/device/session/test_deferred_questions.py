@@ -277,7 +277,7 @@ def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
             word = session.state.turns[0].word
         with TableSession(table, table, store, None) as session:
             session.submit(ResumeGame()).result(5)
-            for words in [(EN,), (EN, NO), (EN, NO, ("ON", 5, 8, False))]:
+            for words in [(EN,), (EN, ("ON", 5, 8, False)), (EN, ("ON", 5, 8, False), NO)]:
                 state = misread_r_of_horn(session, table, FARM, PASTE, TEN, *words)
                 assert state.question is None and state.turns[0].word == word and not state.open_questions
 
