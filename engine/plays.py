@@ -45,7 +45,7 @@ class Play:
 
     @classmethod
     def from_tiles(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
-        """Return the play that places `tiles`, given in any order. The class explains `rearranged`."""
+        """Return the play that places `tiles`, given in any order. See `Play` for `rearranged`."""
         return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
 
     @classmethod
@@ -172,7 +172,7 @@ def _is_same_tile(old: Tile, new: Tile) -> bool:
 
 
 def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
-    """Return the tile of each square of a word in GCG notation, and True if it is marked as a tile on the board.
+    """Return (tile, is_marked) for each square of a word in GCG notation; a marked tile was already on the board.
 
     A square that is written as a dot has no tile: None.
     """

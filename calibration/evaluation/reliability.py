@@ -154,7 +154,7 @@ def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
 
 
 def render_shots(count: int) -> Iterator[Shot]:
-    """Render `count` pictures of random boards and tiles that are not in the training data."""
+    """Render `count` pictures that are not in the training data, each with a random board and random tiles."""
     from vision.training.scenes import draw_numbered_scene
 
     for number in range(count):

@@ -148,7 +148,7 @@ def _parse_faces(board: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
-    """Return the scored turns by picture id, for pictures that show exactly one play more than the previous one.
+    """Return the scored turns by picture id, for pictures that show exactly one play more than the previous picture.
 
     `records` are those of a manifest. Two players are assumed to take turns. Pictures are left out if the score in the
     record differs from the score of the play on the board.

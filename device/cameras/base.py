@@ -14,8 +14,8 @@ from engine.errors import TilekeeperError
 Image = npt.NDArray[np.uint8]
 """A picture: `(H, W, 3) uint8 BGR`, or `(H, W) uint8` grey for a preview."""
 PREVIEW_HEIGHT_PX = 432
-"""Smallest height of previews, in pixels. If the board fills four fifths of it, a square has 23 px: enough to tell
-letters as similar as O and Q apart."""
+"""Smallest height of previews, in pixels. If the board fills four fifths of the height, a square has 23 px: enough to
+tell letters as similar as O and Q apart."""
 BLACK_LEVEL = 6
 """Grey level (0 to 255). A picture is black if at most one pixel value in a thousand is above this level."""
 

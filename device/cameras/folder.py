@@ -158,7 +158,7 @@ def _digest_file(path: Path) -> bytes:
 
 
 def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
-    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the file's modification time from before it was read.
+    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the modification time that the file had before.
 
     A file that cannot be read is tried again until `patience_s` seconds after its last change. Raises `CameraError`.
     """

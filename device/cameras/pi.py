@@ -45,7 +45,7 @@ PREVIEW_WIDTH_PX = 768
 """Width of previews in pixels: `PREVIEW_HEIGHT_PX` rows for a sensor of 16 : 9, more for other sensors."""
 SETTLE_S = 2.0
 FOCUS_TIMEOUT_S = 5.0
-"""Longest time for the autofocus, in seconds; on a plain surface it may never succeed (picamera2 issue 1082)."""
+"""Maximum time for the autofocus, in seconds; on a plain surface, it may never succeed (picamera2 issue 1082)."""
 DEFAULT_LENS_POSITION = 1.7
 """Lens position in dioptres if the autofocus fails. At distances of 45 to 100 cm, camera module 3 then blurs by at most
 3 pixels."""
@@ -131,7 +131,7 @@ class PiCamera(Closeable):
         return frame
 
     def preview(self) -> Frame:
-        """Return a small grey picture: from the low-resolution stream, or a reduced still if there is none.
+        """Return a small grey picture: from the low-resolution stream, or a reduced still without such a stream.
 
         Raises `CameraError`.
         """

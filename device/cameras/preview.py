@@ -75,7 +75,7 @@ class _PreviewedCamera:
         self._before = before
         self._camera: Camera | None = None
         self._use = threading.Lock()
-        """Lock that the thread holds while it uses the camera; `close` does not wait for it."""
+        """Lock that a thread holds while it uses the camera; `close` does not wait for this lock."""
 
     def take_picture(self) -> Image:
         """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if `close` is called in between."""

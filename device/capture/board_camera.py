@@ -141,10 +141,10 @@ class BoardCamera:
             return reading
 
     def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
-        """Read a scene before it is needed, for a later `capture_board`; return None if no board was found.
+        """Read a scene before a caller needs the reading; return None if no board was found.
 
-        Other threads can use the camera meanwhile, and `tracker` is not changed. `capture_board` uses the reading if it
-        can be certain that the scene has not changed.
+        Other threads can use the camera meanwhile, and `tracker` is not changed. A later `capture_board` uses the
+        reading if the scene has certainly not changed.
         """
         before = self.tracker
         reading, after = self._read_with(before, scene.still.image, tiles)

@@ -12,8 +12,7 @@ from engine.board import Square, column_of, row_of
 from vision.geometry import Floats, homography, rectify_area
 
 MARGIN_SQUARES = 1
-"""Margin around the squares in question, in squares; with it, they are visible even if the grid is half a square off.
-"""
+"""Margin around the squares in question, in squares: the crop shows them even if the grid is half a square off."""
 MAX_SIDE_PX = 480
 """Longest side of the crop, in pixels: the width at which the page shows it on a phone."""
 MAX_SQUARE_PX = 96

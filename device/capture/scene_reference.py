@@ -81,7 +81,7 @@ class SceneReference:
 
     @property
     def is_usable(self) -> bool:
-        """True if no change of a tile can be missed: enough pixels, little noise, equal previews."""
+        """True if no change of a tile can be missed: enough pixels, little noise, two equal previews."""
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:

@@ -113,7 +113,8 @@ class KeyFrameBuffer:
 def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
     """Yield each key frame with the seconds for which the board remained unchanged after it.
 
-    Key frames that look like the picture `last`, and times shorter than `MIN_STABLE_S`, are left out.
+    Two kinds of key frames are left out: those that look like the picture `last`, and those with less than
+    `MIN_STABLE_S` seconds.
     """
     now, until = make_thumbnail(last.image), (*(key_frame.time for key_frame in key_frames[1:]), last.time)
     for key_frame, after in zip(key_frames, until, strict=False):

@@ -61,7 +61,7 @@ def new_tile_likelihood(square: SquareReading, face: str) -> float:
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
     """Return the likelihood of a tile with `face` that was recorded before the reading (an old tile).
 
-    Another symbol in the reading is then a reading error, which is more probable than for a new tile.
+    Another symbol in the reading of an old tile is a reading error, which is more probable than for a new tile.
     """
     if face == EMPTY:
         return new_tile_likelihood(square, face)

@@ -44,8 +44,8 @@ Variation = tuple[tuple[Event, ...], float]
 def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool = False) -> Iterator[tuple[Square, ...]]:
     """Yield each set of squares that can be one legal play: new tiles in a line without a gap.
 
-    One square of a set may be hidden. With `allow_overlooked`, one may also be read as empty, because the camera may
-    have missed the tile.
+    One square of a set may be hidden. With `allow_overlooked`, one square may also be read as empty, because the camera
+    may have missed the tile.
     """
     on_board = state.board.squares
     free = {square for square in evidence.candidate_squares if on_board[square] is None}
@@ -71,10 +71,10 @@ def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
 
 
 def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
-    """Return the `best` likeliest assignments of tiles to the squares of a play, best first.
+    """Return the `best` likeliest assignments of tiles to the squares of a play, the likeliest assignment first.
 
-    Each one has a log-likelihood (nats) and the tiles. `stock` has the number of each tile that is not on the board; a
-    letter with more remaining tiles gets a higher prior (see `_rank_tiles`).
+    Each assignment has a log-likelihood (nats) and the tiles. `stock` has the number of each tile that is not on the
+    board; a letter with more remaining tiles gets a higher prior (see `_rank_tiles`).
     """
     found: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
     for square in squares:

@@ -161,7 +161,7 @@ def check_offset(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
-    """Return the options to read again, to accept the events, or to record the plays in one of `readings`."""
+    """Return these options: read again, accept the events, or record the plays in one of `readings`."""
     options = [LOOK_AGAIN]
     if any(isinstance(event, PlayMade) for event in proposal.events):
         options.append(Option(proposal.events))
@@ -228,7 +228,7 @@ def _is_hidden(reading: BoardReading, square: Square) -> bool:
 
 
 def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
-    """Return the options to read again, to end the game, and to record the events (unless they are only a pass)."""
+    """Return these options: read again, end the game, and record the events (unless they are only a pass)."""
     meant = not all(isinstance(event, Passed) for event in proposal.events)
     return (LOOK_AGAIN, _end_option(proposal.game), *([Option(proposal.events)] if meant else []))
 
@@ -251,7 +251,7 @@ def _name_squares(squares: Iterable[Square]) -> str:
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players before a play is withdrawn because its tiles are gone although no challenge was upheld.
+    """Ask before a play is withdrawn without an upheld challenge, only because its tiles are gone.
 
     If there are other new tiles, the same player may have replaced the play.
     """

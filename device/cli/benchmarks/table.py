@@ -200,7 +200,7 @@ class FakeTable:
 
 
 def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed:
-    """Play `turns` plays of a recorded game, again and again, and measure the time of each turn."""
+    """Play `turns` plays of a recorded game, which begins again after its end, and measure the time of each turn."""
     game = _load_longest_game()
     plays = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands][:turns]
     hands = [] if case.rest_s else list(HAND_POINTS)
