@@ -2,6 +2,7 @@
 # Gives the machine a name that lasts, or its former name back.
 #
 #     sudo /opt/tilekeeper/host-name.sh set NAME
+#     sudo /opt/tilekeeper/host-name.sh suggest NAME    for a card image: a name entered in Raspberry Pi Imager counts
 #     sudo /opt/tilekeeper/host-name.sh restore
 #     /opt/tilekeeper/host-name.sh is-lost       status 0: it was named, and cloud-init has set the former name again
 #
@@ -31,15 +32,19 @@ write_name() {
     done
 }
 
-set_name() {
+suggest_name() {
     mkdir -p "${FORMER%/*}"
     [ -e "$FORMER" ] || cp "$ROOT/etc/hostname" "$FORMER"
+    write_name "$1"
+}
+
+set_name() {
     if [ -d "$ROOT/etc/cloud" ]; then
         mkdir -p "${CLOUD_SETTINGS%/*}"
         printf '# Written by Tilekeeper: the name of this machine is that of /etc/hostname.\npreserve_hostname: true\n' \
             >"$CLOUD_SETTINGS"
     fi
-    write_name "$1"
+    suggest_name "$1"
 }
 
 restore_name() {
@@ -54,6 +59,7 @@ is_lost() { # after an older version, which named the machine and did not tell c
 
 case ${1:-} in
     set) set_name "${2:?host-name.sh set needs a name}" ;;
+    suggest) suggest_name "${2:?host-name.sh suggest needs a name}" ;;
     restore) restore_name ;;
     is-lost) is_lost ;;
     *) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 2 ;;

@@ -214,6 +214,12 @@ def test_former_name_comes_back_as_it_was(card: Path) -> None:
     assert {path: path.read_text() for path in card.rglob("*") if path.is_file()} == before
 
 
+def test_name_of_a_card_image_leaves_cloud_init_the_last_word(card: Path) -> None:
+    set_host_name(card, "suggest", "tilekeeper")
+    assert (card / "etc/hostname").read_text() == "tilekeeper\n"
+    assert list((card / "etc/cloud").rglob("*")) == [card / "etc/cloud/cloud.cfg"]
+
+
 def test_name_is_changed_in_the_copy_that_cloud_init_keeps_of_its_data(card: Path) -> None:
     copy = card / "var/lib/cloud/instances/rpi-imager-1770411050503/cloud-config.txt"
     copy.parent.mkdir(parents=True)

@@ -25,7 +25,7 @@ remove_card() {
 }
 trap remove_card EXIT
 
-make_card() { # as Raspberry Pi OS and Imager 2 write it, after its first start
+make_card() { # as Raspberry Pi OS writes it
     remove_card
     local scratch
     scratch=$(mktemp -d "$root.XXXXXX")
@@ -35,11 +35,16 @@ make_card() { # as Raspberry Pi OS and Imager 2 write it, after its first start
     mkdir -p "$m/boot/firmware"
     printf '%s\n' 'datasource_list: [ NoCloud, None ]' datasource: '  NoCloud:' '    seedfrom: file:///boot/firmware' \
         >"$m/etc/cloud/cloud.cfg.d/99_raspberry-pi.cfg"
-    echo 'instance-id: rpi-imager-1770411050503' >"$m/boot/firmware/meta-data"
-    printf '%s\n' '#cloud-config' 'manage_resolv_conf: false' 'hostname: raspberrypi' 'manage_etc_hosts: true' \
-        >"$m/boot/firmware/user-data"
+    printf 'dsmode: local\ninstance_id: rpios-image\n' >"$m/boot/firmware/meta-data"
+    printf '#cloud-config\n#hostname: raspberrypi\n' >"$m/boot/firmware/user-data"
     : >"$m/boot/firmware/network-config"
     echo raspberrypi >"$m/etc/hostname"
+    printf '127.0.0.1\tlocalhost\n127.0.1.1\traspberrypi\n' >"$m/etc/hosts"
+}
+
+customise_card() { # customise_card NAME: as Imager 2 does, before the first start
+    echo 'instance-id: rpi-imager-1770411050503' >"$m/boot/firmware/meta-data"
+    printf '%s\n' '#cloud-config' 'manage_resolv_conf: false' "hostname: $1" 'manage_etc_hosts: true' >"$m/boot/firmware/user-data"
     start_card
 }
 
@@ -89,6 +94,7 @@ install_name() { # the steps of install.sh that name the machine, with its optio
 }
 
 make_card
+customise_card raspberrypi
 check_name "the first start" raspberrypi
 name_as_old_version tilekeeper
 start_card
@@ -103,6 +109,7 @@ check_name "and after another" tilekeeper
 
 echo "== an upgrade of an old installation before its first restart"
 make_card
+customise_card raspberrypi
 name_as_old_version kitchen
 install_name
 start_card
@@ -110,6 +117,7 @@ check_name "the name lasts after a start" kitchen
 
 echo "== an installation"
 make_card
+customise_card raspberrypi
 install_name --name kitchen
 for time in first second; do
     start_card
@@ -119,5 +127,14 @@ TILEKEEPER_ROOT=$m "$systemd/host-name.sh" restore
 for time in first second; do
     start_card
     check_name "uninstalled, after its $time start" raspberrypi
+done
+
+echo "== a card image"
+for name in '' kitchen; do
+    make_card
+    TILEKEEPER_ROOT=$m "$systemd/host-name.sh" suggest tilekeeper # by setup.sh, in the image
+    [ -z "$name" ] || customise_card "$name"
+    start_card
+    check_name "with ${name:-no name} entered in Imager" "${name:-tilekeeper}"
 done
 exit $failed
