@@ -133,17 +133,18 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
     - the result of a game of the two players at the pairing's table,
     - the result of a game of the two players at another table, if no other pairing has this result.
     """
-    left: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
+    unmatched: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
     for result in results:
-        left[make_players_key(result.players)].append(result)
+        unmatched[make_players_key(result.players)].append(result)
     ordered = sorted(pairings, key=lambda pairing: pairing.round)
-    found: list[Result | None] = [_take_entered(left[make_pair_key(one)], one.round) for one in ordered]
-    for i, pairing in enumerate(ordered):  # a game that an entered result replaces belongs to no other pairing
-        at_table = _take(left[make_pair_key(pairing)], pairing.table)
-        found[i] = found[i] or at_table
-    for i, pairing in enumerate(ordered):
-        found[i] = found[i] or _take(left[make_pair_key(pairing)])
-    return list(zip(ordered, found, strict=True))
+    entered = [_take_entered(unmatched[make_pair_key(one)], one.round) for one in ordered]
+    # Pairings with an entered result take a game, too: the entered result replaces it, so no other pairing may have it.
+    at_table = [_take_result(unmatched[make_pair_key(one)], one.table) for one in ordered]
+    preferred = [one or other for one, other in zip(entered, at_table, strict=True)]
+    return [
+        (pairing, result or _take_result(unmatched[make_pair_key(pairing)]))
+        for pairing, result in zip(ordered, preferred, strict=True)
+    ]
 
 
 def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
@@ -154,10 +155,9 @@ def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[
     """
     matched = match_results(pairings, results)
     counted = {result.game for _, result in matched if result}
-    replaced = match_results(
-        [pairing for pairing, result in matched if result and not result.game],
-        [result for result in results if result.game not in counted],
-    )
+    with_entered_result = [pairing for pairing, result in matched if result and not result.game]
+    uncounted_games = [result for result in results if result.game and result.game not in counted]
+    replaced = match_results(with_entered_result, uncounted_games)
     games = {pairing: result.game for pairing, result in (*matched, *replaced) if result}
     return [(pairing, games.get(pairing, 0)) for pairing, _ in matched]
 
@@ -171,8 +171,8 @@ def _take_entered(results: list[Result], number: int) -> Result | None:
     return entered[-1]
 
 
-def _take(results: list[Result], table: str | None = None) -> Result | None:
-    """Remove and return the first result that was entered without a round, or None.
+def _take_result(results: list[Result], table: str | None = None) -> Result | None:
+    """Remove and return the first result that was not entered for a round, or None.
 
     If `table` is given, only results of this table are searched.
     """
