@@ -330,10 +330,10 @@ class GameController:
             self.game, tuple(events), Source.HAND, None, EMPTY_HISTORY, self.words, self._memory.history, self.seat
         )
         with convert_engine_errors():
-            verdict = validate_turn(proposal)
-        question = make_finding_question(self.game, verdict.question) if verdict.question else None
-        self.commit_events(verdict.events)
-        self.notices += tuple(map(make_finding_notice, verdict.notices))
+            result = validate_turn(proposal)
+        question = make_finding_question(self.game, result.question) if result.question else None
+        self.commit_events(result.events)
+        self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
 
     # Notices, pictures and snapshots

@@ -50,5 +50,5 @@ def list_import_notices(store: GameStore, number: int) -> tuple[str, ...]:
 def _list_findings(game: Game) -> tuple[str, ...]:
     """Return a message for each problem that the validation finds in the turns of an imported game."""
     start = Game.from_events(game.events[:1])
-    verdict = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
-    return tuple(make_finding_notice(finding).text for finding in verdict.notices)
+    result = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
+    return tuple(make_finding_notice(finding).text for finding in result.notices)

@@ -66,8 +66,8 @@ def preview_play(game: Game, words: WordList | None, at: str, word: str) -> Play
     with convert_engine_errors():
         event = PlayMade(game.to_move, Play.from_gcg(game.board, at, word, game.tiles))
         after = game.push(event)
-    verdict = validate_turn(Proposal(game, (event,), Source.HAND, words=words))
-    problems = tuple(make_finding_notice(finding).text for finding in verdict.notices)
-    if verdict.question:
-        problems += (make_finding_question(game, verdict.question).question.text,)
+    result = validate_turn(Proposal(game, (event,), Source.HAND, words=words))
+    problems = tuple(make_finding_notice(finding).text for finding in result.notices)
+    if result.question:
+        problems += (make_finding_question(game, result.question).question.text,)
     return PlayPreview(build_snapshot(after, words).turns[-1], tuple(map(format_sentence, problems)))

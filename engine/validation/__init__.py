@@ -20,7 +20,7 @@ from engine.validation.findings import (
     QuestionHistory,
     Reason,
     Source,
-    Verdict,
+    ValidationResult,
 )
 from engine.validation.validate import validate_turn
 
@@ -32,6 +32,6 @@ __all__ = [
     "QuestionHistory",
     "Reason",
     "Source",
-    "Verdict",
+    "ValidationResult",
     "validate_turn",
 ]

@@ -1,4 +1,4 @@
-"""The input and output of a validation: proposals, findings and verdicts."""
+"""The input and output of a validation: proposals, findings and results."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ValidationResult:
     """The result of a validation: the events to record now, the most urgent question, and all notices.
 
     `question` is None if the turn is accepted.

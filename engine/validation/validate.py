@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from engine.validation import board_checks, earlier_plays, play_checks, turn_checks
-from engine.validation.findings import Finding, Proposal, Source, Verdict
+from engine.validation.findings import Finding, Proposal, Source, ValidationResult
 
 Check = Callable[[Proposal], Iterator[Finding]]
 
@@ -58,7 +58,7 @@ CHECKS: Mapping[Source, tuple[Check, ...]] = MappingProxyType(
 """The checks for each source of a turn, the most urgent check first."""
 
 
-def validate_turn(proposal: Proposal) -> Verdict:
+def validate_turn(proposal: Proposal) -> ValidationResult:
     """Run all checks for the source of a turn. The function has no side effects and takes milliseconds.
 
     The first question is returned. Until the players answer it, the events of its first option count. An imported game
@@ -69,4 +69,4 @@ def validate_turn(proposal: Proposal) -> Verdict:
         findings = [replace(finding, options=()) for finding in findings]
     question = next((finding for finding in findings if finding.options), None)
     events = question.options[0].events if question else proposal.events
-    return Verdict(events, question, tuple(finding for finding in findings if not finding.options))
+    return ValidationResult(events, question, tuple(finding for finding in findings if not finding.options))

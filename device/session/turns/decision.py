@@ -113,23 +113,15 @@ def validate_decision(
         context.question_history,
         context.seat,
     )
-    verdict = validate_turn(proposal)
-    finding, own = verdict.question, inferred.open_question
-    if finding is not None and own is not None and (merged := _merge_blank_questions(finding, own)):
-        finding, own = merged, None
-    decision = replace(inferred, events=verdict.events, notices=tuple(map(make_finding_notice, verdict.notices)))
-    history = context.question_history
-    if finding is not None and (own is None or _is_more_urgent(finding, own)):
+    result = validate_turn(proposal)
+    own, finding = inferred.open_question, _choose_finding(result.question, inferred.open_question)
+    notices = tuple(map(make_finding_notice, result.notices))
+    decision = replace(inferred, events=result.events, notices=notices)
+    if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
-        history = history.with_finding(finding)
     elif own is not None and own.first_is_default:
-        decision = replace(decision, open_question=replace(own, answers=(verdict.events, *own.answers[1:])))
-        history = replace(history, open_squares=history.open_squares | {*inference.doubtful_squares})
-    if key_of(inference.question or "") == TILE_LOST:
-        history = replace(history, squares=history.squares | {*inference.best.missing_squares})
-    for play in filter_plays(decision.events):
-        history = history.with_play(play.play, reading)
-    return replace(decision, question_history=replace(history, has_missed_press=_is_press_missed(decision)))
+        decision = replace(decision, open_question=replace(own, answers=(result.events, *own.answers[1:])))
+    return replace(decision, question_history=_extend_history(context.question_history, decision, inference, reading))
 
 
 def find_next_question(
@@ -148,6 +140,33 @@ def find_next_question(
         return Decision(events, question_history=history)
     question = make_finding_question(game, finding)
     return Decision(events, question, question_history=history.with_finding(finding))
+
+
+def _choose_finding(finding: Finding | None, own: OpenQuestion | None) -> Finding | None:
+    """Return the finding whose question is asked; None if the inference's question `own`, or no question, is asked.
+
+    `finding` is the finding of the validation with the most urgent question. If both questions are about one blank, the
+    finding that is returned has the answers of both.
+    """
+    if finding is None or own is None:
+        return finding
+    return _merge_blank_questions(finding, own) or (finding if _is_more_urgent(finding, own) else None)
+
+
+def _extend_history(
+    history: QuestionHistory, decision: Decision, inference: Inference, reading: BoardReading
+) -> QuestionHistory:
+    """Return the history of questions with the question and the plays of a decision, which follows from `inference`."""
+    question = decision.open_question
+    if question is not None and question.finding is not None:
+        history = history.with_finding(question.finding)
+    elif question is not None and question.first_is_default:
+        history = replace(history, open_squares=history.open_squares | {*inference.doubtful_squares})
+    if key_of(inference.question or "") == TILE_LOST:
+        history = replace(history, squares=history.squares | {*inference.best.missing_squares})
+    for play in filter_plays(decision.events):
+        history = history.with_play(play.play, reading)
+    return replace(history, has_missed_press=_is_press_missed(decision))
 
 
 def _is_press_missed(decision: Decision) -> bool:
