@@ -12,13 +12,14 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, homography, rectify, square_side
 
 BLURRED_EDGE_WIDTH: Final = 0.15
-"""Edges wider than this fraction of a square mean that a picture is blurred.
+"""Maximum width of the edges in a sharp picture, as a share of a square; wider edges mean that the picture is blurred.
 
 Edges in sharp photographs are 0.03 to 0.05 of a square wide; in the least sharp of 233 photographs, 0.11. The strokes
 of a letter are about 0.1 wide.
 """
 MIN_EDGE_WIDTH_PX: Final = 2.5
-"""Width, in pixels, of edges that are sharp at any size of the board: no lens makes much narrower edges."""
+"""Minimum width, in pixels, of edges that count as blurred at any size of the board: no lens makes much narrower
+edges."""
 MIN_EDGE_CONTRAST: Final = 60.0
 """Smallest brightness step (0 to 255) that is measured as an edge; weaker steps may be shadows."""
 
@@ -38,7 +39,7 @@ def measure_edge_width(grey: NDArray[np.uint8]) -> float | None:
     """Return the typical width of edges in a rectified board, `(N, N) uint8`, in pixels.
 
     The width of an edge is its brightness step divided by its steepest slope, both within a window of a third of a
-    square. The result is the median over the fifth of the pixels with the highest steps, or None if the picture has
+    square. The result is the median width at the 20 % of the pixels with the highest steps, or None if the picture has
     too few edges.
     """
     # Window with a side of a third of a square, rounded to an odd number of pixels.

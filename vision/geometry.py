@@ -26,14 +26,14 @@ TILE_HEIGHT_SQUARES: Final = 0.21
 """Height of a tile's top above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _MEAN_PX_PER_OUTPUT_PX: Final = 2.0
-"""The picture is halved before rectification if one output pixel spans more picture pixels than this, on average.
+"""Mean number of picture pixels per output pixel above which the picture is halved before rectification.
 
-Otherwise bilinear interpolation would skip pixels, so that noise and thin lines would alias.
+Without halving, bilinear interpolation would skip pixels, so that noise and thin lines would alias.
 """
 _SHORTEST_PX_PER_OUTPUT_PX: Final = math.sqrt(2)
-"""The picture is only halved if one output pixel spans at least this many picture pixels at the most distant corner.
+"""Minimum number of picture pixels per output pixel, at the most distant corner, for halving the picture.
 
-So no detail is lost at that corner.
+With fewer picture pixels, halving would lose detail at that corner.
 """
 _HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
 """Homography from pixel coordinates of a picture to pixel coordinates of the same picture at half size."""
@@ -42,7 +42,7 @@ _FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
 _USUAL_FOCAL: Final = 0.8
 """Typical focal length in multiples of the picture's longer side: 0.7 to 0.9 for phones, webcams and Pi cameras."""
 _FOCAL_SPREAD: Final = 0.2
-"""Spread of the prior probability of the focal length, on the natural logarithm of the focal length."""
+"""Scale of the Cauchy prior on the natural logarithm of the focal length."""
 _ASPECT_SPREAD: Final = 0.05
 """Standard deviation of the Gaussian prior on the logarithm of a square's aspect ratio."""
 _CORNER_NOISE_SQUARES: Final = 0.03
@@ -147,8 +147,8 @@ def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) ->
 
     `size` is the picture's (width, height) in px. Pixels are assumed to be square, and the principal point to be the
     centre of the picture. If the board is seen at an angle, the corners determine the focal length (Zhang, A flexible
-    new technique for camera calibration, 2000). From straight above they do not; priors for the focal length and the
-    aspect ratio of squares decide then.
+    new technique for camera calibration, 2000). In a view from straight above they do not. So priors for the focal
+    length and the aspect ratio of squares are used as well.
     """
     H = homography(corners)
     width, height = size

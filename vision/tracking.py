@@ -29,11 +29,11 @@ MIN_TRACKING_CONFIDENCE: Final = 0.5
 MIN_REPLACING_CONFIDENCE: Final = 0.95
 """Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
-"""Distance in squares between searched corners and corners that a user placed; a greater one means that the board
+"""Minimum distance, in squares, of searched corners from corners that a user placed, for the board to count as
 moved."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
-"""Maximum distance, in squares, by which tracking may move corners that a user placed. If it is greater, tracking has
-found another grid than the one that the user marked."""
+"""Maximum distance, in squares, by which tracking may move corners that a user placed. After a larger movement, the
+tracked grid is another grid than the one that the user marked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ class BoardTracker:
     """Memory of the last picture with a confirmed reading."""
 
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
-        """Compare a picture with the last ones; return None if the whole board must be read."""
+        """Compare a picture with the memory of earlier pictures; return None if the whole board must be read."""
         expected = self._for_shape(image.shape)
         if expected.memory is None or expected.is_unreliable:
             return None
@@ -89,7 +89,8 @@ class BoardTracker:
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
         """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
 
-        After a full search, corners that a user placed are no longer used. Only `confirm` sets new corners.
+        If the location is from a full search, `corners` no longer count as placed by a user. Only `confirm` sets new
+        corners.
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED
@@ -135,14 +136,14 @@ class BoardTracker:
         return replace(self, corners=None, has_user_corners=False, memory=None)
 
     def _for_shape(self, image_shape: tuple[int, ...]) -> BoardTracker:
-        """Return this tracker for images of its own shape, otherwise a tracker without corners for `image_shape`."""
+        """Return this tracker if `image_shape` is its own shape, otherwise a tracker without corners for that shape."""
         return self if image_shape == self.image_shape else replace(self.reset(), image_shape=image_shape)
 
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:
         """Search the board in the whole picture.
 
-        If a user placed corners, they are returned, unless the search finds a board in another place with high
-        confidence. If there are none, a failed search raises `BoardNotFoundError`.
+        If a user placed `corners`, they are returned, unless the search finds a board in another place with high
+        confidence. If no user placed them, a failed search raises `BoardNotFoundError`.
         """
         try:
             found = locator.locate(image)
@@ -168,6 +169,6 @@ def measure_corner_distance(one: Floats, other: Floats) -> float:
 
 
 def rotate_like(corners: Floats, before: Floats) -> Floats:
-    """Return `corners` with another first corner: the order in which they are nearest to the earlier quad `before`."""
+    """Return `corners` with the first corner chosen so that they are nearest to the earlier quad `before`."""
     turns = [rotate_quad(corners, turn) for turn in range(4)]
     return min(turns, key=lambda quad: float(np.abs(quad - before).max()))

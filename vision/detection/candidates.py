@@ -26,9 +26,9 @@ _PEAK_MARGIN_CELLS: Final = 3
 _MAX_PATCHES: Final = 2
 """Maximum number of regions of the grid mask that are examined, the largest first."""
 _MAX_QUADS_PER_PATCH: Final = 6
-"""Maximum number of candidates for one region of the grid mask, without those completed from three corners."""
+"""Maximum number of candidates per region of the grid mask, without parallelograms completed from three corners."""
 _MAX_COMPLETED_QUADS: Final = 2
-"""Maximum number of candidates for one region of the grid mask that are completed from three corners."""
+"""Maximum number of candidates per region of the grid mask that are parallelograms completed from three corners."""
 _MIN_PATCH_CELLS: Final = 40
 """Minimum area of a region of the grid mask, in cells; smaller ones are ignored."""
 
@@ -84,9 +84,9 @@ def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> lis
 
 
 def _complete_parallelograms(threes: Floats) -> Floats:
-    """Return the three parallelograms that each triple of points `threes` `(n, 3, 2)` can form: `(3 n, 4, 2)`.
+    """Complete triples of points `threes` `(n, 3, 2)` to parallelograms `(3 n, 4, 2)`, three for each triple.
 
-    The fourth corner of a board may be under a hand.
+    A parallelogram approximates a board of which one corner is hidden, for example by a hand.
     """
     a, b, c = threes.transpose(1, 0, 2)
     fourths = np.stack([a + b - c, b + c - a, c + a - b], axis=1)

@@ -20,22 +20,21 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, fit_homography, project
 
 _MAX_USABLE_ERROR_SQUARES: Final = 0.25
-"""Maximum predicted error of a corner of squares that is used, in squares."""
+"""Maximum predicted error of a square's corner, in squares; a corner with a larger predicted error is not used."""
 _MAX_CORNER_MISS_SQUARES: Final = 0.22
-"""Maximum distance of a predicted corner of squares from its place in the fitted lattice; others are ignored. In
-squares."""
+"""Maximum distance, in squares, of a predicted corner from its lattice point; corners farther away are ignored."""
 _GROW_ROUNDS: Final = 8
 """Number of rounds in which the fitted lattice is extended from a small part of the board."""
 _REFINE_ROUNDS: Final = 3
 """Number of iterations of the last, robust fit to all corners."""
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
-"""Share of the grid's cells that agree with a fit; a fit with a larger share ends the search for a better one."""
+"""Share of the grid's cells that must agree with a fit to end the search for a better fit."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
 """Shifts of the board within the fitted lattice that are tried, to the right and down, in squares."""
 _MIN_CORNERS: Final = 12
 """Minimum number of corners of squares that must agree for a lattice to be fitted."""
 _MIN_ALIGNED_SHARE: Final = 0.7
-"""Share of corners near their expected positions; with a larger share, the expected grid is the first fit tried."""
+"""Minimum share of usable corners near their expected positions for trying the expected grid as the first fit."""
 _PATCH_RADIUS_CELLS: Final = 2
 """Radius of the square region of cells in which a fit starts, in cells: 2 means 5 x 5 cells."""
 
@@ -113,9 +112,10 @@ class _CellPredictions:
 
 
 def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Floats]:
-    """Yield homographies from board to cell coordinates to start with: the expected grid, then fits from five regions.
+    """Yield homographies `(3, 3)` from board to cell coordinates, as starting points of the fit.
 
-    The expected grid is left out if too few predicted corners agree with it.
+    The first is that of the expected grid; it is left out if too few predicted corners agree with it. The others are
+    fitted to the corners in five regions of the picture.
     """
     believed = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
     if (
@@ -146,9 +146,9 @@ def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[n
 
 
 def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
-    """Return the centre (row, column) of the 5 x 5 cells with the smallest mean error; None without a usable cell.
+    """Return the centre (row, column) of the block of 5 x 5 cells with the smallest mean error.
 
-    Only centres in the given rows and columns are considered.
+    Only centres in the slices `rows` and `columns` are considered. Returns None if these have no usable cell.
     """
     error = np.where(seen.usable, seen.error, 1.0)
     cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))
@@ -192,7 +192,8 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
 def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
     """Refine the homography `H` by a robust fit (Tukey's biweight) to all corners near its lattice points.
 
-    `trust` `(16, 16)` are additional weights for the corners of squares. Returns None if too few corners are near.
+    `trust` `(16, 16)` are additional weights for the corners of squares. Returns None if too few corners are near a
+    lattice point.
     """
     label, fits = _match_corners(seen, H)
     for _ in range(_REFINE_ROUNDS):

@@ -4,10 +4,12 @@ The colours of premium squares differ between editions, but their positions do n
 kind have the same colour. So the check works for any edition: it computes the share of the colour variation that the
 kinds of square explain. The share is low for a grid that is off by a square or was fitted to the frame.
 
-If the grid is clear but its colours prove nothing, it may be a board with many tiles, or a chess board, a puzzle or a
-floor. Then the classification of its squares decides (`measure_board_confidence`). Measured for such grids: 11 of 150
-rendered boards have a confidence of 0.70 or more; 65 rendered grids of other kinds (`vision.rendering.other_grids`)
-have at most 0.50; pictures of chess, go, sudoku and crosswords among the photographs have at most 0.23.
+A clear grid whose colours do not agree with the layout may be a board with many tiles, or a chess board, a puzzle or a
+floor. For these grids, the classification of the squares decides (`measure_board_confidence`). Measured confidences:
+
+- 0.70 or more for 11 of 150 rendered boards,
+- at most 0.50 for 65 rendered grids of other kinds (`vision.rendering.other_grids`),
+- at most 0.23 for pictures of chess, go, sudoku and crosswords among the photographs.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class LayoutFit:
 
     `explained_share` (0..1) is the share of the colour variation that the kinds of square explain; tiles and hands are
     treated as outliers. It is about 0 for a wrong grid. `shift` is the shift (right, down) in squares. `uncovered`
-    `(15, 15)` is True for squares that are not covered by a tile or a hand, if the grid agrees with the layout.
+    `(15, 15)` is True for squares without a tile or a hand; it is only meaningful if the grid agrees with the layout.
     """
 
     explained_share: float
@@ -154,8 +156,8 @@ def _fit_layout(colours: Floats, near: Floats, shift: tuple[int, int]) -> Layout
 def _find_typical_tile(near: Floats) -> int:
     """Return the index of the square whose colour is most typical of a tile.
 
-    Among the plain squares that differ from the most common colour, it is the one most similar to the others. `near`
-    `(225, 225)` are the pairwise similarities of the colours.
+    The plain squares that differ from the most common colour probably have tiles. The result is the square among them
+    whose colour is the most frequent. `near` `(225, 225)` are the pairwise similarities of the colours.
     """
     plain = _PREMIUM_MODEL.members[0]
     among = near[np.ix_(plain, plain)]
@@ -164,10 +166,11 @@ def _find_typical_tile(near: Floats) -> int:
 
 
 def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
-    """Return the weighted sum of the squared errors `(225,)` of a colour model: how badly it fits the colours.
+    """Return the weighted sum of the squared errors of a colour model: how badly it fits the colours.
 
-    Each square counts as uncovered or as a tile, whichever fits better. The error of a square is bounded by its weight
-    (Geman-McClure), so that outliers have little influence.
+    `as_board` and `as_tile` `(225,)` are the squared errors of each square as an uncovered square and as a tile; the
+    smaller one counts. The error of a square is bounded by its weight (Geman-McClure), so that outliers have little
+    influence.
     """
     least = np.minimum(as_board, as_tile)
     return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
@@ -206,7 +209,8 @@ def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) 
 _FULL_BOARD_TILES: Final = 100
 """Number of tiles on a board at the end of a game; most premium squares are then covered."""
 _FULL_BOARD_AGREEMENT: Final = 0.3
-"""Amount added to the layout agreement of a full board, because its tiles cover the premium squares."""
+"""Amount added to the layout agreement of a board with `_FULL_BOARD_TILES` tiles, which cover premium squares; with
+fewer tiles, proportionally less is added."""
 _CHANCE_AGREEMENT: Final = 0.1
 """Layout agreement that a grid which is not a board reaches by chance."""
 _USUAL_AGREEMENT: Final = 0.45
@@ -214,23 +218,25 @@ _USUAL_AGREEMENT: Final = 0.45
 _CLEARNESS_WEIGHT: Final = 10.0
 """Exponent that makes the confidence of a grid fall quickly if its squares are not classified clearly."""
 _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
-"""Maximum distance, in squares, between a detected corner and an exactly aligned square in a screenshot.
+"""Maximum distance, in squares, of a board's corners from an outline that is exactly parallel to the picture's sides.
 
-It is twice the usual error of detected corners.
+A board within this distance counts as aligned, as in a screenshot. The value is twice the usual error of detected
+corners.
 """
 _KIND_SPREAD_LAB: Final = 8.0
 """Standard deviation of the colours of squares of one kind, in CIE Lab units."""
 _MAX_SQUARED_ERROR: Final = 4.0
-"""Limit for the squared colour error of a square that counts as uncovered, in units of the kind's variance."""
+"""Maximum squared colour error of an uncovered square, in units of `_KIND_SPREAD_LAB` squared; a square with a larger
+error counts as covered."""
 _EM_ROUNDS: Final = 4
 """Number of iterations in which the colours of a grid are fitted."""
 _INNER_SHARE: Final = 0.6
 """Share of the width and height of a square whose colour is measured."""
 _MIN_WHITE_LEVEL: Final = 30.0
-"""Minimum level (0..255) of white: a picture whose brightest parts are darker is not scaled up to white."""
+"""Minimum brightness (0..255) that is scaled to white; if a picture's brightest parts are darker, they stay grey."""
 _CHANCE_RESIDUAL: Final = 4.0
-"""Constant in the denominator of the explained share, in squared units of the spread. It keeps the share low for a
-picture of one or two plain colours, whose small residual is random."""
+"""Constant in the denominator of the explained share, in units of `_KIND_SPREAD_LAB` squared. It keeps the share low
+for a picture of one or two plain colours, whose small residual is random."""
 _PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
 _UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
 _SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)

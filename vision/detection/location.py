@@ -34,13 +34,13 @@ class BoardLocation:
 
     corners: Floats
     """`(4, 2) float64` px: outer corners of the 15 x 15 grid, clockwise. After a search, the first corner is the one
-    nearest the picture's top left, because the orientation of the tiles is unknown. After tracking, it is the same
-    corner as before."""
+    nearest the picture's top left, because the orientation of the tiles is unknown. After tracking, the first corner is
+    the same as in the earlier picture."""
     confidence: float
     """Confidence (0..1) that the corners are the corners of a board."""
     source: LocationSource = LocationSource.SEARCHED
     is_mirrored: bool = False
-    """True if the picture is mirrored, as far as an earlier reading or the letters show."""
+    """True if the picture is mirrored, according to an earlier reading, the given corners or the letters."""
 
 
 CUT_OFF_MESSAGES: Final = (

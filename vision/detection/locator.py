@@ -55,7 +55,7 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Loss of resolution that is accepted when the picture is halved for speed, as a binary logarithm: 0.1 is 7 %."""
+"""Surplus of resolution that must remain after the picture is halved for speed, as a binary logarithm: 0.1 is 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "is the whole board in the picture?")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "the squares of the board are hard to see. Check light and focus"
@@ -97,36 +97,38 @@ class LocatorConfig:
     """
 
     good_layout_agreement: float = 0.34
-    """Layout agreement that is sufficient: no further candidates are tried."""
+    """Layout agreement that is good enough to end the search; with less, further candidates are tried."""
     min_layout_agreement: float = 0.3
     """Minimum layout agreement of an accepted grid."""
     max_layout_shift_squares: int = 2
     """Maximum shift, in squares, that is tried for a grid whose colours do not agree with the layout."""
     start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-    """Shifts (right, down) of a candidate before the fit, in squares; a candidate may be off by half a square."""
+    """Shifts (right, down) of a candidate, in squares, tried until a fit succeeds: it may be off by half a square."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.1
-    """Movement of the corners between two fits, in squares; if no corner moves further, the fit has converged."""
+    """Maximum movement of a corner between two fits, in squares, for the fit to count as converged."""
     min_seen_share: float = 0.2
     """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7
     """Seen share of a grid that counts as complete; it is below 1 because tiles and hands cover some corners."""
     clear_seen_share: float = 0.9
-    """Seen share that is sufficient without agreement of the colours, if all squares of the grid are in the picture.
-    The reader then checks the look of the squares."""
+    """Minimum seen share of a grid that is accepted although its colours do not agree with the layout. The reader
+    checks the classification of its squares later (`measure_board_confidence`)."""
     max_cut_squares: float = 0.05
-    """Maximum part of a grid outside the picture, in squares, if its colours do not fit a layout. Found corners often
-    have an error of this size."""
+    """Maximum distance, in squares, by which a grid may extend beyond the picture if its colours do not agree with the
+    layout. Detected corners often have an error of this size."""
     max_side_ratio: float = 1.65
-    """Maximum ratio of the grid's longer to shorter sides if the colours do not agree: that of a view at 50 degrees."""
+    """Maximum ratio of the longer to the shorter sides of a grid whose colours do not agree with the layout. A camera
+    tilted by 50 degrees sees this ratio."""
     covered_corner_weight: float = 0.003
     """Weight of the corners of covered squares in the last fit: small, because tiles hide these corners."""
     min_grid_confidence: float = 0.84
+    """Minimum mean grid probability of a region of grid cells that is reported as an unclear or partial board."""
     min_corner_confidence: float = 0.43
+    """Minimum of the highest corner probability in a picture that is reported to show an unclear or partial board."""
     min_quad_iou: float = 0.78
-    """Limits above which a patch (region of grid cells) is reported as an unclear or partial board: mean grid
-    probability, highest corner probability, intersection over union of the patch with the quad fitted to it."""
+    """Minimum intersection over union with a fitted quad of a region reported as an unclear or partial board."""
     closeup_half_side_ratio: float = 0.75
     """Half the side of the close-up crop, as a multiple of the longer side of the region of grid cells."""
     max_closeup_share: float = 0.8
@@ -145,7 +147,7 @@ _ScoredGrid = tuple[float, Floats]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FinderResult:
-    """Result of the finder network: candidate quads, the close-up crop, and an error message for no candidates."""
+    """Result of the finder network: candidate quads, the close-up crop, and the error message if no board is found."""
 
     quads: list[Floats]
     closeup: Box | None
@@ -156,9 +158,9 @@ class _FinderResult:
 class _GridFit:
     """Result of one fit of a grid to the output of the lattice network.
 
-        `corners` `(4, 2)` are the corners of the grid in px. `seen_share` (0..1) is the share of its cells that agree
-    with the fit. `shift_squares` is the largest movement of a corner by the fit. `cells` is the output that was
-    fitted, and `cells_to_picture` `(3, 3)` the homography from its cells to px.
+    `corners` `(4, 2)` are the corners of the grid in px. `seen_share` (0..1) is the share of its cells that agree with
+    the fit. `shift_squares` is the largest movement of a corner by the fit. `cells` is the output that was fitted, and
+    `cells_to_picture` `(3, 3)` the homography from its cells to px.
     """
 
     corners: Floats
@@ -188,7 +190,7 @@ class _Pyramid:
         self._levels = [image]
 
     def level(self, finer: float) -> tuple[Image, Floats]:
-        """Return the coarsest level that still has one pixel per `finer` pixels of the picture, and its scale (x, y).
+        """Return the coarsest level in which a pixel spans at most `finer` pixels of the picture, and its scale (x, y).
 
         The scale is the level's width and height divided by those of the picture.
         """
@@ -224,7 +226,7 @@ class BoardLocator:
         return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
-        """Return the grid with the highest score, and an error message that applies if no grid is accepted (None)."""
+        """Return the grid with the highest score, or None, and the error message for a picture without a board."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._run_finder(picture, (0, 0, width, height))
@@ -352,7 +354,7 @@ def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _
 
 
 def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
-    """Return True if `patch`, a region of grid cells with high probabilities and four sides, is probably a board."""
+    """Return True if `patch`, a region of grid cells, is probably a board: it has high probabilities and four sides."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
     return (
@@ -380,7 +382,7 @@ def _compute_side_ratio(corners: Floats) -> float:
 
 
 def _confidence_from_agreement(agreement: float) -> float:
-    """Convert layout agreement to confidence (0..1), linearly from 0.1 (chance) to 0.45 (most true grids have more)."""
+    """Convert layout agreement linearly to confidence: 0.1 (agreement by chance) to 0, 0.45 (usual agreement) to 1."""
     return float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0))
 
 
