@@ -5,13 +5,13 @@ of tiles (`LetterNet`). Their predictions are then combined (`fusion`).
 
 Orientation: the layout of the board has fourfold symmetry, so only the tiles show which way up it is. For each tile,
 the letter network predicts the log-probabilities of four rotations; the rotation with the highest sum over the tiles is
-taken. Letters that look the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar faces, the tiles
-sometimes agree on the wrong rotation, nearly always upside down. So if the vote is uncertain and many letters are
-doubtful, the board is read both ways up, and the reading with the higher mean tile confidence is taken.
+taken. Letters that look the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar typefaces, the
+predictions sometimes agree on a wrong rotation, nearly always upside down. So if the rotation is uncertain and many
+letters are doubtful, the board is read both ways up, and the reading with the higher mean tile confidence is taken.
 
-Mirrored pictures: some webcams deliver them, and their letters are read with low confidence. If many tiles are
-doubtful, the board is read again in the flipped picture, and this reading is taken if it is much less doubtful. A
-smaller difference proves nothing: letters in an unfamiliar face are doubtful both ways. On the labelled photographs
+Mirrored pictures: some webcams deliver mirrored pictures, whose letters are read with low confidence. If many tiles are
+doubtful, the board is read again in the flipped picture, and this reading is taken if it is much less doubtful. A small
+difference is no evidence: letters in an unfamiliar typeface are doubtful in both pictures. On the labelled photographs
 with five tiles or more, at least 9 % of the tiles are doubtful if the board is mirrored (median 37 %), and at most 15 %
 if it is not (95th percentile 1 %). The corners of a mirrored board are in the usual order of the upright board (top
 left, top right, bottom right, bottom left), which is anticlockwise in the picture.
@@ -49,30 +49,31 @@ from vision.recognition.views import (
 )
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
-"""Letter probability of a tile in an earlier picture; above it, a tile that looks the same is not read again."""
+"""Minimum letter probability of a tile whose predictions are kept for the next picture if the tile looks the same."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Tile probability of a square in an earlier picture; below it, a square that looks the same is not read again,
-whatever its letter probabilities."""
+"""Maximum tile probability of a square without a clear letter whose predictions are kept for the next picture if the
+square looks the same."""
 _VOTE_ERROR_RATE: Final = 0.02
-"""Assumed share of tiles that vote at random (placed rotated, covered, misread); limits the influence of one tile."""
+"""Assumed share of tiles with a random predicted rotation (turned, covered, misread); limits the influence of a
+tile."""
 _MAX_EFFECTIVE_VOTES: Final = 8
-"""Maximum number of votes that count as independent; the errors of tiles of one set are correlated."""
+"""Maximum number of tiles that count as independent evidence; the errors of tiles of one set are correlated."""
 
 _CLEAR_TILE_P: Final = 0.9
 """Minimum probability of a tile's letter; a tile below it is doubtful."""
 _MIN_DOUBTFUL_SHARE: Final = 0.08
-"""Share of doubtful tiles. If it is larger, the flipped picture, or the board the other way up, is read as well."""
+"""Minimum share of doubtful tiles for reading the board again, in the flipped picture or the other way up."""
 _MIN_MEAN_GAIN: Final = 0.02
-"""Minimum increase of the mean tile confidence if the flipped or rotated reading is to replace the first one. On the
-labelled photographs with five tiles or more, the correct reading is better by 0.035 or more."""
+"""Minimum increase of the mean tile confidence for a flipped or turned reading to replace the first reading. On the
+labelled photographs with five tiles or more, the confidence of the correct reading is higher by 0.035 or more."""
 _MAX_DOUBT_SHARE: Final = 2 / 3
-"""A flipped reading is taken only if its mean doubt (1 minus confidence) is at most this share of the doubt in the
-original reading. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is
-mirrored. On rendered boards in faces that no training uses, it is below this value on one of 636 that are not mirrored,
-and on 291 of 320 that are."""
+"""Maximum mean doubt (1 minus confidence) of a flipped reading that is taken, as a share of the doubt of the original
+reading. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is mirrored. On
+rendered boards in typefaces that no training uses, the share is below the maximum for 1 of 636 boards that are not
+mirrored, and for 291 of 320 mirrored boards."""
 _MIN_TOTAL_GAIN: Final = 0.25
-"""Minimum increase of the mean tile confidence, times the number of tiles, if the flipped reading is to replace the
-first one. One or two tiles prove little."""
+"""Minimum total increase of the tile confidences (mean increase times number of tiles) for the flipped reading to be
+taken: one or two tiles are not enough evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ Cell = tuple[int, int]
 """Row and column of a square."""
 
 CERTAIN_ORIENTATION_P: Final = 1 - 1e-9
-"""Probability of the orientation above which the result of the vote is not questioned."""
+"""Minimum probability of an orientation that counts as certain and is not examined further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +123,16 @@ class ClassifierConfig:
     """Thresholds of `SquareClassifier`."""
 
     min_voter_p: float = 0.5
-    """Minimum tile probability of squares whose tiles vote on the orientation."""
+    """Minimum tile probability of the squares from which the orientation is estimated."""
     first_voter_count: int = 6
-    """Number of tiles in the first estimate of the orientation; five clear predictions suffice."""
+    """Number of tiles in the first estimate of the orientation; five of them suffice if their predictions are clear."""
     extra_voter_count: int = 10
     """Number of further tiles used if the first estimate is uncertain; each tile costs four crops."""
     certain_orientation_p: float = CERTAIN_ORIENTATION_P
-    """Probability of the orientation that ends the vote: no further tiles are used. Five clear predictions reach it."""
+    """Minimum probability of an orientation that is accepted without more tiles. Five clear predictions reach it."""
     outvoted_orientation_p: float = 0.9
-    """Confidence of an orientation that was taken against the vote of the tiles. It is so low that a problem is
-    reported. Such an orientation was right on 8 of 8 boards, rendered in faces that no training uses."""
+    """Confidence of an orientation that contradicts the predicted rotations; so low that a problem is reported. Such an
+    orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
     fine_square_px: float = 10.0
     """Side of a square, in pixels. On smaller squares, letter probabilities are flattened: training has few such
     pictures, and the letter network is overconfident there."""
@@ -153,7 +154,7 @@ class SquarePredictions:
     cells: Sequence[Cell]
     """Squares (row, column) that may have a tile, in order of falling tile probability."""
     kinds: SquareKinds | None
-    """Memory of the square network for the next picture; None after a rotation, which makes it invalid."""
+    """Data of the square network for the next picture; None after a rotation, because the data is not rotated."""
 
     def rotate(self, quarter_turns: int) -> SquarePredictions:
         """Return the views and predictions rotated anticlockwise by `quarter_turns` quarter turns."""
@@ -173,7 +174,7 @@ class ClassifiedBoard:
     """Result of `SquareClassifier`: class probabilities of the squares of an upright board."""
 
     squares_p: Floats
-    """`(15, 15, classes + 1)`: probabilities of the letter network's classes, and last of a hidden square."""
+    """`(15, 15, classes + 1)`: probabilities of the letter network's classes; the last one is that of hidden."""
     orientation: Orientation
     """Rotation that made the board upright."""
     views: BoardViews
@@ -181,7 +182,7 @@ class ClassifiedBoard:
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden from the square network alone."""
     kinds: SquareKinds | None
-    """Memory of the square network for the next picture, if there is any."""
+    """Data of the square network for the next picture; None if the board was rotated or mirrored."""
     clear_tiles: TileTable
     """Predictions of the letter network for the tiles with a clear letter."""
     unclear_empty: TileTable
@@ -222,7 +223,7 @@ class SquareClassifier:
         return self._fuse(found, orientation, table, alphabet, square_side(corners))
 
     def classify_reversed(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
-        """Classify the letters of `found` again with the board the other way up, against the vote of its tiles."""
+        """Classify the letters of `found` again, with the board upside down relative to its estimated orientation."""
         views, kinds_p = found.views, found.kinds_p
         turned = SquarePredictions(views.board, views.tops, kinds_p, find_likely_tiles(kinds_p), None).rotate(2)
         half_turn = (found.orientation.quarter_turns + 2) % 4
@@ -272,10 +273,10 @@ class SquareClassifier:
         return SquarePredictions(board, tops, kinds.kinds_p, find_likely_tiles(kinds.kinds_p), kinds)
 
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
-        """Estimate the orientation by a vote of the most probable tiles.
+        """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
 
-        Also returns the predictions for their upright crops. The first estimate is from crops in one rotation. If it is
-        not confirmed, all four rotations are compared. A board without tiles counts as upright.
+        The first estimate is from crops as they are in the view. If the crops turned by this estimate are not clearly
+        upright, all four rotations are compared. A board without tiles counts as upright.
         """
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= _CONFIG.min_voter_p]
         crops = cut_square_crops(found.tops, voters[: _CONFIG.first_voter_count])
@@ -310,9 +311,9 @@ class SquareClassifier:
         return orientation, by_turn[orientation.quarter_turns]
 
     def _classify_tiles(self, found: SquarePredictions, known: TilePredictions | None = None) -> TileTable:
-        """Run the letter network on the tiles of an upright board, then on crops that are centred on their tiles.
+        """Run the letter network on the tiles of an upright board, then on new crops of off-centre or rotated tiles.
 
-        `known` are predictions for the first tiles of `found.cells`, if there are any; they are not computed again.
+        `known`, if given, are earlier predictions for the first tiles of `found.cells`; they are not computed again.
         """
         predictions = known or self._letter_net.predict(cut_square_crops(found.tops, found.cells))
         if rest := found.cells[len(predictions.letters) :]:
@@ -333,7 +334,7 @@ class SquareClassifier:
         return same.join(self._settle_letters(self._classify_tiles(changed), alphabet))
 
     def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
-        """Improve the letter predictions of tiles that are still doubtful, by averaging over more crops."""
+        """Improve letter predictions: average over shifted crops for unclear tiles, and allow for rotated tiles."""
         # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
         letters_logp = self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
         # Allow for tiles that a player placed rotated.

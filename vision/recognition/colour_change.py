@@ -24,13 +24,13 @@ to a quarter between two pictures, 99 % of the squares without a change differ b
 _ROUNDS: Final = 4
 """Number of times that the surface of the light is fitted, each time with new weights."""
 _USUAL_CHANGE: Final = 0.02
-"""Distance of a square from the fitted surface that halves its weight in the next fit (natural logarithm)."""
+"""Distance of a square from the fitted surface, as a natural logarithm, at which its next weight is one half."""
 _MAX_CHANGE: Final = 0.05
-"""Change of colour, as a share of the colour and apart from the light, that counts as a change of the square. It is
-small because the colour of a blank may be close to that of the empty square."""
+"""Maximum colour change of an unchanged square, as a share of the colour, after correction for the light. It is small
+because the colour of a blank may be close to that of the empty square."""
 _MAX_DARK_CHANGE: Final = 3.0
-"""Change of a dark colour that counts as a change of the square, in grey levels; it replaces `_MAX_CHANGE` if it is
-larger."""
+"""Maximum colour change of an unchanged square in grey levels. It applies to dark colours, for which it is larger than
+the share `_MAX_CHANGE`."""
 _MAX_LIGHT_CHANGE: Final = 0.3
 """Maximum change of the light on any square (natural logarithm of the factor). After a larger change, squares cannot be
 compared."""

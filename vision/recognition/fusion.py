@@ -1,15 +1,16 @@
 """Combine the predictions of the square and letter networks into class probabilities for each square.
 
-The square network uses colours and surroundings, the letter network print and shape. A square without print is either
-empty or has a blank, and there both networks are unreliable. Two more measurements on the same board help:
+The square network uses colours and surroundings; the letter network uses print and shape. A square without print is
+either empty or has a blank, and both networks are unreliable for these squares. Two more measurements on the same board
+help:
 
 Colour: colours differ between editions and with the lighting, but on one board all empty squares of one kind have the
-same colour, and so do all tiles. A square without print is compared with both. Nearby squares have a larger weight,
-because the lighting changes smoothly.
+same colour, and so do all tiles. A square without print is compared with the empty squares and with the tiles. Nearby
+squares have a larger weight, because the lighting changes smoothly.
 
 Edges: a blank may have exactly the colour of the board, but a tile covers the lines, ridges or gaps between squares.
-How they look depends on the board, on the lighting of each side of a square, and on tiles nearby. So each side of a
-square is compared with the same side of tiles and of empty squares on the same board.
+The look of an edge depends on the board, on the lighting of each side of a square, and on tiles nearby. So each side of
+a square is compared with the same side of tiles and of empty squares on the same board.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _NEIGHBOUR_WEIGHTS: Final = (
 """Weights `(225, 225)` for the mean colour around a square: row = the square, column = its neighbour. 0 on the
 diagonal."""
 _SAME_KIND_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_KINDS[:, None] == SQUARE_KINDS)
-"""The same weights, but 0 between squares of different kinds."""
+"""Weights as in `_NEIGHBOUR_WEIGHTS`, but 0 between squares of different kinds."""
 _MIN_SQUARES: Final = 4
 """Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
 _MIN_COLOUR_SPREAD: Final = 0.005
@@ -139,8 +140,9 @@ _MIN_SIDES: Final = 8
 _MIN_EDGE_SPREAD: Final = 0.05
 """Minimum standard deviation of the log-colours across edges of tiles or of empty squares."""
 _MAX_SIDE_LOG_RATIO_NATS: Final = 4.0
-"""Bound for the absolute log-likelihood ratio of one edge, in nats. It is not critical: on rendered scenes, this
-constant and the two above can be 50 % larger or 25 % smaller without more errors."""
+"""Maximum absolute log-likelihood ratio of one edge, in nats; larger ratios are clipped. The value is not critical:
+this constant, `_MIN_SIDES` and `_MIN_EDGE_SPREAD` can be 50 % larger or 25 % smaller without more errors on rendered
+scenes."""
 _IS_PREMIUM: Final = np.array([premium is not Premium.NONE for premium in load_layout().premiums])
 
 
@@ -237,15 +239,16 @@ _FALSE_LETTER_RATE: Final = 0.01
 _MIN_PROBABILITY: Final = 1e-4
 """Minimum of each probability that is turned into log-odds; limits them to +-9.2 nats."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
+"""Maximum probability that a square is hidden; a square above it is neither examined for a blank nor used as a
+reference."""
 _MIN_BLANK_PROBABILITY: Final = 0.003
-"""`_MAX_HIDDEN_PROBABILITY` and `_MIN_BLANK_PROBABILITY`: limits for examining a square without print. Its probability
-of being hidden must be lower than the first, and its probability of a blank higher than the second."""
+"""Minimum probability of a blank on a square without print; a square below it is not examined for a blank."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
 _MAX_DOUBTFUL_LOG_ODDS: Final = 6.0
-"""Absolute log-odds of a square for which edges are measured; above it, the four edges could not change the result.
-Their influence is at most 4 * `_MAX_SIDE_LOG_RATIO_NATS` times the weight of the edges."""
+"""Maximum absolute log-odds of a square whose edges are measured; with more, the four edges could not change the
+result. The influence of the edges is at most 4 * `_MAX_SIDE_LOG_RATIO_NATS` times their weight."""
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """Correction of the prior log-odds blank : empty (nats), for squares with 0 to 4 adjacent tiles.
 
@@ -273,7 +276,7 @@ class BlankEvidence:
 def fuse_predictions(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> NDArray[np.float64]:
-    """Combine both networks' predictions to probabilities `(15, 15, classes + 1)`: the letter classes, and last hidden.
+    """Combine the predictions of both networks; return probabilities `(15, 15, classes + 1)`, the last one for hidden.
 
     `kinds` `(15, 15, 3)` are the probabilities from the square network. `letters` `(n, classes)` are the probabilities
     from the letter network for the n squares `cells` (row, column). `board` is the image from `rectify_board`.

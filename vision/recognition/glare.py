@@ -1,7 +1,7 @@
 """Mark squares as hidden if glare may have washed out their contents.
 
-A lamp or a flash that is reflected by the board leaves a white spot. Under it a letter may look like another one, a
-tile like a blank, and a tile of any kind like an empty square.
+A lamp or a flash that is reflected by the board leaves a white spot. Under the spot, a letter may look like another
+letter, a tile like a blank, and any tile like an empty square.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _MIN_GLARE_LEVEL: Final = 250
 """Minimum level (0..255) of all three channels of a pixel that counts as glare. White tiles are darker than this in a
 well exposed picture."""
 _BRIGHT_LEVEL: Final = 200
-"""Median level (0..255) of tiles or of empty squares that counts as bright: they cannot be distinguished from glare."""
+"""Minimum median brightness (0..255) of tiles or of empty squares that cannot be distinguished from glare."""
 _MAX_GLARE_SHARE: Final = 0.5
-"""Share of glare pixels in a square; with a larger share, print on the square would not be visible.
+"""Maximum share of glare pixels in a square; with more, print on the square would not be visible.
 
-In the 233 labelled photographs one square has more: on a board with glare.
+In the 233 labelled photographs, only one square has more; its board has glare.
 """
 _MIN_CLASS_PROBABILITY: Final = 0.5
 """Minimum probability of a class (a letter, or no tile) for a square to be used in measuring the brightness of that
@@ -47,13 +47,13 @@ def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
-    """Move the probability of squares with glare to hidden, in place, as far as their contents are uncertain.
+    """Move probability of squares with glare to the class hidden, in place, as far as their contents are uncertain.
 
     `chances` `(225, classes + 1)` are the class probabilities, the last for hidden. `plain` are the indices of squares
     without print. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.
 
     - A blank under glare may be any tile.
-    - A letter that is partly visible may be another one: an O without its right side looks like a C.
+    - A letter that is partly visible may be a different letter: an O without its right side looks like a C.
     - A square that looks empty may have a tile, unless all empty squares of its kind are as bright as glare.
     """
     washed = measure_glare(board)

@@ -39,7 +39,7 @@ _STROKED_TO_BASE: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
 
 
 def letter_shape(tile: str) -> str:
-    """Return the letter shape of a tile: one letter for all that look the same. Other tiles are unchanged."""
+    """Return the letter shape of a tile: one letter for all letters that look the same, otherwise the tile itself."""
     return _SHAPES.get(tile, tile)
 
 
@@ -63,15 +63,16 @@ _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
 five predictions has fewer errors than one prediction."""
 _MIN_RECUT_OFFSET: Final = 0.07
-"""A corrected crop is made if the tile is off-centre by more than this (in squares) or rotated by more (in radians)."""
+"""Minimum offset of a tile (in squares) or rotation (in radians) for which its crop is corrected."""
 _MAX_RECUTS: Final = 2
-"""Maximum number of corrections per crop: large rotations are predicted less accurately than small ones."""
+"""Maximum number of corrections of a crop. A second one helps, because large rotations are predicted less
+accurately."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
-"""Minimum total probability of all letters for which the predicted offset of a tile is used; an empty square has no
+"""Minimum probability that a crop shows a letter, for its predicted offset to be used: an empty square has no
 offset."""
 _MIN_FOREIGN_PROBABILITY: Final = 0.9
-"""A tile is taken to have an accented letter outside the tile set if the total probability of such letters is above
-this."""
+"""Minimum total probability of the accented letters outside the tile set; a tile above it counts as one of these
+letters."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
 NO_TILE_CLASS: Final = 0
@@ -83,7 +84,8 @@ _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 _TURNED_TILE_RATE: Final = 0.001
 """Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
 _MIN_CONTRAST: Final = 6.0
-"""Grey levels added to the contrast before division by it; otherwise the grain of a blank would be amplified."""
+"""Grey levels added to the contrast of a crop before the division by it, so that the grain of a blank is not
+amplified."""
 
 
 def normalise_contrast(cut: Image) -> NDArray[np.float32]:
@@ -197,7 +199,8 @@ class LetterNet:
 
         `letters` and `turns` are arrays of `TilePredictions` for the tiles `spots` in an upright view. The result is
         the mean over the possible rotations, weighted by their probabilities. Players rarely place a tile rotated, so
-        only a clear prediction has an effect: an upside-down W is more probably an M.
+        only a clearly predicted rotation has an effect. For example, what may be an upside-down W is more probably an
+        M.
         """
         # Replace the prior of the rotations in training by the prior on real boards.
         likely = (
@@ -290,8 +293,9 @@ _USUAL_DOUBT: Final = 0.02
 """Usual mean doubt of the tiles in a picture. The doubt of a tile is 1 minus the probability of its best letter, given
 that it has a letter.
 
-One imaginary tile of this doubt is added to the mean, so that a single doubtful tile is not taken for an unknown
-typeface. A mean below `_USUAL_DOUBT` does not raise confidences: a worn tile may be among clear ones."""
+The mean includes one imaginary tile of this doubt, so that a single doubtful tile does not make the typeface count as
+unknown. A mean below `_USUAL_DOUBT` does not raise confidences, because one tile may be worn and all others clear.
+"""
 _USUAL_FOREIGN_NATS: Final = 0.02
 _MAX_FOREIGN_NATS: Final = 5.0
 """`_USUAL_FOREIGN_NATS` and `_MAX_FOREIGN_NATS`: the usual and the maximum result of `measure_foreign_nats` for one
@@ -356,7 +360,7 @@ def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Flo
 
 
 def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32], foreign: Floats) -> Floats:
-    """Return three features for each letter of each tile, `(n, letters, 3)`, which `SIMILARITY_WEIGHTS` weight.
+    """Return three features of each letter for each tile, `(n, letters, 3)`, in the order of `SIMILARITY_WEIGHTS`.
 
     The first is the similarity to other tiles of that letter. The second and third are the log-probability of the
     letter times a column of `measure_unfamiliarity`. The arguments are as in `compute_letter_similarity` and

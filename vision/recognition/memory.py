@@ -28,20 +28,21 @@ from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, Ti
 MAX_RECALLS: Final = 4
 """Number of pictures after which all tiles are read again."""
 _MAX_CHANGE: Final = 0.15
-"""Largest change of a square that counts as unchanged: the standard deviation of the difference, as a share of the
-square's contrast. A letter that is displaced by half a pixel of the view (a fiftieth of a square) changes by more."""
+"""Maximum change of a square that counts as unchanged: the standard deviation of the difference between two pictures,
+as a share of the square's contrast. A letter that is displaced by half a pixel of the view (a fiftieth of a square)
+changes by more."""
 _MAX_GAIN: Final = 2.0
-"""Largest change of the light on a square that counts as unchanged, as a factor."""
+"""Maximum change of the light, as a factor, on a square that counts as unchanged."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to a square's contrast; squares without print have little contrast besides noise."""
 _WITNESS_CONTRAST: Final = 10.0
 """Minimum contrast, in grey levels, of a witness: a square whose print shows whether the board has moved."""
 _MIN_WITNESSES, _MIN_UNCHANGED_SHARE = 3, 0.7
-"""A board counts as unmoved if each quarter of it has at least `_MIN_WITNESSES` squares with print, and at least the
-share `_MIN_UNCHANGED_SHARE` of them is unchanged."""
+"""Limits for each quarter of a board that counts as unmoved. `_MIN_WITNESSES`: minimum number of squares with print.
+`_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
-"""The memory is used only if at least `_MIN_TILES` tiles and the share `_MIN_TILE_SHARE` of all tiles are unchanged.
-The squares do not suffice: without tiles, a board looks the same after a half turn."""
+"""Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
+unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
 _EDGE_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES)
 
 
@@ -71,7 +72,7 @@ class TileTable:
         return self.select([row for row, cell in enumerate(self.poses.cells) if mask[cell]])
 
     def join(self, other: TileTable) -> TileTable:
-        """Return a table with the rows of this table, then those of `other`. It has the view of `other`."""
+        """Return a table with the rows of this table, then those of `other`; its view is the view of `other`."""
         cells = [*self.poses.cells, *other.poses.cells]
         poses = TilePoses(other.poses.view, cells, np.concatenate([self.poses.poses, other.poses.poses]))
         return TileTable(poses, *map(np.concatenate, zip(self._predictions, other._predictions, strict=True)))

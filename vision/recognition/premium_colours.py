@@ -21,7 +21,8 @@ _WHITE_PERCENTILE: Final = 97
 _WHITE_LEVEL: Final = 235.0
 """Level (0..255) to which the brightest parts of the board are scaled, because pictures are often too dark."""
 _MAX_GAIN: Final = 2.5
-"""Maximum factor of this scaling; darker pictures have too much noise and no reliable colours."""
+"""Maximum factor by which the brightness is scaled; a picture that needs a larger factor is too noisy for reliable
+colours."""
 
 
 def sample_premium_colours(

@@ -61,14 +61,15 @@ MIN_SQUARE_PX: Final = 7.0
 MIN_ORIENTATION_CONFIDENCE: Final = 0.95
 """Minimum confidence of the orientation; if it is lower, the reading reports a problem."""
 MIN_LOCATION_CONFIDENCE: Final = 0.6
-"""Minimum confidence of a location by its colours. If it is lower, the classification of the squares decides
-(`measure_board_confidence`); if the confidence is still too low, the reading has no board."""
+"""Minimum confidence of a location. If the confidence from the colours is lower, it is replaced by the result of
+`measure_board_confidence`. If this result is lower as well, the reading has no board."""
 _MAX_CUT_SQUARES: Final = 0.25
-"""Part of the board, in squares, that may be outside the picture; if it is more, the reading reports a problem."""
+"""Maximum distance, in squares, by which the board may extend beyond the picture; with more, the reading reports a
+problem."""
 FOREIGN_TILES: Final = "tiles-foreign"
 """Key of the problem that some tiles have letters that the tile set does not have."""
 _MIN_FOREIGN_TILES: Final = 2
-"""Number of tiles with foreign letters that are reported as a problem. A single one may be a dirty tile."""
+"""Minimum number of tiles with foreign letters for reporting a problem. A single tile may only be dirty."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Probability that a hidden square is empty: the share of empty squares in the middle of a game."""
 
@@ -237,7 +238,7 @@ class BoardReader:
         is_upright: bool,
         recalled: RecalledBoard | None,
     ) -> tuple[ClassifiedBoard, bool]:
-        """Classify the squares; if the tiles are doubtful, also mirrored and the other way up.
+        """Classify the squares of the board; if its tiles are doubtful, also classify it mirrored and the other way up.
 
         Returns the best result, and True if the picture is mirrored.
         """
@@ -338,8 +339,8 @@ def _check_squares(location: BoardLocation, found: ClassifiedBoard) -> BoardLoca
 def _turn_upright(quad: Floats, quarter_turns: int, *, is_mirrored: bool) -> Floats:
     """Return the corners of the upright board, given the clockwise corners `quad` `(4, 2)` of the picture.
 
-    `quarter_turns` is the number of anticlockwise quarter turns that make the board upright. If the picture is
-    mirrored, they apply to the flipped picture.
+    `quarter_turns` is the number of anticlockwise quarter turns that make the board upright, in the flipped picture if
+    the picture is mirrored.
     """
     return rotate_quad(reverse_quad(quad) if is_mirrored else quad, quarter_turns)
 
@@ -363,7 +364,7 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
 def best_guess(square: SquareReading) -> tuple[str, float]:
     """Return the most probable symbol of a square and its probability; the symbol is never hidden.
 
-    80 % of the probability of hidden is added to empty if the square is read as hidden: most squares are empty.
+    If the square is read as hidden, 80 % of the probability of hidden counts as empty, because most squares are empty.
     """
     if square.symbol != HIDDEN:
         return square.candidates[0]

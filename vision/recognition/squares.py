@@ -43,7 +43,8 @@ context are these inputs, and `own` is the context of the picture itself (`visio
 CONTEXT_FEATURES: Final = "context_features"
 """Key of the network's metadata for the number of features whose averages over the board are inputs and outputs."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
-"""Minimum probability of the best class. If it is lower, predictions for four rotations of its window are averaged."""
+"""Minimum probability of a square's best class. A square below it is unclear: predictions for four rotations of the
+square and its surroundings are averaged."""
 _MIN_TILE_PROBABILITY: Final = 0.001
 """Minimum tile probability of a square; the letters of other squares are not read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
@@ -83,7 +84,8 @@ class SquareNet:
         """Classify all squares of a rectified board.
 
         `view` is the image from `rectify_board`. For unclear squares, the log-probabilities for the board rotated by 0
-        to 3 quarter turns are averaged. If `changed` `(15, 15)` is given, that is done only for squares in this mask.
+        to 3 quarter turns are averaged. If `changed` `(15, 15)` is given, only unclear squares in this mask are
+        averaged.
         """
         exposure = measure_exposure(view)
         kinds_p, context = self._predict_whole(apply_exposure(view, exposure))

@@ -48,14 +48,17 @@ def rectify_board(image: Image, pose: BoardPose) -> Image:
 def cut_inner_halves(view: Image) -> Image:
     """Return the central 8 x 8 pixels of each square of a rectified board: `(225, 64, channels)`.
 
-    `view` is the image from `rectify_board`, or one of its size with other channels.
+    `view` is the image from `rectify_board`, or an image of the same size with other channels.
     """
     inset = slice(VIEW_PX_PER_SQUARE // 4, -VIEW_PX_PER_SQUARE // 4)
     return split_squares(view)[:, :, inset, inset].reshape(BOARD_SIZE * BOARD_SIZE, -1, view.shape[2])
 
 
 def split_squares(view: Image) -> Image:
-    """Return the squares of a view as of `cut_inner_halves`: `(15, 15, 16, 16, channels)`, in the same memory."""
+    """Return the squares of a rectified board as `(15, 15, 16, 16, channels)`, in the same memory.
+
+    `view` is the image from `rectify_board`, or an image of the same size with other channels.
+    """
     edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
     grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)
     return grid.transpose(0, 2, 1, 3, 4)
@@ -81,7 +84,7 @@ def measure_exposure(view: Image) -> ExposureRange:
 
 
 def apply_exposure(view: Image, exposure: ExposureRange) -> NDArray[np.float32]:
-    """Normalise a view `(h, w, 3) uint8` or a part of one; return network input `(3, h, w) float32`.
+    """Normalise a view `(h, w, 3) uint8`, or a part of a view; return network input `(3, h, w) float32`.
 
     In each channel, `low` and `high` of the exposure become -1 and 1; values are clipped to -3..3.
     """
