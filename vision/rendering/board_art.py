@@ -323,7 +323,7 @@ def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
 
 
 def draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
-    """Return the outline of a board with corners rounded by `cut` px, as a mask (H, W) uint8, 255 = board."""
+    """Return the area of a board with corners rounded by `cut` px, as a mask `(H, W) uint8` with 255 on the board."""
     if cut <= 1:
         return np.full(shape[:2], 255, np.uint8)
     outline = np.zeros(shape[:2], np.uint8)

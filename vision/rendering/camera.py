@@ -83,10 +83,12 @@ def look_at_board(
 ) -> Camera:
     """Return a camera whose optical axis passes near the board's centre, tilted by `tilt` radians from the vertical.
 
-    size     (width, height) of the picture in px focal    focal length in px azimuth  direction of the tilt, radians
-    roll     rotation of the camera about its optical axis, radians fill     extent of the grid as a fraction of the
-    picture, the larger of width and height shift    offset of the board's centre from the picture's centre, as a
-    fraction of the picture's width and height
+    size     (width, height) of the picture in px
+    focal    focal length in px
+    azimuth  direction of the tilt, radians
+    roll     rotation of the camera about its optical axis, radians
+    fill     extent of the grid as a fraction of the picture, the larger of width and height
+    shift    offset of the board's centre from the picture's centre, as a fraction of the picture's width and height
 
     The distance that gives `fill` is found by bisection.
     """

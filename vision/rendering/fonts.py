@@ -34,7 +34,7 @@ PACKAGED_FONTS = {
 }
 
 _SHAPING_CAP_PX = 96
-"""Height of capitals, in px, in letters that are rendered to be deformed afterwards."""
+"""Cap height, in px, at which letters are rendered before their shapes are varied."""
 _ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 

@@ -199,7 +199,7 @@ def _draw_table(setting: SceneSetting) -> tuple[Field, Field]:
 
 
 def _project_art(setting: SceneSetting, board: Picture | Field) -> tuple[Field, Matrix]:
-    """Return the art of the board in a suitable size, and the matrix from its pixels to those of the picture."""
+    """Return the board's art at about the picture's resolution, and the matrix from art pixels to picture pixels."""
     camera, px = setting.camera, setting.art.px
     ratio = measure_square(camera) / px * 1.2
     return _downscale_art(board, camera.plane_homography() @ setting.art.to_table(), ratio)

@@ -274,7 +274,7 @@ def _random_font(rng: Rng, fonts: tuple[Path, ...]) -> Path:
 
 
 def _random_faces(rng: Rng, fonts: tuple[Path, ...]) -> tuple[tuple[Path, LetterShape], ...]:
-    """Return random values of `TileStyle.mixed_faces`: each picture then shows many shapes of every letter."""
+    """Return random values of `TileStyle.mixed_faces`, so that one picture shows many shapes of every letter."""
     return tuple((fonts[int(i)], _random_letter_shape(rng)) for i in rng.integers(0, len(fonts), 24))
 
 

@@ -2,7 +2,7 @@
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
 thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
-the same weights, also if only some networks are trained. Takes about 90 minutes on two cores with AVX-512; needs
+the same weights, even if only some networks are trained. Takes about 90 minutes on two cores with AVX-512; needs
 `pip install .[train]` and the font packages listed in `fonts.json`.
 
 An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the
@@ -109,9 +109,9 @@ def render_training_data(
 
 
 def run_in_processes(groups: Sequence[Sequence[Callable[[], None]]]) -> None:
-    """Run the trainings of each group one after the other in a process of its own, with one thread each.
+    """Run each group of trainings in its own process, one training after the other, with one thread per process.
 
-    Raises SystemExit if one fails.
+    Raises SystemExit if a training fails.
     """
 
     def run_group(group: Sequence[Callable[[], None]]) -> None:

@@ -21,9 +21,9 @@ class Choices:
     """Data of n choices, each between the same number of alternatives."""
 
     features: Floats
-    """`(n, alternatives, features)`: features of each alternative, whose weights are fitted."""
+    """`(n, alternatives, features)`: features of each alternative; the weights of the features are fitted."""
     base_logits: Floats
-    """`(n, alternatives)`: logits of the alternatives that are added without a weight."""
+    """`(n, alternatives)`: fixed part of the logit of each alternative, to which the weighted features are added."""
     truth: NDArray[np.intp]
     """`(n,)`: index of the correct alternative."""
 

@@ -1,8 +1,8 @@
 """Make the context of the square network an input, so that it can classify a part of a board.
 
-The context consists of averages over the whole board (`networks.GlobalContext`), so the network normally needs all of
-it. They change little from turn to turn. With the averages of an earlier picture as input, it is enough to compute
-windows around the squares that have changed.
+The context consists of averages over the whole board (`networks.GlobalContext`), so the network normally needs the
+whole board. The averages change little from turn to turn. If those of an earlier picture are an input, it is enough to
+compute windows around the squares that have changed.
 """
 
 from __future__ import annotations

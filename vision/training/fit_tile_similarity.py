@@ -87,10 +87,10 @@ _MIN_PROBABILITY: Final = 1e-9
 
 
 def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | None:
-    """Read the visible tiles of a view; return the choice of a letter for each tile, with its features and the truth.
+    """Read the visible tiles of a view; return the choices between letters, with features and the correct letters.
 
     The alternatives are the letters of the smallest tile set that contains all letters on the board. Returns None if
-    there are fewer than two different letters, or one that the network does not know.
+    there are fewer than two different letters, or if the network does not know one of the letters.
     """
     cells = [
         (r, c) for r, c in np.argwhere(view.hidden < MAX_READABLE_COVER).tolist() if view.labels[r][c] not in ("", "?")
@@ -131,7 +131,7 @@ def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[
 
 
 def describe_errors(name: str, scenes: Sequence[Choices], weights: Floats) -> str:
-    """Return a line with the number of tiles, of errors, and of errors with a probability of 0.99 or more."""
+    """Return a line with the numbers of errors: among all tiles, and among tiles with a probability of 0.99 or more."""
     p = np.concatenate([choices.probabilities(weights).max(axis=1) for choices in scenes])
     wrong = np.concatenate([choices.probabilities(weights).argmax(axis=1) != choices.truth for choices in scenes])
     sure = p >= _SURE_P
@@ -139,7 +139,7 @@ def describe_errors(name: str, scenes: Sequence[Choices], weights: Floats) -> st
 
 
 def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Floats, str]:
-    """Fit the weights for the network `path` on `count` scenes in `faces`; return them and a report."""
+    """Fit the similarity weights for the network `path` on `count` scenes in `faces`; return weights and a report."""
     net = LetterNet(path)
     scenes = collect_scenes(net, count, faces)
     weights = fit_weights(scenes)
@@ -151,7 +151,7 @@ def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Flo
 
 
 def write_similarity(path: Path, count: int = SCENES, faces: tuple[Path, ...] | None = None) -> str:
-    """Fit the weights, write them to the metadata of the network `path`, and return a report.
+    """Fit the similarity weights and write them to the metadata of the network `path`; return a report.
 
     `faces` are by default `UNFAMILIAR_FONTS`.
     """
@@ -163,7 +163,7 @@ def write_similarity(path: Path, count: int = SCENES, faces: tuple[Path, ...] | 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Render and read scenes, fit the weights, and print them with the numbers of errors."""
+    """Render and read scenes, fit the similarity weights, and print the weights with the numbers of errors."""
     parser = argparse.ArgumentParser(
         prog="python -m vision.training.fit_tile_similarity", description=str(__doc__).split("\n\n")[0]
     )

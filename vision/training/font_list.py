@@ -29,7 +29,7 @@ _PACKAGED_CALIBRATION: Final = "Manrope"
 """Beginning of the file names of the one packaged family that is used for calibration."""
 
 _KIND_WEIGHTS: Final = {"sans": 2, "serif": 2, "slab": 2, "condensed": 2, "rounded": 2, "stencil": 3}
-"""Relative frequency of a font in the training data by its kind; 1 for the others."""
+"""Relative frequency of a font in the training data by its kind; 1 for all other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class ListedFont:
     package: str
     version: str
     file: str
-    """Path of the file below `SHARE_ROOT`; below `NPM_ROOT` for an npm package, `DEBIAN_ROOT` for a held-out font."""
+    """Path of the file below a root folder: `NPM_ROOT` for an npm package, `SHARE_ROOT` for a Debian package,
+    `DEBIAN_ROOT` for a held-out font."""
     sha256: str
     calibration: bool = False
 
@@ -97,9 +98,9 @@ def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def weight_by_kind(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return `fonts` with those of the kinds that makers of tiles use repeated.
+    """Return `fonts` with repetitions: fonts of the kinds that makers of tiles use occur two or three times.
 
-    Without this, half of a random choice would be display, script and handwritten faces.
+    Without repetitions, half of a random choice would be display, script and handwritten faces.
     """
     kinds = {Path(font.file).name: font.kind for font in load_training_fonts()}
     return tuple(font for font in fonts for _ in range(_KIND_WEIGHTS.get(kinds.get(font.name, ""), 1)))

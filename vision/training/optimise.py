@@ -46,7 +46,8 @@ def fit_network(
     - Each of the `optimisers` updates its own part of the weights, with a one-cycle learning rate schedule.
     - After every `report_every` steps, the mean loss is printed and the state is saved in `checkpoint`.
 
-    If `checkpoint` has a saved state, training continues there, and ends with the same weights as an uninterrupted one.
+    If `checkpoint` has a saved state, training continues from it, and ends with the same weights as without
+    interruption.
     """
     state = _TrainingState(net, optimisers, steps)
     first = state.restore(checkpoint) + 1

@@ -44,8 +44,8 @@ def extract_scenes(
 ) -> Iterator[ExtractT]:
     """Render scenes `first` to `first + count - 1` and yield `extract(scene, number)` for each, in order.
 
-    The rendering process calls `extract`, so it must be a module-level function or a `functools.partial` of one. The
-    number of processes is `workers`, by default one per core.
+    The rendering process calls `extract`, so `extract` must be a module-level function or a `functools.partial` of one.
+    The number of processes is `workers`, by default one per core.
     """
     numbers = range(first, first + count)
     render = partial(_draw_and_extract, extract=extract, seed=seed, draw=draw)
