@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from engine.board import Board, Square, square_name
 from engine.events import Event, Passed, PlayMade, TurnCorrected
@@ -24,21 +25,29 @@ from engine.validation.play_checks import find_end_squares, find_unlisted_words
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether tiles of the new play belong to the previous play: all tiles, or one at an end of the previous play.
 
-    All tiles may belong to the previous play if they turn its unlisted word into a valid word, if its player has
-    pressed the button again, or if a shared button does not show who has pressed and both plays are one legal play. A
-    single tile may belong to it if the tile turns an unlisted word into a valid word, or if the earlier reading may
-    have missed the tile.
+    All tiles may belong to the previous play if they turn its unlisted word into a valid word, or if its player has
+    pressed the button again. A single tile may belong to it if the tile turns an unlisted word into a valid word, or if
+    the earlier reading may have missed the tile.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
     if event is None or last is None or last.player == event.player:
         return
-    for moved in _find_movable_tiles(proposal, last, event):
-        events = moved.make_events()
-        if events is None:
-            continue
-        values = (", ".join(map(square_name, moved.tiles)), proposal.game.players[last.player])
-        yield Finding(Reason.TILE_OF_EARLIER_PLAY, values, moved.order_options(events), tuple(moved.tiles))
+    findings = (moved.make_finding() for moved in _find_movable_tiles(proposal, last, event))
+    yield from islice((finding for finding in findings if finding), 1)
+
+
+def check_lengthened_play(proposal: Proposal) -> Iterator[Finding]:
+    """Ask who lengthened the previous play, if both plays are one legal play and a shared button ended the turn.
+
+    The player of the previous play may have pressed too early, and then again. The word list does not help, because
+    the lengthened word is the same in both cases. Without other evidence, the new tiles are a play of the next player.
+    """
+    event, last = proposal.single_play, _find_last_turn(proposal.game)
+    if event is None or last is None or last.player == event.player or proposal.seat is not None:
         return
+    finding = _MovedTiles(proposal, last, event, dict(event.play.tiles)).make_finding()
+    if finding and len(proposal.events) == 1:
+        yield finding
 
 
 @dataclass(frozen=True)
@@ -78,11 +87,6 @@ class _MovedTiles:
         """Return True if the moved tiles complete the previous play: its unlisted words become listed words."""
         return self.has_listed_words() and not self._is_listed(Play(self.last.placements))
 
-    def may_be_pressed_again(self) -> bool:
-        """Return True if a shared button has ended the turn, and no word list excludes the longer play."""
-        is_unlisted = self._is_list_open and not self.has_listed_words()
-        return self.is_whole_play and self.proposal.seat is None and not is_unlisted
-
     def make_events(self) -> tuple[Event, ...] | None:
         """Return the events that add the moved tiles to the previous play, or None if the rules do not allow this."""
         game = self.proposal.game
@@ -94,6 +98,14 @@ class _MovedTiles:
             return (corrected,)
         follows = replace(self.event, play=Play.from_tiles(rest))
         return None if game.push(corrected).check_play(follows.play) else (corrected, follows)
+
+    def make_finding(self) -> Finding | None:
+        """Return the question whether the moved tiles belong to the previous play, or None if the rules forbid it."""
+        events, players = self.make_events(), self.proposal.game.players
+        if events is None:
+            return None
+        values = (", ".join(map(square_name, self.tiles)), players[self.last.player])
+        return Finding(Reason.TILE_OF_EARLIER_PLAY, values, self.order_options(events), tuple(self.tiles))
 
     def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:
         """Return the options of the question, the most likely option first.
@@ -110,13 +122,9 @@ class _MovedTiles:
         is_likely = self.is_pressed_again or is_completed
         return (*moved, as_played) if is_likely else (as_played, *moved)
 
-    @property
-    def _is_list_open(self) -> bool:
-        return self.proposal.words is not None and self.proposal.game.rules.open_dictionary
-
     def _is_listed(self, play: Play) -> bool:
         words, game = self.proposal.words, self.proposal.game
-        if words is None or not self._is_list_open:
+        if words is None or not game.rules.open_dictionary:
             return False
         return not find_unlisted_words(score_play(self.board_before, play, game.layout, game.tiles, game.rules), words)
 
@@ -133,8 +141,6 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
             proposal.earlier.faint_tiles.get(square, 0.0) >= MIN_EARLIER_TILE_PROBABILITY or one.is_completion()
         ):
             yield one
-    if together.may_be_pressed_again():
-        yield together
 
 
 def _find_last_turn(game: Game) -> Turn | None:

@@ -34,6 +34,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     play_checks.check_words,
     play_checks.check_word_ends,
     play_checks.check_closed_letters,
+    earlier_plays.check_lengthened_play,
 )
 _HAND_CHECKS: tuple[Check, ...] = (
     play_checks.check_position,

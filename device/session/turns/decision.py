@@ -184,6 +184,8 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
         return True
     if not finding.options[0].events:
         return own.first_is_default
+    if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
+        return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
     return own.question.key == PASS_OR_EXCHANGE or finding.reason in RECORD_REASONS
 
 

@@ -44,6 +44,18 @@ def test_pass_with_hidden_squares_is_asked_about_even_if_an_old_tile_is_in_doubt
     assert decision.open_question is not None and decision.open_question.question.key == "hidden-pass"
 
 
+def test_letter_in_doubt_is_asked_about_before_the_player_who_lengthened_the_word() -> None:
+    game = play(new_game(), "8F HORN")
+    board = play(game, "8F ....S").board
+    clear, doubtful = seen(board), seen(board, {"J8": {"S": 0.7, "E": 0.3}})
+    keys = []
+    for reading in (clear, doubtful):
+        question = decide(game, infer_play(game, reading), reading).open_question
+        assert question is not None
+        keys.append(question.question.key)
+    assert keys == ["asked-tile-of-earlier-play", "which-tile"]
+
+
 def decide_about_blank(words: WordList | None) -> Decision:
     """Return the decision about H?RN, whose blank may also be an I."""
     reading = seen(play(new_game(), "8F H?RN").board, {"G8": BLANK_OR_I})
