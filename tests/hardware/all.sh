@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 roots=${ROOTS:-/var/tmp/tk-roots}
 commit=$(git -C "$here" rev-parse HEAD) || exit 1
 mkdir -p "$roots/logs"
-[ $# -gt 0 ] || set -- picamera2_root container container_image cloud_init booted_install vm arm64_root
+[ $# -gt 0 ] || set -- picamera2_root container container_image cloud_init booted_install late_device vm arm64_root
 
 failed=''
 for script in "$@"; do
@@ -18,6 +18,7 @@ for script in "$@"; do
     log=$roots/logs/$script.log
     case $script in
         container_image) ROOTS=$roots bash "$here/$script.sh" >"$log" 2>&1 ;;
+        late_device) bash "$here/$script.sh" "$roots/amd64" >"$log" 2>&1 ;;
         cloud_init) bash "$here/$script.sh" "$roots/cloud" >"$log" 2>&1 ;;
         arm64_root) bash "$here/$script.sh" "$roots/arm64" >"$log" 2>&1 ;;
         container | booted_install) bash "$here/$script.sh" "$roots/amd64" "$commit" >"$log" 2>&1 ;;

@@ -90,6 +90,10 @@ class Phone:
         """Return what the JSON API answers."""
         return json.loads(self._get(f"/api/v1{path}"))
 
+    def look_through_camera(self) -> Any:
+        """Return what the set-up page says of a picture that it takes."""
+        return json.loads(self._get("/setup/look"))
+
     def _get(self, path: str) -> str:
         with self._opener.open(f"http://127.0.0.1:{PORT}{path}", timeout=60) as answer:
             return str(answer.read().decode())

@@ -6,6 +6,9 @@ part() { grep -q "tilekeeper.parts=[a-z,]*$1" /proc/cmdline && echo "== $1, up $
 printf "\n%s\n" "== $(uname -r), systemd $(systemctl --version | sed -n '1s/systemd \([0-9]*\).*/\1/p'), up $(cut -d' ' -f1 /proc/uptime) s"
 modprobe -a gpio-sim configfs
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+if part late; then # first: no driver of a camera is loaded yet
+    $python -m tests.hardware.late_camera || echo "FAIL late_camera.py: status $?"
+fi
 if part usb; then
     modprobe vivid n_devs=1 node_types=0x1 input_types=0
     udevadm settle
