@@ -45,6 +45,12 @@ def store_layout() -> int:
     return int.from_bytes(GAMES.read_bytes()[60:64])
 
 
+def watchdog_of_machine() -> str:
+    """What systemd has as the time after which a machine that hangs starts again; "0" if it never does."""
+    asked = ["systemctl", "show", "--value", "-p", "RuntimeWatchdogUSec"]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def goes_on(version: str) -> None:
     """Whether the table is run by `version`, with the game as it was."""
     check("the table runs", shown("ActiveState") == "active", f"process {shown('MainPID')}")
@@ -56,6 +62,7 @@ def main() -> int:
     """0 when everything was right."""
     comes("the table starts with the plug", lambda: shown("ActiveState") == "active", 120)
     comes("the page answers", lambda: "Anna" in page(), 30)
+    check("a machine that hangs starts again after 15 s", watchdog_of_machine() == "15s", watchdog_of_machine())
     Phone().press("end-turn")
     comes("a turn ended on a phone is on the page", lambda: "HORN" in page(), 60)
 
@@ -85,12 +92,14 @@ def main() -> int:
     subprocess.run(["/opt/tilekeeper/uninstall.sh", "--yes"], check=False, stdout=subprocess.DEVNULL)
     check("the unit is gone", shown("LoadState") == "not-found", shown("LoadState"))
     check("the page is gone", page() == "")
+    check("the watchdog of the machine is as before", watchdog_of_machine() == "0", watchdog_of_machine())
     check("the games are kept", GAMES.stat().st_size > 0)
 
     former = os.uname().nodename
     said = install("first")
     name = os.uname().nodename
     check("an installation where systemd runs says that it went well", said != "")
+    check("the machine that runs has its watchdog", watchdog_of_machine() == "15s", watchdog_of_machine())
     check("the machine has a new name", name == "tilekeeper" != former, f"{former}, then {name}")
     comes("the page answers under this name", lambda: "Anna" in page(f"{name}.local"), 30)
     check("its digits pair a phone", pairs_phone(said))
