@@ -242,7 +242,7 @@ class GameController:
         if question.deferred:
             self.answer_deferred_question(question.deferred, number)
             return False
-        if question.finding is not None and not events:
+        if question.asks_for_picture(number):
             self.open_question = question
             self.read_again()
             return True

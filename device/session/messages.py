@@ -56,6 +56,9 @@ _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
 """Key of the question whether the game starts from the position in the first picture."""
+LOOK_AGAIN_ANSWER = "answer-look-again"
+"""Key of the answer to a question of the inference after which the board is read again."""
+
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
 
@@ -184,8 +187,7 @@ class OpenQuestion:
     - `is_unrecorded`: nothing was recorded before the panel chose an answer.
     - `reading`: the reading of the board that the question is about.
     - `deferred`: the number of a deferred question that is shown again, otherwise 0.
-    - `finding`: the finding of the validation that caused the question, or None. With a finding, an answer without
-      events means that the board is read again.
+    - `finding`: the finding of the validation that caused the question, or None.
     - `is_late`: the question is about a turn that was not read in time. Its first answer is to wait for the reading,
       its second answer is to enter the turn.
     """
@@ -211,6 +213,11 @@ class OpenQuestion:
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
         number = zlib.crc32(repr(contents).encode()) or 1
         return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None, id=number)
+
+    def asks_for_picture(self, number: int) -> bool:
+        """Return True if the answer `number` means that the board is to be read again."""
+        is_look_again = key_of(self.question.answers[number]) == LOOK_AGAIN_ANSWER
+        return not self.answers[number] and (self.finding is not None or is_look_again)
 
     @property
     def is_deferrable(self) -> bool:

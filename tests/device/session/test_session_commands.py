@@ -126,6 +126,26 @@ def test_hand_over_the_board_is_no_pass(playing: TableSession, table: TextTable)
     assert playing.submit(AnswerQuestion(1)).result(5).turns[-1].kind == "pass"
 
 
+def test_answer_look_again_about_a_hand_reads_the_board_again(playing: TableSession, table: TextTable) -> None:
+    squares = list(BoardReading.from_rows(EMPTY_ROWS).squares)
+    squares[112] = SquareReading((("#", 0.9), (".", 0.1)))
+    table.board = BoardReading(tuple(squares))
+    assert playing.submit(EndTurn()).result(5).question is not None
+    table.lay(HORN)
+    assert [turn.word for turn in playing.submit(AnswerQuestion(0)).result(5).turns] == ["HORN"]
+
+
+def test_answer_look_again_about_a_play_reads_the_board_again(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, rearrange=True)))).result(5)
+    play(session, table, HORN)
+    question = play(session, table, ("NORHS", 7, 5, True)).question
+    assert question is not None and question.answers[1] == "No: look again."
+    table.lay(HORN, FARM)
+    state = session.submit(AnswerQuestion(1)).result(5)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M"]
+    assert [turn.word for turn in session.submit(Undo()).result(5).turns] == ["HORN"]
+
+
 # Challenges
 
 
