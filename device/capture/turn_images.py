@@ -25,7 +25,7 @@ import PIL.Image
 from msgspec import Meta
 
 from device.cameras import Frame, Image
-from device.capture.board_camera import has_moved, make_thumbnail
+from device.capture.motion import has_moved, make_thumbnail
 from device.session.snapshot import LookView, WordList
 from device.session.turns.decision import filter_plays
 from engine.board import Square

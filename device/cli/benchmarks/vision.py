@@ -114,7 +114,7 @@ def _measure_median_ms(work: Callable[[Sample], object], samples: Sequence[Sampl
 def _measure_watch(samples: Sequence[Sample]) -> float:
     import cv2
 
-    from device.capture.board_camera import has_moved, make_thumbnail
+    from device.capture.motion import has_moved, make_thumbnail
 
     frames = [np.asarray(cv2.resize(s.image, PREVIEW_SIZE_PX, interpolation=cv2.INTER_AREA), np.uint8) for s in samples]
     before = make_thumbnail(frames[0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame
-from device.capture.board_camera import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait_for_rest
+from device.capture.motion import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait_for_rest
 
 
 class Scene:
