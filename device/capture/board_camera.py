@@ -72,6 +72,7 @@ class BoardCamera:
         self._reader = reader
         self._follows_board = follows_board
         self._tracker = BoardTracker()
+        self._newest_preview: Frame | None = None
         self._lock = threading.RLock()
 
     @property
@@ -94,7 +95,8 @@ class BoardCamera:
     def preview(self) -> Frame | None:
         """Return a small picture for motion detection, or None if the camera is not live. Raises `CameraError`."""
         with self._lock:
-            return self._camera.preview()
+            self._newest_preview = self._camera.preview()
+            return self._newest_preview
 
     def still(self) -> Frame:
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
@@ -107,13 +109,19 @@ class BoardCamera:
         If the board still looks as in the reading `advance`, that reading and its picture are returned at once.
         `advance` is not used if the tracked corners have changed since. `tiles` are the letters of the tile set.
         """
+        asked = self._clock()
         with self._lock:
             usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
 
             def is_unchanged(preview: Frame) -> bool:
                 return usable is not None and usable.reference.matches(preview.image)
 
-            if wait_for_rest(self._camera, is_enough=is_unchanged, clock=self._clock, wait=self._wait) and usable:
+            # While this thread waited for the camera, another one may have taken a preview that is new enough.
+            newest = self._newest_preview
+            is_known = newest is not None and asked < newest.time <= self._clock() and is_unchanged(newest)
+            if (
+                is_known or wait_for_rest(self._camera, is_enough=is_unchanged, clock=self._clock, wait=self._wait)
+            ) and usable:
                 self._tracker = usable.after
                 return usable.capture
             frame = self._camera.still()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from device.capture.board_camera import BoardCamera
+from device.cameras import Frame
+from device.capture.board_camera import AdvanceReading, BoardCamera
+from device.capture.scene_reference import RestScene
 from engine.reading import BoardReading
-from tests.support.text_table import EMPTY_ROWS, TextTable
+from tests.support.sessions import PATIENCE_S, until
+from tests.support.text_table import EMPTY_ROWS, FARM, HORN, RuledTable, TextTable
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
@@ -189,3 +194,65 @@ def test_corners_that_a_user_placed_survive_a_confirmed_reading(sight: BoardCame
     corners(sight)
     sight.mark_location_unreliable()
     assert (corners(sight) == HERE).all() and sight.tracker.has_user_corners
+
+
+class SlowTable(RuledTable):
+    """A camera whose previews arrive when the test allows; each reading of its clock is a second later."""
+
+    def __init__(self) -> None:
+        super().__init__(self.tick)
+        self.now = 0.0
+        self.previews = 0
+        self.arrived = threading.Event()
+
+    def tick(self) -> float:
+        self.now += 1
+        return self.now
+
+    def preview(self) -> Frame:
+        self.previews += 1
+        assert self.arrived.wait(PATIENCE_S)
+        return super().preview()
+
+
+@pytest.fixture
+def slow_table() -> SlowTable:
+    table = SlowTable()
+    table.lay(HORN)
+    return table
+
+
+@pytest.fixture
+def slow_sight(slow_table: SlowTable) -> BoardCamera:
+    return BoardCamera(slow_table, slow_table, clock=slow_table.tick, wait=lambda _: None)
+
+
+def read_in_advance(sight: BoardCamera, table: SlowTable) -> AdvanceReading:
+    still = table.still()
+    advance = sight.read_in_advance(RestScene(still, still.image, still.image), TILES)
+    assert advance is not None
+    return advance
+
+
+def test_press_uses_the_preview_for_which_another_thread_waits(slow_sight: BoardCamera, slow_table: SlowTable) -> None:
+    advance = read_in_advance(slow_sight, slow_table)
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(slow_sight.preview)
+        until(lambda: slow_table.previews == 1)
+        before = slow_table.now
+        press = threads.submit(slow_sight.capture_board, TILES, advance)
+        until(lambda: slow_table.now > before)
+        slow_table.arrived.set()
+        assert press.result(PATIENCE_S) is advance.capture
+    assert slow_table.previews == 1
+
+
+def test_press_takes_a_preview_if_the_newest_is_older_than_the_press(
+    slow_sight: BoardCamera, slow_table: SlowTable
+) -> None:
+    advance = read_in_advance(slow_sight, slow_table)
+    slow_table.arrived.set()
+    slow_sight.preview()
+    slow_table.lay(HORN, FARM)
+    assert slow_sight.capture_board(TILES, advance) is not advance.capture
+    assert slow_table.previews > 1
