@@ -9,6 +9,7 @@ If you leave out an option, its value comes from the settings file. `python -m d
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import subprocess
@@ -64,6 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
+    gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
     starts = make_start_record()
@@ -78,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        gc.enable()
     if appliance.should_power_off.is_set():
         switch_off_machine()
     return 0

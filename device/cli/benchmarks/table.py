@@ -11,6 +11,7 @@ the program is measured.
 from __future__ import annotations
 
 import argparse
+import gc
 import http.client
 import multiprocessing
 import re
@@ -277,9 +278,8 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
         x = round(edge + share * (width - 40 - edge))
         text = f"{round(share * turns):,}"
         cv2.putText(picture, text, (x - 24, height - 34), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
-    cv2.putText(
-        picture, "turns", (width // 2, height - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.45, (60, 60, 60), 1, cv2.LINE_AA
-    )
+    middle = width // 2, height - 10
+    cv2.putText(picture, "turns", middle, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (60, 60, 60), 1, cv2.LINE_AA)
     if not cv2.imwrite(str(path), picture):
         raise OSError(f"{path} cannot be written")
 
@@ -359,6 +359,7 @@ def _run_table(
             PageServer(app, 0, "127.0.0.1") as server,
             closing(_PageClient(server.port)) as client,
         ):
+            gc.freeze()  # as in `tilekeeper run`
             yield session, panel, client
 
 

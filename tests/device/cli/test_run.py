@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import http.client
 import os
 import re
@@ -35,6 +36,7 @@ from device.storage.backups import list_backups
 from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
 from tests.device.cli.test_replay import ReaderInOrder
+from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, rows
 from web.qr import render_qr_blocks
 from web.security.pairing import Pairing
@@ -164,6 +166,13 @@ def play_first_turn(folder: Path) -> None:
     with Program(options(folder, free_port()), [rows(HORN)]) as phone:
         phone.press("end-turn")
         assert phone.sees("+14")
+
+
+def test_full_collections_of_garbage_skip_what_the_start_has_made(folder: Path) -> None:
+    before = gc.get_freeze_count()
+    with Program(options(folder, free_port()), []):
+        until(lambda: gc.get_freeze_count() > before)
+        until(gc.isenabled)
 
 
 def test_console_shows_where_the_page_is_and_the_code_for_phones(
