@@ -336,7 +336,7 @@ class SquareClassifier:
     def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
         """Improve letter predictions: average over shifted crops for unclear tiles, and allow for rotated tiles."""
         # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
-        letters_logp = self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
+        letters_logp = self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet, table.tile_p)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(table.poses, letters_logp, table.turns_logp)
         return replace(table, letters_logp=letters_logp)

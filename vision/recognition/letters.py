@@ -59,6 +59,8 @@ FEATURE_COUNT: Final = 128
 """Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. For less clear tiles, predictions are averaged over shifted crops."""
+_MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
+"""Tile probability of a square. Below it, an unclear prediction of no tile is not averaged: the square is empty."""
 _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
 five predictions has fewer errors than one prediction."""
@@ -133,9 +135,7 @@ class TilePredictions:
         return TilePredictions(*(getattr(self, f.name)[which] for f in fields(self)))
 
     def __add__(self, other: TilePredictions) -> TilePredictions:
-        return TilePredictions(
-            *(np.concatenate([getattr(look, f.name) for look in (self, other)]) for f in fields(self))
-        )
+        return TilePredictions(*(np.concatenate([getattr(x, f.name) for x in (self, other)]) for f in fields(self)))
 
 
 class LetterNet:
@@ -174,20 +174,22 @@ class LetterNet:
         return spots, looks
 
     def predict_augmented(
-        self, spots: TilePoses, letters: NDArray[np.float32], within: NDArray[np.float32]
+        self, spots: TilePoses, letters: NDArray[np.float32], within: NDArray[np.float32], tile_p: Floats | float = 1.0
     ) -> NDArray[np.float32]:
         """Average the letter predictions of unclear tiles over shifted crops; return log-probabilities `(n, classes)`.
 
         `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. `within` is a matrix from
-        `alphabet_matrix`. A tile is unclear if its best letter in this alphabet has a low probability.
+        `alphabet_matrix`. A tile is unclear if its best letter in this alphabet has a low probability. `tile_p` `(n,)`
+        are the tile probabilities of the square network: squares that both networks take for empty are left out.
         """
-        unclear = np.flatnonzero(restrict_to_alphabet(letters, within).max(axis=1) < _MIN_CLEAR_PROBABILITY)
+        letters_p = restrict_to_alphabet(letters, within)
+        is_empty = (letters_p.argmax(axis=1) == NO_TILE_CLASS) & (tile_p < _MAX_EMPTY_TILE_PROBABILITY)
+        unclear = np.flatnonzero((letters_p.max(axis=1) < _MIN_CLEAR_PROBABILITY) & ~is_empty)
         if not len(unclear):
             return letters
-        cut = spots.cut_crops(
-            np.tile(unclear, len(_AUGMENTATION_OFFSETS_PX)), np.repeat(_AUGMENTATION_OFFSETS_PX, len(unclear), axis=0)
-        )
-        beside = self.predict(cut).letters.reshape(len(_AUGMENTATION_OFFSETS_PX), len(unclear), -1)
+        shifts = _AUGMENTATION_OFFSETS_PX
+        cut = spots.cut_crops(np.tile(unclear, len(shifts)), np.repeat(shifts, len(unclear), axis=0))
+        beside = self.predict(cut).letters.reshape(len(shifts), len(unclear), -1)
         better = letters.copy()
         better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
         return better
