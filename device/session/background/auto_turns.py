@@ -37,6 +37,15 @@ class AutoTurnConfig:
     wait_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class _EndedTurn:
+    """A turn that was ended automatically: the number of turns after it, the newest capture then, and the time (s)."""
+
+    turn_count: int
+    capture: AdvanceCapture | None
+    time: float
+
+
 class AutoTurns:
     """Automatic end of turns: ends a turn or proposes its end; a thread named `auto` calls `check` repeatedly.
 
@@ -64,13 +73,23 @@ class AutoTurns:
         self._propose_end = propose_end
         self._finder = TurnFinder(config.wait_s)
         self._rest_since: float | None = None
-        self._seen_rest: float | None = None
+        """Time (s) since which the board has been at rest; None while it moves."""
+        self._last_rest_since: float | None = None
+        """`_rest_since` at the last check. If it has changed since then, something has moved."""
         self._not_before = 0.0
-        self._added: tuple[object, ...] = ()
-        self._last: tuple[AdvanceCapture | None, int] = None, 0
-        self._undone: AdvanceCapture | None = None
+        """Time (s) of the last check at which no turn could end. The rest before this time does not count."""
+        self._finder_input: tuple[object, ...] = ()
+        """What `_add_capture` passed to the finder last; empty if the next reading must be passed in any case."""
+        self._last_capture: AdvanceCapture | None = None
+        """The capture at the last check."""
+        self._last_turn_count = 0
+        """Number of turns of the game at the last check."""
+        self._undone_capture: AdvanceCapture | None = None
+        """The capture that was the newest when a turn was undone. Its reading ends no turn."""
         self._pending_capture: AdvanceCapture | None = None
-        self._ended: tuple[int, AdvanceCapture | None, float] | None = None
+        """The capture that shows the pending play of the finder."""
+        self._ended_turn: _EndedTurn | None = None
+        """The last turn that was ended automatically; None after a press, which may be an echo."""
 
     def handle_motion(self, is_moving: bool) -> None:
         """Store that the board is moving (`is_moving` is True) or has come to rest. May be called on any thread."""
@@ -78,7 +97,7 @@ class AutoTurns:
 
     def note_end(self, game: Game) -> None:
         """Store that a turn was ended automatically; `game` is the game after it. Runs on the session's thread."""
-        self._ended = len(game.turns), self._advance_reader.get_newest(), self._clock()
+        self._ended_turn = _EndedTurn(len(game.turns), self._advance_reader.get_newest(), self._clock())
 
     def take_echo(self, game: Game) -> bool:
         """Return True if a press of the button is probably meant for the turn that was just ended automatically.
@@ -86,20 +105,19 @@ class AutoTurns:
         This is the case for the first press within `MAX_ECHO_S` seconds, if neither the board nor the number of turns
         has changed. Runs on the session's thread.
         """
-        ended, self._ended = self._ended, None
+        ended, self._ended_turn = self._ended_turn, None
         if ended is None:
             return False
-        turns, capture, time = ended
-        is_unchanged = turns == len(game.turns) and capture is self._advance_reader.get_newest()
-        return is_unchanged and self._clock() - time < MAX_ECHO_S
+        is_unchanged = ended.turn_count == len(game.turns) and ended.capture is self._advance_reader.get_newest()
+        return is_unchanged and self._clock() - ended.time < MAX_ECHO_S
 
     def check(self) -> float:
         """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
         if self._queue.is_busy:
             return CHECK_INTERVAL_S
         now, state, rest_since = self._clock(), self._queue.state, self._rest_since
-        if rest_since is None or rest_since != self._seen_rest:
-            self._seen_rest = rest_since
+        if rest_since is None or rest_since != self._last_rest_since:
+            self._last_rest_since = rest_since
             self._finder.add_motion()
         if not self._can_end(state):
             self._forget_play()
@@ -127,16 +145,16 @@ class AutoTurns:
         at rest since `since` (s).
         """
         game, board = self._controller.game, capture.capture.reading.board
-        last, turns = self._last
-        self._last = capture, len(game.turns)
-        if capture is last and len(game.turns) < turns:
-            self._undone = capture
+        if capture is self._last_capture and len(game.turns) < self._last_turn_count:
+            self._undone_capture = capture
+        self._last_capture, self._last_turn_count = capture, len(game.turns)
         context = replace(self._controller.turn_context, words=None)
-        sources = (capture, game, context.earlier, context.question_history, since)
-        if board is None or capture is self._undone:
+        finder_input = (capture, game, context.earlier, context.question_history, since)
+        is_known = len(finder_input) == len(self._finder_input) and all(map(_is_same, finder_input, self._finder_input))
+        if board is None or capture is self._undone_capture:
             self._forget_play()
-        elif len(sources) != len(self._added) or not all(map(_is_same, sources, self._added)):
-            before, self._added = self._finder.pending, sources
+        elif not is_known:
+            before, self._finder_input = self._finder.pending, finder_input
             if self._finder.add_reading(game, board, context, since) is not None:
                 self._end(moment)  # the next player has already played
             elif self._finder.pending is not before:
@@ -152,11 +170,11 @@ class AutoTurns:
         try:
             self._end_turn(capture, moment).result()
         except CommandRefusedError:
-            self._added = ()  # a command came first: the reading is added again, to the new game
+            self._finder_input = ()  # a command came first: the reading is added again, to the new game
 
     def _forget_play(self) -> None:
         self._finder.take()
-        self._pending_capture, self._added = None, ()
+        self._pending_capture, self._finder_input = None, ()
 
 
 def _is_same(one: object, other: object) -> bool:
