@@ -134,11 +134,9 @@ def _replay_press(events: Sequence[StoredEvent], number: int) -> tuple[Game, Gam
     history = EventHistory(from_json(events[0].body))
     before = history.game
     for event in events[1 : number + 1]:
+        history.apply_event(from_json(event.body))
         if event.body.get("press", event.number) != press:
-            history.apply_event(from_json(event.body))
             before = history.game
-        else:
-            history.apply_event(from_json(event.body))
     return before, history.game
 
 

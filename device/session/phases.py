@@ -123,11 +123,15 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 )
 
 
-def find_refusal_key(phase: Phase, cue: Command) -> str:
-    """Return the key of the message that says why the command `cue` is not allowed in a phase."""
-    general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
-    return (
-        _REFUSAL_KEY_BY_PHASE[phase]
-        if phase in _REFUSAL_KEY_BY_PHASE and (not general or cue is Command.CHALLENGE)
-        else general
-    )
+def find_refusal_key(phase: Phase, command: Command) -> str:
+    """Return the key of the message that says why `command` is not allowed in a phase.
+
+    In the lobby and while the board is read, the reason is always the phase. In other phases, the command's own reason
+    comes first; only for a challenge, the reason of the phase does.
+    """
+    by_phase, by_command = _REFUSAL_KEY_BY_PHASE.get(phase, ""), _REFUSAL_KEY_BY_COMMAND.get(command, "")
+    if phase in (LOBBY, LOOKING):
+        return by_phase
+    if command is Command.CHALLENGE:
+        return by_phase or by_command
+    return by_command or by_phase
