@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -182,25 +183,36 @@ class CorrectTurn(TurnCommand, frozen=True):
 def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
-    If `event` is not a play, the challenge and the withdrawal of the recorded play are removed; otherwise they would
-    refer to the play before. If `event` is a play, a withdrawal that the rules demanded (without a challenger) is
-    recorded again for this play.
+    The challenge and the withdrawal that follow the turn in the score sheet refer to its play:
+
+    - If `event` is not a play, both are removed. Otherwise they would refer to the play before.
+    - If `event` is a play, a challenge by its player becomes a challenge by the player of the turn.
+    - If `event` is a play, a withdrawal that the rules demanded (without a challenger) is recorded again for this play.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
     if not isinstance(event, PlayMade):
         return (*(TurnCorrected(line.number, None) for line in following), corrected)
-    challenges = ((line.number, game.ledger[line.ledger_index].event) for line in following)
-    swapped = tuple(
-        TurnCorrected(number, replace(challenge, by=turn.player))
-        for number, challenge in challenges
-        if isinstance(challenge, Challenged) and challenge.by == event.player
-    )
+    challenges = _replace_challenger(game, following, event.player, turn.player)
     withdrawn = next((line for line in following if line.kind is TurnKind.WITHDRAWN and line.by is None), None)
     if withdrawn is None:
-        return (corrected, *swapped)
+        return (corrected, *challenges)
     removed = TurnCorrected(withdrawn.number, None)
-    return removed, corrected, *swapped, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
+    return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
+
+
+def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> tuple[TurnCorrected, ...]:
+    """Return the events that make the challenges by player `before` among `lines` challenges by player `after`.
+
+    Needed when a play is corrected to be that of its challenger: a player does not challenge an own play, so the two
+    players were confused.
+    """
+    challenges = ((line.number, game.ledger[line.ledger_index].event) for line in lines)
+    return tuple(
+        TurnCorrected(number, replace(challenge, by=after))
+        for number, challenge in challenges
+        if isinstance(challenge, Challenged) and challenge.by == before
+    )
 
 
 class InsertTurn(TurnCommand, frozen=True):
