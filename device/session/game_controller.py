@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
+from device.session import lookups
 from device.session.clock import ClockKeeper
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory, QuestionNote, make_deferral
 from device.session.messages import (
@@ -26,11 +27,10 @@ from device.session.turns.decision import Decision, TurnContext, find_next_quest
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import Challenged, Event, GameStarted, PlayWithdrawn, PositionEntered
+from engine.events import Challenged, Event, GameStarted, PositionEntered
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.reading import BoardReading
-from engine.rules import ChallengeRule
 from engine.state import Turn
 from engine.validation import Proposal, Source, validate_turn
 from engine.validation.deferred_questions import (
@@ -237,23 +237,15 @@ class GameController:
             self.open_question = None
             return number == 0
         if question.stops_clock and number == 0:
-            return False  # the words are still being looked up
-        self.open_question, events = None, question.answers[number]
+            return False  # the words are still being looked up: the question stays open
+        if not question.deferred and question.asks_for_picture(number):
+            self.read_again()
+            return True
+        self.open_question = None
         if question.deferred:
             self.answer_deferred_question(question.deferred, number)
             return False
-        if question.asks_for_picture(number):
-            self.open_question = question
-            self.read_again()
-            return True
-        if number != question.question.chosen or not question.first_is_default:
-            before = self.log.game_before_last_press if question.first_is_default else self.game
-            events = self._add_void_withdrawals(before or self.game, events)
-        if question.first_is_default and number != question.question.chosen:
-            self._record(events, lambda: self.log.replace_last_press(events))
-        elif events and not question.first_is_default:
-            timed = self._add_clock_events(events)
-            self._record(timed, lambda: self.log.append(timed))
+        events = self._record_answer(question, number)
         self._memory.close_question(question.question.squares)
         if question.is_about_old_tiles and events and (before := self.log.game_before_last_press):
             answered = question.make_deferred(self.game.events[len(before.events) :], number)
@@ -262,6 +254,19 @@ class GameController:
             context = replace(self.turn_context, seat=None)
             self.ask_question(find_next_question(before, events, question.reading, context), question.reading)
         return False
+
+    def _record_answer(self, question: OpenQuestion, number: int) -> tuple[Event, ...]:
+        """Record the events of an answer, unless they are recorded already; return them."""
+        events = question.answers[number]
+        if not question.first_is_default:  # nothing is recorded yet
+            events = self._add_void_withdrawals(self.game, events)
+            if events:
+                timed = self._add_clock_events(events)
+                self._record(timed, lambda: self.log.append(timed))
+        elif number != question.question.chosen:  # another answer is recorded
+            events = self._add_void_withdrawals(self.log.game_before_last_press or self.game, events)
+            self._record(events, lambda: self.log.replace_last_press(events))
+        return events
 
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         return (*(self.clock_keeper.make_clock_events(events) if self.clock_keeper else ()), *events)
@@ -300,14 +305,7 @@ class GameController:
             self.notices += (make_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE),)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
-        is_void = self.game.rules.challenge is ChallengeRule.VOID
-        count = sum(
-            (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
-            for event in events
-        )
-        withdrawn = [turn for turn in self.game.turns if not turn.stands][-count:] if count else []
-        squares = {square for turn in withdrawn for square, _ in turn.placements}
-        self.squares_to_clear = tuple(sorted(square for square in squares if self.game.board[square] is None))
+        self.squares_to_clear = lookups.find_squares_to_clear(self.game, events)
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""
