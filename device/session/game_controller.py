@@ -56,7 +56,7 @@ class GameController:
         """Colours of all players in the store."""
         self.words = words
         """The word list in use; None means that words are not checked."""
-        self.pictures = PictureBuffer()
+        self.pictures = PictureBuffer(store)
         """The last pictures, by the names that the snapshots contain."""
         self.seat: int | None = None
         """The player whose button or phone gave the command; None for a shared button or phone, and for the API."""

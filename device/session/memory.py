@@ -42,6 +42,8 @@ OPEN_QUESTION_NOTE = "open-question"
 
 MAX_PICTURES = 16
 """Maximum number of pictures in memory; each further picture replaces the oldest one."""
+MAX_PICTURE_NAME_LENGTH = 40
+"""Maximum length of the name of a stored picture; a longer name belongs to no picture."""
 
 
 class PlayerColours:
@@ -121,9 +123,13 @@ class QuestionMemory:
 
 
 class PictureBuffer:
-    """Buffer of the last pictures (JPEG data) by the names that the snapshots contain."""
+    """Buffer of the last pictures (JPEG data) by the names that the snapshots contain.
 
-    def __init__(self) -> None:
+    The pictures of recorded turns are in the store, too, under the number of the game and that of the event.
+    """
+
+    def __init__(self, store: GameStore) -> None:
+        self._store = store
         self._pictures: dict[str, bytes] = {}
         self._crop_names: dict[str, str] = {}
 
@@ -134,6 +140,18 @@ class PictureBuffer:
     def get(self, name: str) -> bytes | None:
         """Return a picture by its name, or None if it is not in the buffer any more."""
         return self._pictures.get(name)
+
+    def find(self, name: str) -> bytes | None:
+        """Return a picture by its name from the buffer or the store, or None if there is no such picture.
+
+        Raises `StoreError`.
+        """
+        if jpeg := self._pictures.get(name):
+            return jpeg
+        game, _, number = name.partition("-")
+        if len(name) > MAX_PICTURE_NAME_LENGTH or not (game.isdecimal() and number.isdecimal()):
+            return None
+        return self._store.picture(int(game), int(number), "board")
 
     def add_question_crop(self, decision: Decision, image: Image, corners: Floats | None) -> Decision:
         """Add the part of `image` with the squares in question, and return the decision with the name of this crop.

@@ -53,8 +53,6 @@ from vision.recognition.reader import FOREIGN_TILES, PhotoReader
 
 _log = logging.getLogger(__name__)
 
-MAX_PICTURE_NAME_LENGTH = 40
-
 
 class TableSession(Closeable):
     """Session of one table, with its camera, its store, and one game at a time.
@@ -176,12 +174,7 @@ class TableSession(Closeable):
 
         Return None if there is no such picture. Raises `StoreError`.
         """
-        if jpeg := self._controller.pictures.get(name):
-            return jpeg
-        game, _, number = name.partition("-")
-        if len(name) > MAX_PICTURE_NAME_LENGTH or not (game.isdecimal() and number.isdecimal()):
-            return None
-        return self._store.picture(int(game), int(number), "board")
+        return self._controller.pictures.find(name)
 
     def list_players(self) -> tuple[tuple[str, str], ...]:
         """Return the names and colours of all players in the store, most recent first. Raises `StoreError`."""
