@@ -52,6 +52,14 @@ class PlayedGame:
 class HallTable:
     """One table in the state of the hall.
 
+    The pages show a table from two sources, its newest game (`played`) and its state (`state`):
+
+    - If the events of the game can be read, and the table still shows the game, players, board and turns are those of
+      the game (`_shown_game`); otherwise those of the state.
+    - The phase, the player to move and the clocks are those of the state, unless the state does not belong to the last
+      received event of the game that is shown (`_current_state`); then those of the game.
+    - Without both, the table is in the lobby.
+
     `is_online` is None until the table's status is known. `state` is the last state that the table published, and
     `arrived` the time of its arrival (`time.monotonic()`). `revision` is the hall's revision after the last change of
     this table.
@@ -88,11 +96,11 @@ class HallTable:
         Viewers see the game and its clocks `delay_s` seconds late. If the events cannot be used (missing, not stored,
         or of a newer version), the snapshot contains only the state that the table has published.
         """
-        state, played = self.state, self._shown_game
+        state, played = self._current_state, self._shown_game
         if played is None:
             return self._make_short_snapshot(delay_s)
         snapshot = replace(played.snapshot, revision=self.revision)
-        if state is None or not _is_current(state, played):
+        if state is None:
             return snapshot
         overtime = snapshot.rules.overtime_points if snapshot.rules else 0
         clock = self._make_clock(state, overtime, delay_s)
@@ -101,9 +109,9 @@ class HallTable:
     @property
     def phase(self) -> Phase:
         """The phase that `snapshot` contains; this property is faster, because it makes no snapshot."""
+        if state := self._current_state:
+            return _read_phase(state)
         played = self._shown_game
-        if self.state is not None and (played is None or _is_current(self.state, played)):
-            return _read_phase(self.state)
         return played.snapshot.phase if played else Phase.LOBBY
 
     @property
@@ -119,11 +127,21 @@ class HallTable:
 
     @property
     def _shown_game(self) -> PlayedGame | None:
-        """The newest game, if its events can be read and if the table still shows it."""
+        """The newest game, if its events can be read and if the table still shows it; otherwise None."""
         state, played = self.state, self.played
-        if played is None or played.game is None or (state is not None and not _shows(state, played.received)):
+        if played is None or played.game is None:
             return None
-        return played
+        is_shown = state is None or is_state_of(state, played.received) or _is_state_after(state, played.received)
+        return played if is_shown else None
+
+    @property
+    def _current_state(self) -> TableState | None:
+        """The state, if it was made after the last received event of the game that is shown; otherwise None."""
+        state, played = self.state, self._shown_game
+        if state is None or played is None:
+            return state
+        is_current = (state.game, state.events) == (played.received.number, played.event_count)
+        return state if is_current else None
 
     def _make_short_snapshot(self, delay_s: float) -> TableSnapshot:
         if self.state is None:
@@ -145,19 +163,14 @@ class HallTable:
         return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, self.arrived + delay_s)
 
 
-def _is_current(state: TableState, played: PlayedGame) -> bool:
-    """Return True if the state was made after the last received event of the game."""
-    return (state.game, state.events) == (played.received.number, played.event_count)
-
-
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:
     """Return True if a table's state is about this game. The states of earlier versions name no store."""
     return state.game == game.number and state.store in ("", game.store)
 
 
-def _shows(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table in this state shows the game: it is the current game, or the table has no current game."""
-    return is_state_of(state, game) or (state.game == 0 and state.store in ("", game.store))
+def _is_state_after(state: TableState, game: ReceivedGame) -> bool:
+    """Return True if the table has no current game; its pages then still show the last game, which is `game`."""
+    return state.game == 0 and state.store in ("", game.store)
 
 
 def _read_phase(state: TableState) -> Phase:
