@@ -36,10 +36,12 @@ from engine.messages import join_messages
 
 _log = logging.getLogger(__name__)
 
-_GAME_COLUMNS = ("id, started, imported, deleted, length, seal",)
+_GAME_COLUMNS = "id, started, imported, deleted, length, seal"
+"""Columns (SQL) of the list of games, in the order of the fields of `_ReadGame`."""
 _COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
-_OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, imported, deleted, {_COUNT_EVENTS}")
-"""Columns (SQL) of the list of games in older files without checksums: those of version 1, then those of version 2."""
+_GAME_COLUMNS_V1 = f"id, started, 0, 0, {_COUNT_EVENTS}"
+_GAME_COLUMNS_V2 = f"id, started, imported, deleted, {_COUNT_EVENTS}"
+"""The same columns in files of versions 1 and 2 (`_GAME_COLUMNS_V1` and `_GAME_COLUMNS_V2`), without checksums."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
@@ -202,15 +204,23 @@ class _ReadGame:
 def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
     """Return the games by number. A game that is missing in the list of games is taken from the table of events."""
     games: dict[int, _ReadGame] = {}
-    for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
-        rows = read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
-        games |= {row[0]: _ReadGame(*row) for row in rows if isinstance(row[1], float)}
+    for row in read_rows(db, f"SELECT {_choose_game_columns(db)} FROM game ORDER BY id"):
+        if isinstance(row[1], float):
+            games[row[0]] = _ReadGame(*row)
     for order in ("", " DESC"):  # from both ends, because a damaged page stops the query
         for (number,) in read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
             if isinstance(number, int):
                 length = tail.length if tail and tail.game == number else UNKNOWN_LENGTH
                 games.setdefault(number, _ReadGame(number, time.time(), length=length))
     return {number: replace(game, rows=tuple(_read_events(db, number))) for number, game in games.items()}
+
+
+def _choose_game_columns(db: sqlite3.Connection) -> str:
+    """Return the columns (SQL) of the list of games for the version of the file."""
+    if _has_checksums(db):
+        return _GAME_COLUMNS
+    names = {row[1] for row in read_rows(db, "PRAGMA table_info(game)")}
+    return _GAME_COLUMNS_V2 if {"imported", "deleted"} <= names else _GAME_COLUMNS_V1
 
 
 def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
