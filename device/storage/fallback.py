@@ -141,11 +141,17 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
       writing to the file would have created the index.
     """
     log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
-    is_complete = not log.exists() or log.stat().st_size == 0
-    has_index = is_complete or index.exists()
-    option = "&immutable=1" if is_complete else "" if has_index else "&vfs=unix-none"
-    db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{option}", uri=True)
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    if not log.exists() or log.stat().st_size == 0:
+        return _connect(f"{uri}&immutable=1")
+    if index.exists():
+        return _connect(uri)
+    db = _connect(f"{uri}&vfs=unix-none")
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")  # then SQLite has the index in memory
+    return db
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True)
     db.text_factory = decode_text
-    if not has_index:
-        db.execute("PRAGMA locking_mode = EXCLUSIVE")
     return db
