@@ -300,18 +300,22 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
     A correction of the turn does not change this number, nor does an undo followed by a redo.
     """
     history = EventHistory(from_json(bodies[0]))
-    made: list[tuple[int, ...]] = [()]  # index: number of events in effect; value: creating event of each ledger entry
+    # For each number of events in effect after the first one: the event that created each entry of the ledger. The
+    # last items may belong to undone events; a redo needs them again.
+    creators: list[tuple[int, ...]] = [()]
     for number, body in enumerate(bodies[1:], 1):
         event, before = from_json(body), history.game
         history.apply_event(event)
         game = history.game
-        at = len(game.events) - 1
-        redone = isinstance(event, Redone) or body.get("way") == REDO
-        comes_back = redone and at < len(made) and len(made[at]) == len(game.ledger)
-        if at >= len(before.events) and not comes_back:
-            made[at:] = [_map_entries_to_events(made[at - 1], before.ledger, game.ledger, number)]
+        if len(game.events) <= len(before.events):
+            continue  # an event was undone
+        count = len(game.events) - 1
+        is_redo = isinstance(event, Redone) or body.get("way") == REDO
+        if is_redo and count < len(creators) and len(creators[count]) == len(game.ledger):
+            continue  # an undone event is in effect again: its entries keep their numbers
+        creators[count:] = [_map_entries_to_events(creators[count - 1], before.ledger, game.ledger, number)]
     game = history.game
-    return game, tuple(made[len(game.events) - 1][turn.ledger_index] for turn in game.turns)
+    return game, tuple(creators[len(game.events) - 1][turn.ledger_index] for turn in game.turns)
 
 
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
