@@ -1,8 +1,9 @@
 """A game and its log of events in the store, with undo and redo.
 
 A press is one command of a player, such as the press of a button; its events are undone together. Each event in the log
-contains the number of its press (`press`). If the press was an undo or a redo, the event also contains `way`. Events
-are never removed from the log: undo and redo append the events `Undone` and `Redone`, which `EventHistory` applies.
+contains the number of its press (`press`). If the press was an undo or a redo, the event also contains the way of the
+press (`way`): `undo` or `redo`. Events are never removed from the log: an undo appends an event `Undone` for each event
+of the press, and a redo appends the events again. In logs of version 1, a redo appends `Redone`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ UNREADABLE_GAME_ERRORS = (
 )
 """Exceptions that a replay of invalid events may raise. There are many, because the engine does not check types."""
 UNDO, REDO = "undo", "redo"
+"""The values of the field `way` in the events of a press. The way of a press of another kind is an empty string here;
+its events have no such field."""
 
 
 class EventHistory:
@@ -115,9 +118,7 @@ class GameLog:
         self.seconds_used: tuple[float, ...] = ()
         """Seconds used by each player, from the press with clock times that was made, undone or redone last."""
         numbered = enumerate(bodies)
-        for (_, way), group in groupby(
-            numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
-        ):
+        for (_, way), group in groupby(numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_way(pair[1]))):
             self._replay_press([(at, from_json(body), body) for at, body in group], way)
 
     def _replay_press(self, entries: Sequence[tuple[int, Event, EventBody]], way: str) -> None:
@@ -311,7 +312,9 @@ class GameLog:
 def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
     """Return the seconds used by each player, as recorded by the press that changed the game `before` into `after`.
 
-    For an undo, these are the seconds recorded by the undone press. Return None if no clocks were recorded.
+    If the press was an undo, these are the seconds that the undone press had recorded: the clocks go back to the moment
+    of the undone press, not to the beginning of its turn. Return None if the press neither recorded nor removed any
+    seconds.
 
     >>> from engine.events import GameStarted, Passed
     >>> before = Game.from_events([GameStarted(("Anna", "Ben"))])
@@ -319,8 +322,11 @@ def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
     >>> find_press_clocks(before, after), find_press_clocks(after, before), find_press_clocks(after, after)
     ((20.0, 0.0), (20.0, 0.0), None)
     """
-    earlier, later = sorted((before, after), key=lambda game: len(_list_clock_events(game)))
-    return later.state.clocks if _list_clock_events(earlier) != _list_clock_events(later) else None
+    clocks_before, clocks_after = _list_clock_events(before), _list_clock_events(after)
+    if clocks_before == clocks_after:
+        return None
+    is_undo = len(clocks_before) > len(clocks_after)
+    return before.state.clocks if is_undo else after.state.clocks
 
 
 def _list_clock_events(game: Game) -> list[ClockRead]:
@@ -337,8 +343,8 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
     return [Undone()] * (len(now.events) - shared) + list(then.events[shared:])
 
 
-def _read_direction(body: EventBody) -> str:
-    """Return `undo` or `redo` if an event belongs to a press of this kind, otherwise an empty string.
+def _read_way(body: EventBody) -> str:
+    """Return the way of the press of an event: `undo`, `redo`, or an empty string for a press of another kind.
 
     In logs of version 1, events have no field `press`; their own kind shows whether they undo or redo.
     """
