@@ -40,10 +40,14 @@ class HallFeed:
         self._read_delay_s = read_delay_s
         self._show_live = show_live
         self._show_delayed = show_delayed
-        self._seen: HallState | None = None
+        self._live_state: HallState | None = None
+        """The last state passed to `show_live`."""
         self._list_due = 0.0
-        self._waiting: deque[tuple[float, HallState]] = deque()
-        self._last_kept: HallState | None = None
+        """Time (s) before which new tables wait."""
+        self._kept_states: deque[tuple[float, HallState]] = deque()
+        """Times (s) and states that are not old enough for `show_delayed` yet, the oldest first."""
+        self._newest_kept: HallState | None = None
+        """The last state that was kept; `show_delayed` may have got it already."""
         self._task: PeriodicTask | None = None
 
     def start(self) -> None:
@@ -58,29 +62,34 @@ class HallFeed:
     def tick(self, now: float) -> None:
         """Pass on the states that are due at the time `now`, in seconds of a monotonic clock."""
         state, delay_s = self._choose_state(now), self._read_delay_s()
-        if state is not self._seen:
-            self._seen = state
+        if state is not self._live_state:
+            self._live_state = state
             self._show_live(state, 0.0)
-        is_due = not self._waiting or not delay_s or now - self._waiting[-1][0] >= DELAYED_STEP_S
-        if state is not self._last_kept and is_due:
-            self._waiting.append((now, state))
-            self._last_kept = state
+        is_step_over = not self._kept_states or not delay_s or now - self._kept_states[-1][0] >= DELAYED_STEP_S
+        if state is not self._newest_kept and is_step_over:
+            self._kept_states.append((now, state))
+            self._newest_kept = state
+        if due := self._take_due(now - delay_s):
+            time_s, delayed_state = due
+            self._show_delayed(delayed_state, now - time_s)
+
+    def _take_due(self, until: float) -> tuple[float, HallState] | None:
+        """Remove the kept states up to the time `until` (s); return the newest of them with its time, or None."""
         due = None
-        while self._waiting and self._waiting[0][0] <= now - delay_s:
-            due = self._waiting.popleft()
-        if due:
-            self._show_delayed(due[1], now - due[0])
+        while self._kept_states and self._kept_states[0][0] <= until:
+            due = self._kept_states.popleft()
+        return due
 
     def _choose_state(self, now: float) -> HallState:
         """Return the newest state, or the state shown before as long as new tables must wait.
 
         New tables are shown at most once in `NEW_TABLES_STEP_S` seconds, so that several of them appear together.
         """
-        newest, seen = self._read_state(), self._seen
-        if seen is None or newest.names_revision == seen.names_revision:
+        newest, shown = self._read_state(), self._live_state
+        if shown is None or newest.names_revision == shown.names_revision:
             return newest
         if now < self._list_due:
-            return seen
+            return shown
         self._list_due = now + NEW_TABLES_STEP_S
         return newest
 
