@@ -30,6 +30,8 @@ MAX_REVISION_DIGITS = 18
 """Largest number of digits of the revision in an id from a client. An id with more digits counts as unknown, because
 Python refuses to convert very long numbers.
 """
+_NOTICE_KEYS = ("", "hall-away", "hall-no-broker")
+"""Keys of the notices that the page of a table may show; empty for a page without a notice."""
 MAX_RESULTS = 12
 """Largest number of results on the page of the hall, which shows the newest results."""
 
@@ -108,13 +110,15 @@ class HallView:
 
     def _make_snapshot(self, table: HallTable) -> TableSnapshot:
         """Return the snapshot for the page of a table, with a notice if the table cannot send anything new."""
-        is_away, is_lost = table.is_online is False, not self.state.is_connected
-        notices: tuple[Notice, ...] = ()
-        if is_lost:
-            notices = (Notice(get_text("hall-no-broker")),)
-        elif is_away:
-            notices = (Notice(get_text("hall-away")),)
-        revision = 4 * table.revision + 2 * is_lost + is_away  # another one for each connection, too
+        key = ""
+        if not self.state.is_connected:
+            key = "hall-no-broker"
+        elif table.is_online is False:
+            key = "hall-away"
+        # A page is updated only if the revision changes. A lost connection changes the notice but not the table, so
+        # each revision of the table is followed by one for each notice.
+        revision = len(_NOTICE_KEYS) * table.revision + _NOTICE_KEYS.index(key)
+        notices = (Notice(get_text(key)),) if key else ()
         return replace(table.make_snapshot(self.delay_s), revision=revision, notices=notices)
 
     def render_parts(self, t: Texts, since: str = "") -> dict[str, str]:
