@@ -72,10 +72,11 @@ class PairingFullError(TilekeeperError):
 class Pairing:
     """The pairing code and the paired devices.
 
-    `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; if it is
-    None, all devices must be paired again after a restart. `is_on_hotspot` returns True if an IP address is in the
-    table's own Wi-Fi. In the first minutes after the first start, the first phone in this Wi-Fi needs no code, because
-    only the table shows the password of the Wi-Fi.
+    `notify` is called with a sentence about attempts to guess the code. `clock` returns the seconds of a monotonic
+    clock, for limits of time, and `now` the Unix time, which dates the pairing of a device. `file` stores the paired
+    devices; if it is None, all devices must be paired again after a restart. `is_on_hotspot` returns True if an IP
+    address is in the table's own Wi-Fi. In the first minutes after the first start, the first phone in this Wi-Fi needs
+    no code, because only the table shows the password of the Wi-Fi.
     """
 
     def __init__(
@@ -91,23 +92,21 @@ class Pairing:
         self._wall_clock = now
         self._file = file
         self._problem = ""
+        """The reason why the file could not be written at the last attempt; empty if it was written."""
         self._lock = threading.Lock()
         self._rate_limiter = PairingRateLimiter()
         self._open_until = float("-inf")
+        """Time (s, `clock`) until which one device may pair without a code, because of a press on the panel."""
         is_first_start = file is not None and not file.exists()
         self._first_pairing_until = clock() + FIRST_PAIRING_S if is_first_start else float("-inf")
+        """Time (s, `clock`) until which the first phone on the table's own Wi-Fi may pair without a code."""
         self._is_on_hotspot = is_on_hotspot
         self._one_time_token = ""
         self._handovers: dict[str, tuple[str, float]] = {}
+        """Token and time of expiry (s, `clock`) of each device that may change from http to https, by its id."""
         self._used_clients: set[str] = set()
-        data, is_good = (make_pairing_data(), True) if file is None else load_pairing_data(file)
-        self._key = data.key
-        self._clients = {client.id: client for client in data.clients}
         self._make_codes()
-        if file is not None and not (is_good and file.exists()):
-            self._save()
-        if not is_good:
-            self._notify(get_text("pairing-damaged"))
+        self._load()
 
     @property
     def key(self) -> bytes:
@@ -289,6 +288,18 @@ class Pairing:
     def _make_codes(self) -> None:
         self._code = _make_code()
         self._secret = secrets.token_urlsafe(_SECRET_BYTES)
+
+    def _load(self) -> None:
+        """Load the signing key and the devices; write the file if it is missing or damaged."""
+        data, is_intact = make_pairing_data(), True
+        if self._file is not None:
+            data, is_intact = load_pairing_data(self._file)
+        self._key = data.key
+        self._clients = {client.id: client for client in data.clients}
+        if self._file is not None and not (is_intact and self._file.exists()):
+            self._save()
+        if not is_intact:
+            self._notify(get_text("pairing-damaged"))
 
     def _save(self) -> None:
         if self._file is not None:
