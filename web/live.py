@@ -106,18 +106,18 @@ class LiveUpdates:
                     del self._rendered_states[next(iter(self._rendered_states))]
             return self._rendered_states[key]
 
-    def refresh_parts(self, drawing: RenderedState) -> dict[str, str]:
+    def refresh_parts(self, rendered_state: RenderedState) -> dict[str, str]:
         """Return the parts of a rendered state for a page load. Running clocks show the current time."""
-        clock = drawing.state.clock
+        clock = rendered_state.state.clock
         if clock is None or clock.running is None or clock.paused:
-            return drawing.parts
-        return {**drawing.parts, "scores": self._render_part("scores", drawing.state, drawing.t)}
+            return rendered_state.parts
+        return {**rendered_state.parts, "scores": self._render_part("scores", rendered_state.state, rendered_state.t)}
 
-    def build_message(self, drawing: RenderedState, since: str) -> str:
+    def build_message(self, rendered_state: RenderedState, since: str) -> str:
         """Return the JSON message that updates a client from the state with the id `since`."""
         with self._cache_lock:
-            before = self._rendered_states.get((since, drawing.t.language))
-        return drawing.build_message(before)
+            before = self._rendered_states.get((since, rendered_state.t.language))
+        return rendered_state.build_message(before)
 
     def open_message_stream(self, since: str, t: Texts) -> Response:
         """Return a response with a stream of updates for a page that shows the state with the id `since`.
@@ -126,8 +126,8 @@ class LiveUpdates:
         """
 
         def make_event(known: str) -> tuple[str, str]:
-            drawing = self.render_newest(t)
-            return drawing.id, add_server_time(self.build_message(drawing, known))
+            rendered_state = self.render_newest(t)
+            return rendered_state.id, add_server_time(self.build_message(rendered_state, known))
 
         return self._open_stream(f"page {t.language} {self._name}", since, make_event)
 
@@ -192,8 +192,8 @@ def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturn
 
 def send_newest_state(page: LiveUpdates) -> ResponseReturnValue:
     """Return the response with the newest state of a game; empty (204) if the client already shows it."""
-    drawing = page.render_newest(texts())
-    return send_message(drawing.id, lambda since: page.build_message(drawing, since))
+    rendered_state = page.render_newest(texts())
+    return send_message(rendered_state.id, lambda since: page.build_message(rendered_state, since))
 
 
 def send_message(newest_id: str, build_message: Callable[[str], str]) -> ResponseReturnValue:

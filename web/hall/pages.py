@@ -110,10 +110,12 @@ class HallPages:
 
     def _render_table(self, template: str, name: str, view: HallView, **values: object) -> Response:
         updates = self._find_updates(view, name)
-        drawing = updates.render_newest(texts())
-        parts = updates.refresh_parts(drawing)
+        rendered_state = updates.render_newest(texts())
+        parts = updates.refresh_parts(rendered_state)
         title = view.state.find_title(name)
-        return self._render(template, name=name, title=title, drawing=drawing, parts=parts, watch=True, **values)
+        return self._render(
+            template, name=name, title=title, rendered_state=rendered_state, parts=parts, watch=True, **values
+        )
 
     def _render(self, template: str, **values: object) -> Response:
         paired = current_client(self.pairing)

@@ -102,11 +102,11 @@ class ScoreboardPages:
         return [(render_qr_svg(content, t(key)), t(key), text) for content, key, text in contents]
 
     def _render(self, template: str, **values: object) -> Response:
-        drawing = self.page.render_newest(texts())
+        rendered_state = self.page.render_newest(texts())
         return render_page(
             template,
-            drawing=drawing,
-            parts=self.page.refresh_parts(drawing),
+            rendered_state=rendered_state,
+            parts=self.page.refresh_parts(rendered_state),
             now=time.monotonic(),
             paired=None if values.get("watch") else current_client(self.pairing),
             phone_camera=self.session.uses_phone_camera or self.session.phone_stream is not None,
