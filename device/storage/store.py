@@ -111,11 +111,6 @@ class GameStore(Closeable):
         """Close the file of the store."""
         self._database.close()
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The SQLite connection of the open file."""
-        return self._database.connection
-
     # The log
 
     @property

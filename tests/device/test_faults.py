@@ -248,7 +248,9 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
             session.submit(PassTurn()).result(5)
     whole = bytearray(path.read_bytes())
     with GameStore(path) as store:
-        (page,) = store.connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'note'").fetchone()
+        (page,) = store._database.connection.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'note'"
+        ).fetchone()
     whole[(page - 1) * 4096 : page * 4096] = os.urandom(4096)
     (index,) = _root_of(path, "sqlite_autoindex_picture_1")
     whole[(index - 1) * 4096 : index * 4096] = os.urandom(4096)
@@ -267,7 +269,9 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
 
 def _root_of(path: Path, name: str) -> tuple[int]:
     with GameStore(path) as store:
-        (page,) = store.connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()
+        (page,) = store._database.connection.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)
+        ).fetchone()
     return (int(page),)
 
 

@@ -141,8 +141,8 @@ def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
 def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(5)
-        (pages,) = store.connection.execute("PRAGMA page_count").fetchone()
-        store.connection.execute(f"PRAGMA max_page_count = {pages}")
+        (pages,) = store._database.connection.execute("PRAGMA page_count").fetchone()
+        store._database.connection.execute(f"PRAGMA max_page_count = {pages}")
         passes = 0
         while session.submit(PassTurn()).result(5).notices == () and passes < 200:  # the last page fills up
             passes += 1
@@ -151,7 +151,7 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
         state = play(session, table, HORN)
         assert [n.trouble for n in state.notices] == [Trouble.STORE] and sum(p.total for p in state.players) == 14
         assert len(store.events(1)) == 1 + passes
-        store.connection.execute("PRAGMA max_page_count = 100000")
+        store._database.connection.execute("PRAGMA max_page_count = 100000")
         state = play(session, table, HORN, FARM)
         assert state.notices == ()
         assert [e.body["kind"] for e in store.events(1)][1 + passes :] == ["pass", "play", "play"]
@@ -161,11 +161,11 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
     with GameStore(path) as store:
         with TableSession(table, table, store, WORDS) as session:
             session.submit(StartGame(STARTED)).result(5)
-            store.connection.execute("PRAGMA query_only = ON")
+            store._database.connection.execute("PRAGMA query_only = ON")
             assert play(session, table, HORN).notices
             session.submit(StartGame(STARTED)).result(5)
             assert session.submit(PassTurn()).result(5).notices
-            store.connection.execute("PRAGMA query_only = OFF")
+            store._database.connection.execute("PRAGMA query_only = OFF")
         kinds = {game.id: [event.body["kind"] for event in store.events(game.id)][1:] for game in store.games()}
     assert kinds == {1: ["play"], 2: ["pass"]}
 
@@ -176,11 +176,11 @@ def test_disk_that_works_again_is_used_without_a_press(
     monkeypatch.setattr("device.session.background.work.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(5)
-        store.connection.execute("PRAGMA query_only = ON")
+        store._database.connection.execute("PRAGMA query_only = ON")
         assert [notice.key for notice in play(session, table, HORN).notices] == ["not-saved"]
         saved = threading.Event()
         session.add_listener(lambda state: saved.set() if not state.notices else None)
-        store.connection.execute("PRAGMA query_only = OFF")
+        store._database.connection.execute("PRAGMA query_only = OFF")
         assert saved.wait(5) and len(store.events(1)) == 2
 
 

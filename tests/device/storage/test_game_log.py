@@ -123,7 +123,7 @@ def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> No
 
 def write_protect(store: GameStore, on: bool) -> None:
     """The card behaves as one whose file system was made read-only."""
-    store.connection.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}")
+    store._database.connection.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}")
 
 
 def players_and_kinds(store: GameStore) -> list[tuple[int, str, list[str]]]:

@@ -108,7 +108,7 @@ def without(path: Path, *tables: str) -> None:
     """Overwrite the first page of each of these tables."""
     with GameStore(path) as store:
         named = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
-        pages = [store.connection.execute(named, (table,)).fetchone()[0] for table in tables]
+        pages = [store._database.connection.execute(named, (table,)).fetchone()[0] for table in tables]
     broken = bytearray(path.read_bytes())
     for page in pages:
         broken[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
@@ -144,8 +144,8 @@ def test_store_of_another_program_is_not_taken(path: Path) -> None:
 
 def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> None:
     with GameStore(path) as store:
-        store.connection.execute("PRAGMA user_version = 99")
-        store.connection.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
+        store._database.connection.execute("PRAGMA user_version = 99")
+        store._database.connection.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
     before = path.read_bytes()
     store, trouble = open_store(path)
     assert "newer Tilekeeper" in trouble and "in memory" in trouble
@@ -186,7 +186,7 @@ def test_games_in_a_log_without_index_are_read_in_a_folder_that_cannot_be_writte
     with tempfile.TemporaryDirectory(prefix="readonly-") as name:
         folder = Path(name)
         with GameStore(path) as store:
-            store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            store._database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             store.begin_game({"n": 0})
             for written in (path, path.with_name(f"{path.name}-wal")):  # as after a power cut
                 shutil.copy(written, folder)

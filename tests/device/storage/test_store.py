@@ -115,7 +115,9 @@ def test_newer_store_is_left_alone(path: Path) -> None:
 def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store.connection.execute("PRAGMA max_page_count = 30")  # the file may not grow: what SQLite says of a full disk
+        store._database.connection.execute(
+            "PRAGMA max_page_count = 30"
+        )  # the file may not grow: what SQLite says of a full disk
         kept = 0
         with pytest.raises(StoreError, match="full"):
             for n in range(100):
@@ -304,13 +306,13 @@ def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> N
                 sqlite3.SQLITE_DENY if (action, what) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
             )
 
-        store.connection.set_authorizer(deny)
+        store._database.connection.set_authorizer(deny)
         with pytest.raises(TypeError):
             store.append(game, [{"n": 0}, {"n": object()}])
         assert not store._database._lock.locked()
         with pytest.raises(StoreError):
             store.append(game, [{"n": 1}])
-        store.connection.set_authorizer(None)
+        store._database.connection.set_authorizer(None)
         store.append(game, [{"n": 2}])
         assert [event.body["n"] for event in store.events(game)] == [-1, 2]
 

@@ -85,7 +85,7 @@ def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None
     begin(store, HORN)
     sums = SummaryCache(store)
     sums.get_standing(store.games()[0])
-    store.connection.execute("PRAGMA query_only = ON")
+    store._database.connection.execute("PRAGMA query_only = ON")
     sums.save()
     assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
 
