@@ -88,19 +88,19 @@ class TurnTracer:
         """Return the dotted name of a module of the product; empty for templates, libraries and the benchmark."""
         if path not in self._names:
             inner = path.removeprefix(self._prefix).removesuffix(".py").replace("/", ".")
-            ours = path.startswith(self._prefix) and path.endswith(".py") and inner.split(".")[0] in PACKAGES
-            ours = ours and not inner.startswith(BENCH_PACKAGES)
-            self._names[path] = inner if ours else ""
+            is_module = path.startswith(self._prefix) and path.endswith(".py")
+            is_product = is_module and inner.split(".")[0] in PACKAGES and not inner.startswith(BENCH_PACKAGES)
+            self._names[path] = inner if is_product else ""
         return self._names[path]
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Print the figures of each turn and their medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[2])
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--modules", action="store_true", help="list the modules of the last turn")
-    args = parser.parse_args(words)
+    args = parser.parse_args(arguments)
     sys.path.insert(0, str(args.root.resolve()))
     folder = next(name for name in BENCH_PACKAGES if (args.root / name.replace(".", "/")).is_dir())
     bench = importlib.import_module(f"{folder}.table")

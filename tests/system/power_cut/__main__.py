@@ -5,7 +5,7 @@
     python -m tests.system.power_cut whole --runs 20       SIGKILL of `tilekeeper run` itself
 
 `kill`: each run is a process that goes on with the game it finds, without being asked anything, and plays it on with a
-chess clock until it is killed. It says what it confirmed, that is what page and lights were told, through a pipe; the
+chess clock until it is killed. It sends what it confirmed, that is what page and lights show, through a pipe; the
 next one must find all of it, with the totals of the record and the clock right to ten seconds. Runs are forked from one
 process that has imported everything; `whole` measures the start of the real program, with networks and page.
 
@@ -26,7 +26,7 @@ from pathlib import Path
 
 from tests.system.power_cut.drop import drop_often, traced_game
 from tests.system.power_cut.kill import kill_often
-from tests.system.power_cut.played import TURNS, play_on
+from tests.system.power_cut.played import MESSAGES_FILE, TURNS, play_on
 from tests.system.power_cut.whole import whole_program
 
 CLOCK_S = 11.0
@@ -47,7 +47,7 @@ def _spread(values: list[float]) -> str:
     return f"median {statistics.median(values):.3f} s, p99 {p99:.3f} s, longest {max(values):.3f} s"
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run one of the three, print what came of it; 1 where anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["kill", "drop", "whole", "play"])
@@ -56,17 +56,17 @@ def main(words: list[str]) -> int:
     parser.add_argument("--cuts", type=int, default=2000)
     parser.add_argument("--turns", type=int, default=len(TURNS) + 8)
     parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args(words)
+    args = parser.parse_args(arguments)
     if args.what == "play":
-        with (args.folder / "told").open("ab", buffering=0) as file:
-            play_on(args.folder, lambda said: file.write(json.dumps(said).encode() + b"\n"), args.turns)
+        with (args.folder / MESSAGES_FILE).open("ab", buffering=0) as file:
+            play_on(args.folder, lambda message: file.write(json.dumps(message).encode() + b"\n"), args.turns)
         return 0
     with tempfile.TemporaryDirectory(dir=args.folder) as made:
         folder = Path(made)
         if args.what == "kill":
             kills = kill_often(folder, args.runs, args.seed)
             figures = {"runs": kills.runs, "turns confirmed": kills.confirmed, "games": kills.games,
-                       "turns kept that nobody had been told of": kills.unconfirmed_kept,
+                       "turns kept without a confirmation": kills.unconfirmed_kept,
                        "restart to ready": _spread(kills.ready_s), "clock off by": _spread(kills.clock_s)}  # fmt: skip
             count = len([s for s in kills.clock_s if s > CLOCK_S])
             late = [f"{count} clocks were wrong by more than {CLOCK_S:.0f} seconds"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from device.storage.store import GameStore
 from tests.system.power_cut import ROOT
+from tests.system.power_cut.played import MESSAGES_FILE
 
 
 @dataclass
@@ -68,7 +69,7 @@ _TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 def traced_game(folder: Path, turns: int) -> list[Call]:
     """Play a game under strace; the calls that touch its files, in order."""
     trace = folder.with_name("trace.txt")
-    files = [folder, *(folder / f"games.db{end}" for end in ("", "-wal", "-journal")), folder / "told"]
+    files = [folder, *(folder / f"games.db{end}" for end in ("", "-wal", "-journal")), folder / MESSAGES_FILE]
     paths = [word for file in files for word in ("-P", str(file))]
     calls = "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,unlink,unlinkat,rename"
     subprocess.run(
@@ -92,17 +93,17 @@ def _calls(trace: Path) -> Iterator[Call]:
         call = _CALL.match(text)
         if call is None or int(call[3]) < 0:
             continue
-        name, told = call[1], call[2]
-        texts = [bytes.fromhex(found.replace("\\x", "")) for found in _TEXT.findall(told)]
-        descriptor = _FD.match(told)
+        name, arguments = call[1], call[2]
+        texts = [bytes.fromhex(found.replace("\\x", "")) for found in _TEXT.findall(arguments)]
+        descriptor = _FD.match(arguments)
         path = Path(bytes.fromhex(descriptor[1].replace("\\x", "")).decode() if descriptor and "\\x" in descriptor[1]
                     else descriptor[1] if descriptor else texts[0].decode()).name  # fmt: skip
         if name == "pwrite64":
-            yield "write", path, int(told.rsplit(",", 1)[1]), texts[-1]
+            yield "write", path, int(arguments.rsplit(",", 1)[1]), texts[-1]
         elif name == "write":
             yield "append", path, 0, texts[-1]
         elif name == "ftruncate":
-            yield "write", path, int(told.rsplit(",", 1)[1]), None
+            yield "write", path, int(arguments.rsplit(",", 1)[1]), None
         elif name in ("fsync", "fdatasync"):
             yield "sync", path, 0, None
         elif name.startswith("unlink"):
@@ -132,11 +133,11 @@ def drop_often(calls: list[Call], place: Path, cuts: int, seed: int) -> Drops:
             del chosen[at]
     found = Drops(calls=len(calls))
     disks: dict[str, Disk] = {}
-    told = b""
+    messages = b""
     for at, (what, name, offset, data) in enumerate(calls):
         disk = disks.setdefault(name, Disk())
         if what == "append":
-            told += data or b""
+            messages += data or b""
         elif what == "write":
             disk.waiting.append((offset, data))
         elif what == "unlink":
@@ -144,17 +145,19 @@ def drop_often(calls: list[Call], place: Path, cuts: int, seed: int) -> Drops:
         elif name in disks and (disk.synced or disk.waiting):
             disk.sync()
         for share in chosen.get(at, ()):
-            _cut(found, disks, told, place, chance, share)
+            _cut(found, disks, messages, place, chance, share)
     return found
 
 
-def _cut(found: Drops, disks: dict[str, Disk], told: bytes, place: Path, chance: random.Random, share: float) -> None:
+def _cut(
+    found: Drops, disks: dict[str, Disk], messages: bytes, place: Path, chance: random.Random, share: float
+) -> None:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     for name, disk in disks.items():
         if name.startswith("games.db") and (content := disk.after_cut(chance, share)) is not None:
             (place / name).write_bytes(content)
-    confirmed = [json.loads(line) for line in told.split(b"\n")[:-1]]
+    confirmed = [json.loads(line) for line in messages.split(b"\n")[:-1]]
     last = max(((one["game"], one["events"]) for one in confirmed), default=(0, 0))
     found.cuts += 1
     found.confirmed += last[1]

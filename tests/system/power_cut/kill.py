@@ -34,9 +34,9 @@ class Kills:
 
 @dataclass(frozen=True)
 class Run:
-    """One life of the process: what it told, and when it began and was killed (seconds of `time.monotonic`)."""
+    """One life of the process: its messages, and when it began and was killed (seconds of `time.monotonic`)."""
 
-    told: list[dict[str, Any]]
+    messages: list[dict[str, Any]]
     began: float
     killed: float
     status: int
@@ -53,61 +53,61 @@ def kill_often(folder: Path, runs: int, seed: int) -> Kills:
         run = _one_life(folder, chance.uniform(0.0, longest), from_ready=not starting)
         found.runs += 1
         _compare(found, before, run)
-        if any(told["game"] for told in run.told) or before is None:
+        if any(message["game"] for message in run.messages) or before is None:
             before = run
         else:  # killed before it was ready: what the one before it confirmed is still to be found
-            before = Run(before.told, before.began, before.killed, run.status)
+            before = Run(before.messages, before.began, before.killed, run.status)
         if found.faults:
             break
     return found
 
 
 def _one_life(folder: Path, seconds: float, *, from_ready: bool) -> Run:
-    """Fork a process that plays on, kill it `seconds` after it began or was ready, and give what it told until then."""
+    """Fork a process that plays on, kill it `seconds` after it began or was ready, and return its messages."""
     out, into = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
         os.close(out)
 
-        def told(said: dict[str, Any]) -> None:
-            os.write(into, json.dumps(said | {"at": time.monotonic()}).encode() + b"\n")
+        def send_message(message: dict[str, Any]) -> None:
+            os.write(into, json.dumps(message | {"at": time.monotonic()}).encode() + b"\n")
 
         try:
-            play_on(folder, told, 10_000)
+            play_on(folder, send_message, 10_000)
         except BaseException as error:  # a restart that needs a hand
             os.write(into, json.dumps({"fault": repr(error)}).encode() + b"\n")
         os._exit(1)
     os.close(into)
-    heard = b""
-    while from_ready and b'"ready"' not in heard and (more := os.read(out, 1 << 16)):
-        heard += more
+    received = b""
+    while from_ready and b'"ready"' not in received and (more := os.read(out, 1 << 16)):
+        received += more
     time.sleep(seconds)
     killed = time.monotonic()
     os.kill(child, signal.SIGKILL)
     with os.fdopen(out, "rb") as pipe:
-        lines = (heard + pipe.read()).split(b"\n")[:-1]  # a line that was cut off was not told
+        lines = (received + pipe.read()).split(b"\n")[:-1]  # a line that was cut off was not sent
     _, status = os.waitpid(child, 0)
     return Run([json.loads(line) for line in lines], began, killed, status)
 
 
 def _compare(found: Kills, before: Run | None, run: Run) -> None:
     """What this run found against what the one before it had confirmed."""
-    for told in run.told:
-        if "fault" in told:
-            found.faults.append(f"a restart needs a hand: {told['fault']}")
+    for message in run.messages:
+        if "fault" in message:
+            found.faults.append(f"a restart needs a hand: {message['fault']}")
             return
-        if told["asked"] or told["trouble"]:
-            found.faults.append(f"asked or in trouble: {told}")
-        recorded = [(str(e.entry.kind), e.entry.player, e.entry.score) for e in TURNS][: len(told["turns"])]
-        if [tuple(turn) for turn in told["turns"][: len(TURNS)]] != recorded:
-            found.faults.append(f"not as recorded: {told['turns']}")
-    ready = next((told for told in run.told if told.get("ready")), None)
+        if message["has_question"] or message["trouble"]:
+            found.faults.append(f"a question or a fault: {message}")
+        recorded = [(str(e.entry.kind), e.entry.player, e.entry.score) for e in TURNS][: len(message["turns"])]
+        if [tuple(turn) for turn in message["turns"][: len(TURNS)]] != recorded:
+            found.faults.append(f"not as recorded: {message['turns']}")
+    ready = next((message for message in run.messages if message.get("ready")), None)
     if ready is None:
         return
     found.ready_s.append(ready["at"] - run.began)
-    last = before.told[-1] if before and before.told else None
-    found.confirmed += len(run.told[-1]["turns"])
+    last = before.messages[-1] if before and before.messages else None
+    found.confirmed += len(run.messages[-1]["turns"])
     found.games = max(found.games, ready["game"])
     if last is None or before is None or not last["game"]:
         return

@@ -1,4 +1,4 @@
-"""The process that is killed: it goes on with the game it finds, by a record, and says what was confirmed."""
+"""The process that is killed: it goes on with the game it finds, by a record, and sends what was confirmed."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ NAMES = tuple(player.name for player in RECORD.players)
 LEFT = {e.entry.player: e.entry.text for e in SCRIPT if e.entry.kind is TurnKind.ENDRACK and e.entry.score < 0}
 BLANK_QUESTION = "asked-blank-unnamed"
 """Key of the question for the letter of a blank, which is asked with the play; `_next_turn` names it with the next."""
+MESSAGES_FILE = "messages"
+"""Name of the file to which `play` writes its messages, one JSON object on each line."""
 RULES = Rules(clock_seconds=25 * 60)
 
 
@@ -72,30 +74,31 @@ class GivenTable:
         return PhotoReading(BoardReading.from_rows(rows), found, (), ReadingTimes(1, 1, 2))
 
 
-def play_on(folder: Path, told: Callable[[dict[str, Any]], None], turns: int) -> None:
-    """Go on with the game in `folder`, or begin one, for so many turns; `told` gets what page and lights are told."""
+def play_on(folder: Path, send_message: Callable[[dict[str, Any]], None], turns: int) -> None:
+    """Go on with the game in `folder`, or begin one, for so many turns; `send_message` gets what the page shows."""
     words = open_lexicon(None, "en")
     assert words is not None
     table = GivenTable()
     with GameStore(folder / "games.db") as store, TableSession(table, table, store, words) as session:
-        session.add_listener(lambda state: told(_said(state)))
+        session.add_listener(lambda state: send_message(_make_message(state)))
         try:
             state = session.submit(ResumeGame()).result()
         except CommandRefusedError:
             state = session.submit(StartGame(GameStarted(NAMES, rules=RULES, lexicon=words.name))).result()
-        told(_said(state) | {"ready": True})
+        send_message(_make_message(state) | {"ready": True})
         for _ in range(turns):
             state = _next_turn(session, table)
 
 
-def _said(state: TableSnapshot) -> dict[str, Any]:
+def _make_message(state: TableSnapshot) -> dict[str, Any]:
+    """Return a message about what a state confirms: its game, turns and clocks, and whether it needs the players."""
     clock = state.clock
     return {
         "game": state.game,
         "events": state.events,
         "phase": str(state.phase),
         "turns": [(turn.kind, turn.player, turn.score) for turn in state.turns],
-        "asked": bool(state.question) and getattr(state.question.text, "key", "") != BLANK_QUESTION,
+        "has_question": bool(state.question) and getattr(state.question.text, "key", "") != BLANK_QUESTION,
         "trouble": [notice.text for notice in state.notices if notice.trouble != "none"],
         "used": clock.used if clock else (),
         "running": clock.running if clock else None,

@@ -25,16 +25,16 @@ def whole_program(folder: Path, runs: int, seed: int) -> list[float]:
         began = time.monotonic()
         program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
         assert program.stdout is not None
-        said = []
+        lines = []
         for line in program.stdout:
-            said.append(line)
+            lines.append(line)
             if found := re.match(r"The page is up: (\S+)", line):
                 with urllib.request.urlopen(found[1], timeout=10) as response:
                     response.read()
                 seconds.append(time.monotonic() - began)
                 break
         else:
-            raise SystemExit(f"it did not start: {''.join(said)}")
+            raise SystemExit(f"it did not start: {''.join(lines)}")
         time.sleep(chance.uniform(0, 0.5))
         program.kill()
         program.wait()
