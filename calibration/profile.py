@@ -300,14 +300,14 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
     except FileNotFoundError:
         return (), ""
     except PermissionError:
-        text = "the pictures of your tiles cannot be read: no permission for {0}"
+        text = "the pictures of your tiles cannot be read: no permission for {0}. Change its permissions"
         return (), make_message("learnt-permission", text, path.name)
     except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return (), make_message(
             "learnt-damaged",
-            "the file with the pictures of your tiles ({0}) is damaged, so the table starts to learn them again",
+            "the file with the pictures of your tiles ({0}) is damaged. The table learns your tiles again as you play",
             path.name,
         )
 

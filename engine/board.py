@@ -87,7 +87,7 @@ def parse_position(text: str) -> tuple[Square, bool]:
         column = COLUMNS.index((match["column1"] or match["column2"]).upper())
         if 1 <= row <= BOARD_SIZE:
             return square_at(row - 1, column), match["row1"] is not None
-    wrong = "{0} is not a square of the board: write A1 to O15 (down) or 1A to 15O (across)"
+    wrong = "{0} is not a square of the board. Enter A1 to O15 for a word down, or 1A to 15O for a word across"
     raise NotationError(make_message("no-square", wrong, repr(text)))
 
 

@@ -76,7 +76,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
         raise RulesError(make_message("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
     if turns[number].kind in CLOSING_KINDS:
-        text = "this line follows from the letters and the time that are left. Correct those instead"
+        text = "this line follows from the unplayed letters and the overtime. Correct those instead"
         raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index
 
@@ -187,11 +187,15 @@ def _correct_square(
     if at is not None and standing:
         return _change_tile(ledger, at, square, lambda _: tile)
     if tile is None:
-        raise RulesError(make_message("nothing-to-take", "there is no tile on {0} to take away", square_name(square)))
+        raise RulesError(make_message("nothing-to-take", "there is no tile on {0} to remove", square_name(square)))
     plays = [t.number for t in turns if (t.play and t.stands) or t.kind is TurnKind.POSITION]
     if turn is None and not plays:
         raise RulesError(
-            make_message("no-play-for", "there is no play that the tile on {0} could belong to", square_name(square))
+            make_message(
+                "no-play-for",
+                "the tile on {0} does not belong to any play. Enter the missing turn first",
+                square_name(square),
+            )
         )
     at = _find_ledger_index(turns, plays[-1] if turn is None else turn)
     event = ledger[at].event

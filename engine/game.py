@@ -87,7 +87,7 @@ class Game:
             raise RulesError(make_message("undo-in-log", "undo and redo belong to the log of a game, not to the game"))
         ledger, state = self.ledger, self.state
         if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
-            text = "a blank cannot be {0}: the set {1} has no such tile"
+            text = "a blank cannot be {0}: the tile set {1} has no such tile"
             raise RulesError(make_message("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
         if isinstance(event, Correction):
             ledger = apply_correction(ledger, state.turns, event)

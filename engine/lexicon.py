@@ -99,7 +99,12 @@ class Lexicon:
             return cls(name, tries, excluded_counts)
         except RuntimeError as error:
             raise LexiconError(
-                make_message("list-not-compiled", "{0} is not a compiled word list ({1})", name, error)
+                make_message(
+                    "list-not-compiled",
+                    "{0} is not a compiled word list ({1}). Compile it again, or use a text file",
+                    name,
+                    error,
+                )
             ) from None
 
     def to_bytes(self) -> bytes:

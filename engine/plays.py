@@ -60,7 +60,7 @@ class Play:
         step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
         letters = list(_parse_word(word, tiles))
         if len(letters) > room:
-            text = "{0} at {1} does not fit on the board (tiles: {2}, squares: {3})"
+            text = "{0} at {1} does not fit on the board (tiles: {2}, squares: {3}). Check the square and the direction"
             raise NotationError(make_message("does-not-fit", text, repr(word), position, len(letters), room))
         placed: dict[Square, Tile] = {}
         for place, (tile, through) in enumerate(letters):
@@ -72,7 +72,7 @@ class Play:
                     raise RulesError(make_message("runs-through", text, repr(word), position, square_name(square)))
                 placed[square] = tile
             elif tile is not None and not _is_same_tile(old, tile):
-                text = "{0} at {1}: {2} already holds {3}, not {4}"
+                text = "{0} at {1}: the tile on {2} is {3}, not {4}"
                 raise RulesError(
                     make_message("already-holds", text, repr(word), position, square_name(square), old, tile)
                 )
@@ -186,5 +186,5 @@ def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
         else:
             letters += [(tile, False) for tile in tiles.parse(part)]
     if not letters:
-        raise NotationError(make_message("play-needs-word", "a play needs a word"))
+        raise NotationError(make_message("play-needs-word", "enter the word that was played"))
     return letters

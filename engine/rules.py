@@ -131,7 +131,7 @@ class Rules:
             return ()
         levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
         if len(levels) != players:
-            text = "{0} levels for {1} players: give one each, or one for all"
+            text = "{0} levels for {1} players: choose one for each player, or one for all"
             raise RulesError(make_message("levels", text, len(self.finish_line), players))
         return tuple(FINISH_LINE_POINTS[players][level] for level in levels)
 

@@ -102,8 +102,10 @@ STATUS_TEXT = {
     Status.NOT_JOINED: make_message("not-joined", "the tiles do not touch the words on the board"),
     Status.FIRST_WORD_SHORT: make_message("first-word-short", "the first word is too short"),
     Status.TOO_MANY_TILES: make_message("too-many-tiles", "more tiles were played than a rack holds"),
-    Status.MORE_THAN_SET: make_message("more-than-set", "a letter was played more often than the tile set contains it"),
-    Status.OLD_TILE_CHANGED: make_message("old-tile-changed", "a tile that was on the board was changed"),
+    Status.MORE_THAN_SET: make_message("more-than-set", "the tile set does not have that many of one letter"),
+    Status.OLD_TILE_CHANGED: make_message(
+        "old-tile-changed", "a tile already on the board has changed. Put it back, or correct the turn"
+    ),
     Status.OUT_OF_TURN: make_message("out-of-turn", "it is another player's turn"),
     Status.BAG_TOO_LOW: make_message("bag-too-low", "there are too few tiles in the bag for an exchange"),
     Status.GAME_OVER: make_message("game-over", "the game is over"),

@@ -179,7 +179,7 @@ class TileSet:
                     at += length
                     break
             else:
-                wrong = "{0}: the set {1} has no tile {2}"
+                wrong = "{0}: the tile set {1} has no tile {2}"
                 raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text[at])))
         return tuple(tiles)
 
@@ -187,7 +187,7 @@ class TileSet:
         """Parse one tile as `parse` does. Raises `NotationError` if the text is empty or has several tiles."""
         tiles = self.parse(text)
         if len(tiles) != 1:
-            wrong = "{0}: the set {1} has no tile {2}"
+            wrong = "{0}: the tile set {1} has no tile {2}"
             raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text)))
         return tiles[0]
 

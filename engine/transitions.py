@@ -117,9 +117,11 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
 def _rename_player(state: State, player: int, name: str) -> State:
     players = replace_at(state.players, player, name)
     if not name:
-        raise RulesError(make_message("no-name", "a player needs a name"))
+        raise RulesError(make_message("no-name", "each player needs a name"))
     if len(set(players)) < len(players):
-        raise RulesError(make_message("same-name", "two players have the same name: {0}", ", ".join(players)))
+        raise RulesError(
+            make_message("same-name", "two players have the same name: {0}. Change one of them", ", ".join(players))
+        )
     return replace(state, players=players)
 
 
@@ -174,13 +176,13 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
     unknown = set(letters) - state.tiles.counts.keys()
     if unknown:
         lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
-        raise NotationError(make_message("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
+        raise NotationError(make_message("set-has-no-tile", "the tile set {0} has no tile {1}", *lacking))
 
 
 def _apply_challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
     target = find_challengeable_turn(state)
     if target is None:
-        text = "there is no play to challenge: the next turn has begun, or these rules have no challenge"
+        text = "there is no play to challenge. Only the last play can be challenged, and only if the rules allow it"
         raise RulesError(make_message("no-challenge", text))
     if event.upheld:
         return _withdraw_play(state, target, entry, override, by=event.by)

@@ -111,7 +111,7 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
         text = "{0} is not in a known picture format. Save it as JPEG or PNG"
         raise PhotoError(make_message("photo-format", text, path)) from None
     except Pictures.DecompressionBombError:
-        text = "{0} has too many pixels. Save it as a JPEG (up to {1} megapixels), or with up to {2} megapixels"
+        text = "{0} has too many pixels. Save it with up to {2} megapixels, or as a JPEG with up to {1} megapixels"
         raise PhotoError(make_message("photo-large", text, path, *_MEGAPIXELS)) from None
     except _FloatPixelsError:
         text = "{0} has pixel values of an unknown range. Save it as JPEG or PNG"

@@ -168,7 +168,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
-    why = "{0}. Can the camera see all of it, and are the tiles where they were?"
+    why = "{0}. Can the camera see the whole board, and are the tiles where they were?"
     question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, history)
 
@@ -318,11 +318,11 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
         return make_message(
-            "no-play", "This is not a valid play: {0} ({1}). What was played?", describe_status(best.status), names
+            "no-play", "This is not a valid play ({1}): {0}. What was played?", describe_status(best.status), names
         )
     for square, other in best.moved_tiles:
         moved = square_name(square), square_name(other)
-        return make_message("tile-moved", "Has the tile on {0} moved to {1}? Please put it back.", *moved)
+        return make_message("tile-moved", "Was the tile on {0} moved to {1}? If so, please put it back.", *moved)
     lost = [square for square in best.missing_squares if square in alarms]
     if lost:
         text = "A tile was played on {0}, but the camera does not see it there. Was it moved?"
@@ -342,7 +342,7 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
             "tile-right", "{0}. Is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
         )
     if best.covered_squares:
-        text = "{0}. Is there also a tile on {1}? The camera cannot see that square"
+        text = "{0}. The camera cannot see {1}. Is there a tile, too?"
         return make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
     return make_message("is-that-right", "{0}. Is that right?", best.text)
 

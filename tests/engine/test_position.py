@@ -103,10 +103,10 @@ def test_position_ends_the_draw_for_first_play() -> None:
     ("event", "reason"),
     [
         (position(totals=(1,)), "the points of all 2 players, not of 1"),
-        (position(to_move=2), "no player number 2"),
-        (position(board=EMPTY_BOARD), "needs tiles"),
+        (position(to_move=2), "player 2 cannot begin"),
+        (position(board=EMPTY_BOARD), "needs at least one tile"),
         (position(board=BOARD.with_tiles({0: Tile("Q"), 1: Tile("Q")})), "more of these tiles than the set: Q"),
-        (position(racks=(("A",), ())), "only if the bag is empty; it still has 79"),
+        (position(racks=(("A",), ())), "the bag still has 79 tiles"),
     ],
 )
 def test_impossible_position_is_refused(event: PositionEntered, reason: str) -> None:
@@ -207,7 +207,7 @@ def test_square_of_a_position_is_corrected(correction: SquareCorrected, tile: Ti
 
 def test_last_tile_of_a_position_cannot_be_taken_away() -> None:
     game = new_game().push(position(EMPTY_BOARD.with_tiles({H8: Tile("A")})))
-    with pytest.raises(RulesError, match="needs tiles"):
+    with pytest.raises(RulesError, match="needs at least one tile"):
         game.push(SquareCorrected(H8, None))
 
 

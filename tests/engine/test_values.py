@@ -110,7 +110,7 @@ def test_a_word_is_split_into_tiles(name: str, word: str, tiles: tuple[str, ...]
 
 
 def test_a_word_with_a_strange_letter() -> None:
-    with pytest.raises(NotationError, match="the set 'en' has no tile 'Ä'"):
+    with pytest.raises(NotationError, match="the tile set 'en' has no tile 'Ä'"):
         EN.split("käse")
 
 
@@ -193,7 +193,7 @@ def test_tiles_of_several_letters_stand_in_brackets() -> None:
     [
         ("8O HORN", NotationError, "does not fit on the board"),
         ("H6 F.RM", RulesError, "runs through H7, which is empty"),
-        ("H6 FATM", RulesError, "H8 already holds R, not T"),
+        ("H6 FATM", RulesError, "the tile on H8 is R, not T"),
         ("H6 F4RM", NotationError, "'4'"),
     ],
 )

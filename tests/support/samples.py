@@ -145,7 +145,7 @@ BEGUN = replace(
     revision=15,
     phase=Phase.QUESTION,
     question=Question(
-        make_message(START_FROM_HERE, "There are already {0} tiles on the board. Start from here?", 15),
+        make_message(START_FROM_HERE, "There are already {0} tiles on the board. Do you want to start from here?", 15),
         ("Look again.", "Start from here with 0 points."),
         squares=tuple(square for square, tile in enumerate(board().tiles) if tile),
         symbols=(

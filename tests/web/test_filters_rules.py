@@ -25,12 +25,15 @@ def list_texts(rules: Rules, players: int = 2) -> str:
     ("rules", "text"),
     [
         (PRESETS["tournament"], "Rules: Tournament"),
-        (PRESETS["tournament"], "only with 7 tiles in the bag"),
-        (PRESETS["tournament"], "Scoreless turns that end the game: 6"),
-        (PRESETS["tournament"], "25 minutes each, 10 points for each minute over"),
-        (PRESETS["nine-tile"], "50 points for 7 tiles or more of a rack of 9"),
-        (Rules(challenge=ChallengeRule.POINTS, challenge_points=5), "5 points for the challenged player"),
-        (Rules(challenge=ChallengeRule.POINTS, challenge_points=5, challenge_each_word=True), "player for each word"),
+        (PRESETS["tournament"], "Allowed with 7 or more tiles in the bag"),
+        (PRESETS["tournament"], "Scoreless turns in a row that end the game: 6"),
+        (PRESETS["tournament"], "25 minutes for each player; each minute of overtime costs 10 points"),
+        (PRESETS["nine-tile"], "50 points for 7 or more tiles in one turn (a rack has 9)"),
+        (Rules(challenge=ChallengeRule.POINTS, challenge_points=5), "the challenged player gains 5 points"),
+        (
+            Rules(challenge=ChallengeRule.POINTS, challenge_points=5, challenge_each_word=True),
+            "gains 5 points for each word",
+        ),
         (
             Rules(challenge=ChallengeRule.POINTS, challenge_points=10, challenger_pays=True),
             "the challenger loses",
@@ -38,7 +41,7 @@ def list_texts(rules: Rules, players: int = 2) -> str:
         (Rules(challenge=ChallengeRule.VOID), "no challenges"),
         (Rules(), "Challenges are decided by: the word list"),
         (Rules(list_decides=False), "Challenges are decided by: the players"),
-        (Rules(first_word_minimum=4), "First word: at least: 4 letters"),
+        (Rules(first_word_minimum=4), "Shortest first word: 4 letters"),
         (Rules(rearrange=True, recycle=True), "Variation: You may swap a tile on the board"),
         (Rules(finish_line=(FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)), "Anna 200, Ben 70"),
         (Rules(open_dictionary=False), "Look words up only in a challenge"),
@@ -52,7 +55,7 @@ def test_rules_are_shown_during_the_game(table: ShownTable, client: FlaskClient)
     assert "once a game has begun" in client.get("/").text
     table.show(replace(samples.MIDGAME, rules=PRESETS["travel-case"]))
     page = client.get("/").text
-    assert "Travel edition" in page and "only with 7 tiles in the bag" in page
+    assert "Travel edition" in page and "Allowed with 7 or more tiles in the bag" in page
 
 
 def test_shipped_word_list_is_not_listed_by_its_code() -> None:

@@ -190,7 +190,7 @@ class BoardReader:
         location = replace(location, is_mirrored=is_mirrored)
         if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
             location = _check_squares(location, found)
-            text = "not sure that this is the board ({0} %). Check the corners"
+            text = "this may not be the board ({0} % sure). Check the corners"
             problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
             problems.append(make_message("board-screen", "this looks like a screen, not like a board on a table"))
@@ -277,11 +277,11 @@ class BoardReader:
         problems: list[str] = []
         turn = found.orientation
         if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
-            text = "not sure which way up the board is ({0} %). Place more tiles, or set the corners"
+            text = "it is not clear which way up the board is ({0} % sure). Place more tiles, or set the corners"
             problems.append(make_message("board-way-up", text, f"{100 * turn.confidence:.0f}"))
         unknown = self._letter_net.unsupported_tiles(tiles)
         if unknown:
-            text = "these letters of the tile set cannot be read: {0}"
+            text = "the camera cannot read these letters of the tile set: {0}. Enter turns with them by hand"
             problems.append(make_message("board-letters", text, " ".join(unknown)))
         foreign = self._letter_net.count_foreign_accents(found.clear_tiles.letters_logp, tiles)
         if foreign >= _MIN_FOREIGN_TILES:

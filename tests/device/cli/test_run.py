@@ -473,7 +473,7 @@ def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pyte
         socket.create_server(("127.0.0.1", secure)),
         Program(options(folder, free_port()), []) as phone,
     ):
-        assert "no https at the moment" in phone.get("/secure")
+        assert "does not offer https at the moment" in phone.get("/secure")
     assert f"No https: port {secure} is in use: choose another with page.secure_port" in capsys.readouterr().out
 
 
@@ -597,7 +597,7 @@ def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
     picture(folder, "1.png")
     with Program(options(folder, free_port()), [rows(HORN)]) as phone:
         down(pins, Button.END_TURN_3)
-        assert phone.sees("This button belongs to no player.")
+        assert phone.sees("No player of this game has this button. Press your own.")
         up(pins, Button.END_TURN_3)
         down(pins, Button.END_TURN_1)
         assert phone.sees("+14") and phone.sees("Ben to play")

@@ -114,7 +114,7 @@ def test_wrong_players_button_later_is_left_to_the_session() -> None:
 
 
 def test_button_without_a_player() -> None:
-    assert "no player" in refused(Button.END_TURN_3, GestureKind.PRESS)
+    assert "No player" in refused(Button.END_TURN_3, GestureKind.PRESS)
 
 
 def test_shared_button_is_not_believed_right_after_a_turn() -> None:
@@ -177,5 +177,5 @@ def test_short_press_of_power_opens_pairing_at_any_time(state: TableSnapshot) ->
 
 def test_two_at_once_and_stuck_are_told() -> None:
     assert "only one" in refused(Button.POWER, GestureKind.TOGETHER)
-    assert "end-turn 2 button is stuck" in refused(Button.END_TURN_2, GestureKind.STUCK)
+    assert "end-turn 2 button stays down" in refused(Button.END_TURN_2, GestureKind.STUCK)
     assert find_response(Button.END_TURN_2, GestureKind.FREED) is None

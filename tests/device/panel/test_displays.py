@@ -245,7 +245,7 @@ def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog
 
 @pytest.mark.parametrize("spec", ["lcd:1", "oled", "oled:x"])
 def test_unknown_display_is_said(spec: str) -> None:
-    with pytest.raises(DisplayError, match="write oled:0x3C or digits:0"):
+    with pytest.raises(DisplayError, match="Enter oled:0x3C or digits:0"):
         open_display(spec)
 
 

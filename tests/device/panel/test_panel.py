@@ -130,7 +130,7 @@ def test_held_pause_button_takes_the_turn_back(wires: Wires, table: TextTable, s
 
 def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
     wires.press(Button.CHALLENGE)
-    assert until(lambda: panel.view.message == "There is no play to challenge.")
+    assert until(lambda: panel.view.message.startswith("There is no play to challenge."))
 
 
 def test_shared_button(
@@ -163,7 +163,7 @@ def test_stuck_button_is_named_and_the_others_work(
         wires = Wires(factory, PINS)
         wires.down(Button.END_TURN_2)
         assert until(lambda: panel.view.stuck == (Button.END_TURN_2,))
-        assert "end-turn 2 button is stuck" in panel.view.message
+        assert "end-turn 2 button stays down" in panel.view.message
         assert until(lambda: session.state.phase is Phase.QUESTION)  # the press of another side
         wires.press(Button.END_TURN_1)
         assert until(lambda: len(session.state.turns) == 1)
@@ -228,7 +228,7 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
         with pytest.raises(CommandRefusedError, match="faster"):
             panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(5)
         assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
-        with pytest.raises(CommandRefusedError, match="cannot be switched off"):
+        with pytest.raises(CommandRefusedError, match="cannot switch this machine off"):
             panel.press(Button.POWER, held=True).result(5)
         assert until(lambda: panel.view.status is PanelStatus.READY)
     assert {view.status for view in seen} >= {

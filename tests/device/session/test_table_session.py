@@ -151,7 +151,7 @@ def test_people_decide_a_challenge_where_no_list_does(
         session.submit(StartGame(STARTED)).result(5)
         play(session, table, ("HRON", 7, 5, True))
         asked = session.submit(ChallengePlay()).result(5)
-        assert asked.question is not None and asked.question.text == "Is this play valid? Words: HRON."
+        assert asked.question is not None and asked.question.text == "Words of this play: HRON. Is it valid?"
         assert asked.question.answers[1] == "No: Anna takes the tiles back." and len(asked.turns) == 1
         state = session.submit(AnswerQuestion(answer)).result(5)
         assert ([p.total for p in state.players], state.turn_of) == (totals, turn_of)
@@ -171,7 +171,10 @@ def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challeng
 
 @pytest.mark.parametrize(
     ("word", "text"),
-    [("HORN", "The word list has HORN."), ("HRON", "Words: HRON. The word list does not have HRON.")],
+    [
+        ("HORN", "The word list has HORN. Is this play valid?"),
+        ("HRON", "Words of this play: HRON. The word list does not have HRON. Is the play valid?"),
+    ],
 )
 def test_list_that_the_players_did_not_choose_gives_only_its_opinion(
     session: TableSession, table: TextTable, word: str, text: str
@@ -179,7 +182,7 @@ def test_list_that_the_players_did_not_choose_gives_only_its_opinion(
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, list_decides=False)))).result(5)
     play(session, table, (word, 7, 5, True))
     state = session.submit(ChallengePlay()).result(5)
-    assert state.question is not None and state.question.text == f"Is this play valid? {text}"
+    assert state.question is not None and state.question.text == text
     assert len(state.turns) == 1
 
 

@@ -124,11 +124,17 @@ def test_a_play_that_does_not_fit_keeps_its_recorded_score() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (">B: Q M70 Q. +21 46", "'M70' is not a square of the board: write A1 to O15 (down) or 1A to 15O (across)"),
-        (">B: Q M15 QI +21 46", "'QI' at M15 does not fit on the board (tiles: 2, squares: 1)"),
+        (
+            ">B: Q M70 Q. +21 46",
+            "'M70' is not a square of the board. Enter A1 to O15 for a word down, or 1A to 15O for a word across",
+        ),
+        (
+            ">B: Q M15 QI +21 46",
+            "'QI' at M15 does not fit on the board (tiles: 2, squares: 1). Check the square and the direction",
+        ),
         (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty"),
-        (">B: Q 8F QORN +21 46", "'QORN' at 8F: F8 already holds H, not Q"),
-        (">B: Q 8F Q2 +21 46", "'Q2': the set 'en' has no tile '2'"),
+        (">B: Q 8F QORN +21 46", "'QORN' at 8F: the tile on F8 is H, not Q"),
+        (">B: Q 8F Q2 +21 46", "'Q2': the tile set 'en' has no tile '2'"),
     ],
 )
 def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
@@ -139,18 +145,18 @@ def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
     ("line", "reason"),
     [
         (">B: QI 1A QI +33 58", "'QI' at 1A: the tiles do not touch the words on the board"),
-        (">B: ACKLMOR8 - +0 25", "rack 'ACKLMOR8': the set 'en' has no tile '8'"),
+        (">B: ACKLMOR8 - +0 25", "rack 'ACKLMOR8': the tile set 'en' has no tile '8'"),
         (">B: ZZ - +0 25", "rack ZZ: Z cannot be in the bag any more"),
         (">B: AAEEIIOO - +0 25", "rack AAEEIIOO has 8 tiles, not 7"),
         (">B: AEI -EO +0 25", "O is exchanged, but not on the rack AEI"),
-        (">B: AEI -E.I +0 25", "exchange 'E.I': the set 'en' has no tile '.'"),
+        (">B: AEI -E.I +0 25", "exchange 'E.I': the tile set 'en' has no tile '.'"),
         (">A: BID -- -16 39", "the rack BID is not BIT, from which the play was made (line 8)"),
         (">B: OB -- -16 9", "no play is withdrawn: the one before (line 8) is another player's"),
         (">B: OB (challenge) +5 30", "no play was challenged: the one before (line 8) is another player's"),
         (">A: AEI - +0 55", "A plays, but it was the turn of B"),
         (">B: QZ (QX) -18 7", "the end rack (QX) is not the rack QZ"),
         ("#rack1 ZZ", "rack ZZ: Z cannot be in the bag any more"),
-        ("#rack1 A8", "rack 'A8': the set 'en' has no tile '8'"),
+        ("#rack1 A8", "rack 'A8': the tile set 'en' has no tile '8'"),
         (">A:  (time) -999999 -999944", "a time penalty of 999999 points: an hour of overtime costs 600 points"),
         (">A:  (time) -610 -555", "a time penalty of 610 points: an hour of overtime costs 600 points"),
         (">A: E (challenge) +999999 1000054", "999999 points for one challenge: no club counts more than 100"),

@@ -271,7 +271,7 @@ def test_a_nudged_tile_is_named() -> None:
     found = infer_play(game, seen(board))
     assert found.events == ()
     assert found.best.moved_tiles == ((parse_square("I8"), parse_square("I7")),)
-    assert found.question == "Has the tile on I8 moved to I7? Please put it back."
+    assert found.question == "Was the tile on I8 moved to I7? If so, please put it back."
 
 
 def test_a_nudged_tile_does_not_hide_a_play() -> None:
@@ -322,10 +322,7 @@ def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
     assert found.doubtful_squares == (parse_square("J10"),)
-    assert (
-        found.question
-        == "Anna played PAST at 10F for 22. Is there also a tile on J10? The camera cannot see that square"
-    )
+    assert found.question == "Anna played PAST at 10F for 22. The camera cannot see J10. Is there a tile, too?"
 
 
 def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:

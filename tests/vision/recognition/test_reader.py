@@ -107,9 +107,7 @@ def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> 
     assert reading.problems == ()
 
 
-@pytest.mark.parametrize(
-    ("confidence", "said"), [(0.57, "not sure that this is the board"), (0.8, "")], ids=["low", "high"]
-)
+@pytest.mark.parametrize(("confidence", "said"), [(0.57, "this may not be the board"), (0.8, "")], ids=["low", "high"])
 def test_grid_of_inconclusive_colours_is_believed_by_the_look_of_its_squares(confidence: float, said: str) -> None:
     scene = photographed(WORDS)
     reading = BoardReader(FixedLocator(BoardLocation(scene.corners, confidence))).read(scene.image, ENGLISH)

@@ -128,7 +128,7 @@ def test_page_reads_without_script(table: ShownTable, server: PageServer, browse
     page = context.new_page()
     visit(page, server)
     assert page.inner_text("#last .points") == "+25"
-    assert page.locator("noscript").inner_text().startswith("Without JavaScript")
+    assert page.locator("noscript").inner_text().startswith("JavaScript is off")
     pair(page, server)
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url(f"http://127.0.0.1:{server.port}/")

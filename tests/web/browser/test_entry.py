@@ -121,5 +121,5 @@ def test_end_turn_without_a_camera_opens_the_entry(browser: Browser, table: Text
         session.submit(StartGame(STARTED)).result(5)
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.locator("#panel .end-turn:enabled").tap()
-        phone.get_by_text("The camera is not sending pictures.").wait_for()
+        phone.get_by_text("The camera sends no pictures.").wait_for()
         phone.locator(".entry-board").wait_for()

@@ -83,7 +83,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         anna.get_by_role("link", name="Begin a new game").tap()
         anna.get_by_label("Player 1", exact=True).fill("Anna")
         anna.get_by_label("Player 2", exact=True).fill("Ben")
-        anna.get_by_label("Minutes on each clock").fill("25")
+        anna.get_by_label("Minutes for each player").fill("25")
         anna.get_by_label("Draw tiles to decide who begins").check()
         anna.get_by_text("More rules").tap()
         anna.locator("select[name=judge]").select_option("list")  # challenges need no answer of the players

@@ -127,6 +127,6 @@ def test_form_of_a_new_game_names_the_values_of_the_chosen_rules(browser: Browse
         phone.get_by_role("link", name="New game").click()
         phone.get_by_label("Rules", exact=True).select_option("tournament")
         phone.get_by_text("Six scoreless turns in a row").wait_for()
-        assert phone.get_by_label("Minutes on each clock").get_attribute("placeholder") == "as the rules say: 25"
+        assert phone.get_by_label("Minutes for each player").get_attribute("placeholder") == "as the rules say: 25"
         exchange = phone.locator("#exchange option").first
-        assert exchange.text_content() == "as the rules say: Allowed with seven or more in the bag"
+        assert exchange.text_content() == "as the rules say: Allowed with seven or more tiles in the bag"

@@ -53,7 +53,7 @@ def test_question_about_the_first_picture_is_answered_with_points(table: House, 
     table.board.lay(HORN, FARM, PASTE)
     table.session.submit(EndTurn()).result(10)
     paired_phone.get_by_role("link", name="Start from here").tap()
-    paired_phone.get_by_text("12 tiles on the board: check them").tap()
+    paired_phone.get_by_text("Check the 12 tiles on the board").tap()
     paired_phone.locator("#lay-F8").tap()  # the picture shows an H, but it is a B
     paired_phone.locator("[data-lay=letter][value=B]").tap()
     start(paired_phone)

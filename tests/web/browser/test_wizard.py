@@ -84,7 +84,7 @@ def test_table_is_set_up_in_under_two_minutes(
         page.mouse.move(x + 10, y + 8, steps=4)
         assert page.locator("#loupe.shown").count() == 1
         page.mouse.up()
-        page.wait_for_selector("#said:has-text('where you put them')")
+        page.wait_for_selector("#said:has-text('that you placed')")
         dragged = corners(page)
         assert dragged[0][0] > found[0][0] + 20 and dragged[0][1] > found[0][1] + 15
         page.locator(".corner").nth(1).focus()

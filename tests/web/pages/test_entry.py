@@ -22,9 +22,9 @@ def test_entry_shows_the_tiles_on_the_board_and_a_key_for_each_letter(table: Sho
 
 def test_entry_offers_the_camera_again_only_after_a_fault(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    assert "The camera is not sending pictures." not in paired.get("/dialogs/entry").text
+    assert "The camera sends no pictures." not in paired.get("/dialogs/entry").text
     table.show(replace(samples.MIDGAME, notices=(Notice("The camera is gone.", Trouble.CAMERA),)))
-    assert "The camera is not sending pictures." in paired.get("/dialogs/entry").text
+    assert "The camera sends no pictures." in paired.get("/dialogs/entry").text
 
 
 def test_folder_without_a_new_picture_is_no_camera_fault() -> None:

@@ -22,7 +22,7 @@ def test_form_remembers_who_played(table: ShownTable, paired: FlaskClient) -> No
     html = paired.get("/dialogs/new-game").text
     assert '<option value="Zoë" data-colour="teal">' in html
     assert re.findall(r'<input name="players"[^>]* value="([^"]*)"', html) == ["Anna", "Ben", "", ""]
-    assert "will end without a result" in html
+    assert "the current one ends without a result" in html
 
 
 def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: Path) -> None:

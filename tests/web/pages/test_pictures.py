@@ -210,4 +210,4 @@ def test_api_is_answered_with_what_to_do(app: Flask, session: TableSession) -> N
         json={"seen": str(session.state.moment)},
         headers={"Authorization": f"Bearer {token}"},
     )
-    assert answer.status_code == 409 and answer.json["error"].startswith("Take a picture of the board")
+    assert answer.status_code == 409 and answer.json["error"].endswith("and take a picture of the board.")

@@ -25,7 +25,7 @@ def test_form_of_the_question_has_the_tiles_of_the_picture(table: ShownTable, pa
     table.show(samples.BEGUN)
     html = paired.get("/dialogs/position").text
     assert find_rows(html)[7] == "....HORN......." and find_rows(html)[9] == "...PASTEo......"
-    assert "15 tiles on the board: check them" in html and html.count('name="totals"') == 2
+    assert "Check the 15 tiles on the board" in html and html.count('name="totals"') == 2
     assert 'id="lay-I10" value="o"' in html and '<option value="0" selected>Anna</option>' in html
 
 

@@ -56,7 +56,7 @@ def test_names_totals_and_whose_turn(table: ShownTable, client: FlaskClient) -> 
 
 def test_turn_that_may_be_over_is_asked_about(table: ShownTable, client: FlaskClient) -> None:
     table.show(replace(samples.MIDGAME, sight=Sight.TURN_OVER))
-    assert part(page(client), "talk") == "Is Ben’s turn over?"
+    assert part(page(client), "talk") == "Is Ben’s turn over? If so, press “End turn”."
 
 
 def test_last_play_is_broken_down_word_by_word(table: ShownTable, client: FlaskClient) -> None:
@@ -97,7 +97,10 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
 def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.ADVISED)
     html = page(client)
-    assert "Not in the word list: HORN. The list only gives advice." in html and "invalid" not in part(html, "turns")
+    assert (
+        "Not in the word list: HORN. The list only gives advice: you decide whether to challenge." in html
+        and "invalid" not in part(html, "turns")
+    )
     assert "The word list ngerman is not complete" in html
 
 
@@ -273,7 +276,7 @@ def test_pictures_come_by_the_name_that_a_state_gave_them(client: FlaskClient) -
 
 def test_unknown_page_says_where_to_go(client: FlaskClient) -> None:
     answer = client.get("/nonsense")
-    assert answer.status_code == 404 and "first page" in answer.text
+    assert answer.status_code == 404 and "score page" in answer.text
 
 
 def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: ShownTable, client: FlaskClient) -> None:

@@ -110,7 +110,7 @@ def test_link_of_an_unpaired_device_ends(app: Flask, paired: FlaskClient) -> Non
 
 def test_table_without_https_says_so(table: ShownTable) -> None:
     app = create_app(table)
-    assert "no https at the moment" in app.test_client().get("/secure").text
+    assert "does not offer https at the moment" in app.test_client().get("/secure").text
     app.extensions["live"].close()
 
 

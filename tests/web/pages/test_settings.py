@@ -77,11 +77,11 @@ def test_page_names_a_new_version(tmp_path: Path, access: SettingsAccess) -> Non
     with house(tmp_path, host_info=HostInfo(settings=newer)) as table:
         client = table.app.test_client()
         pair(client)
-        assert "Version 9.1 of Tilekeeper was released." in client.get("/settings").text
+        assert "Version 9.1 of Tilekeeper is available." in client.get("/settings").text
 
 
 def test_page_without_a_new_version_names_none(admin: FlaskClient) -> None:
-    assert "was released" not in admin.get("/settings").text
+    assert "is available" not in admin.get("/settings").text
 
 
 def test_form_without_changes_leaves_the_file_as_it_is(admin: FlaskClient, path: Path) -> None:
@@ -171,7 +171,7 @@ def test_file_that_was_changed_meanwhile_is_kept(admin: FlaskClient, path: Path)
     data = read_form(admin) | {"camera.source": "phone"}
     path.write_text("[voice]\nuse = true\n", encoding="utf-8")
     answer = admin.post("/settings", data=data)
-    assert answer.status_code == 409 and "changed in the meantime" in answer.text
+    assert answer.status_code == 409 and "has changed meanwhile" in answer.text
     assert path.read_text(encoding="utf-8") == "[voice]\nuse = true\n"
 
 
