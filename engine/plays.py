@@ -68,7 +68,7 @@ class Play:
             old = board[square]
             if old is None:
                 if tile is None or through:
-                    text = "{0} at {1} runs through {2}, which is empty"
+                    text = "{0} at {1} runs through {2}, which is empty. Enter a letter instead of the dot"
                     raise RulesError(make_message("runs-through", text, repr(word), position, square_name(square)))
                 placed[square] = tile
             elif tile is not None and not _is_same_tile(old, tile):

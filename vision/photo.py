@@ -102,10 +102,10 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
     except FileNotFoundError:
         raise PhotoError(make_message("photo-missing", "{0} does not exist", path)) from None
     except IsADirectoryError:
-        raise PhotoError(make_message("photo-folder", "{0} is a folder. Name the photographs in it", path)) from None
+        raise PhotoError(make_message("photo-folder", "{0} is a folder. Name the photos in it instead", path)) from None
     except PermissionError:
         raise PhotoError(
-            make_message("photo-permission", "{0} may not be read. Change its permissions", path)
+            make_message("photo-permission", "there is no permission to read {0}. Change its permissions", path)
         ) from None
     except UnidentifiedImageError:
         text = "{0} is not in a known picture format. Save it as JPEG or PNG"

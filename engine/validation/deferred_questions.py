@@ -158,7 +158,7 @@ class _TurnShift:
 
 
 def _make_refusal() -> RulesError:
-    text = "With this answer, later turns would not be possible. Correct those turns first."
+    text = "This answer would make later turns impossible. Correct those turns first."
     return RulesError(make_message("answer-too-late", text))
 
 

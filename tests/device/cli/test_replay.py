@@ -195,7 +195,7 @@ def test_folder_among_photographs_is_refused(
     photos: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", photos[0], str(tmp_path), "--players", "Anna,Ben"]) == 2
-    assert capsys.readouterr().err == f"tilekeeper: {tmp_path} is a folder. Name the photographs in it\n"
+    assert capsys.readouterr().err == f"tilekeeper: {tmp_path} is a folder. Name the photos in it instead\n"
 
 
 def test_folder_of_frames_is_replayed_as_a_video(

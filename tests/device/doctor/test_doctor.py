@@ -226,7 +226,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
     "no header among the chips": (
         lambda pi: pi.labels.update({0: "something-else"}),
         "pins",
-        "is the header of a Raspberry Pi",
+        "GPIO header of a Raspberry Pi",
         "panel.use = false",
     ),
     "display without its bus": (

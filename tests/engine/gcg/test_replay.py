@@ -132,7 +132,7 @@ def test_a_play_that_does_not_fit_keeps_its_recorded_score() -> None:
             ">B: Q M15 QI +21 46",
             "'QI' at M15 does not fit on the board (tiles: 2, squares: 1). Check the square and the direction",
         ),
-        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty"),
+        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot"),
         (">B: Q 8F QORN +21 46", "'QORN' at 8F: the tile on F8 is H, not Q"),
         (">B: Q 8F Q2 +21 46", "'Q2': the tile set 'en' has no tile '2'"),
     ],

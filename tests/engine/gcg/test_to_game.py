@@ -101,7 +101,7 @@ def test_players_of_one_name_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty"),
+        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot"),
         (">B: Q -- -16 9", "no play is withdrawn: the one before"),
         (">A: AEI -E.I +0 55", "exchange 'E.I'"),
         (">A: AEI -\u00b2 +0 55", "exchange '\u00b2'"),  # a digit, and no number
