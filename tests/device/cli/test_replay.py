@@ -104,7 +104,7 @@ def test_photographs_of_a_game_that_has_begun_are_scored_from_the_first_one(
     told = replay(monkeypatch, capsys, photos[:2], boards)
     assert [(turn["kind"], turn["score"]) for turn in told["turns"]] == [("position", 0), ("position", 0), ("play", 9)]
     assert [turn["photo"] for turn in told["turns"]] == [photos[0], photos[0], photos[1]]
-    assert "Start from here?" in told["problems"][0]
+    assert "Do you want to start from here?" in told["problems"][0]
 
 
 def test_taken_back_and_laid_anew_on_one_photograph_are_two_turns(

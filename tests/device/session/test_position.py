@@ -167,8 +167,8 @@ def test_position_with_loose_tiles_is_noted(playing: TableSession) -> None:
     ("changes", "reason"),
     [
         ({"totals": (1,)}, "points of all 2 players, not of 1"),
-        ({"player": 2}, "no player number 2"),
-        ({"rows": tuple(map(tuple, rows()))}, "needs tiles"),
+        ({"player": 2}, "layer 2 cannot begin"),
+        ({"rows": tuple(map(tuple, rows()))}, "needs at least one tile"),
         ({"racks": ("AB", "")}, "only if the bag is empty"),
         ({"rows": (("ß",) * 15,) * 15}, "ß"),
     ],
