@@ -181,13 +181,13 @@ class _Reader:
         self.pragma_names.add(name)
 
     def _read_player(self, number: int, seat: int, text: str) -> None:
-        nick, _, name = text.partition(" ")
+        nick, name, *_ = *text.split(maxsplit=1), "", ""
         if not nick:
             self.add_problem(number, f"#player{seat} has no nickname: write #player{seat} NICK Full Name")
             return
         if self.first_event_line:
             self.add_problem(number, f"#player{seat} belongs before the first event (line {self.first_event_line})")
-        player = Player(nick, name.strip() or nick)
+        player = Player(nick, name or nick)
         if seat in self.seats:
             self.add_problem(number, f"#player{seat} is given twice, for {self.seats[seat].nick} and for {nick}")
             seat = max(self.seats) + 1

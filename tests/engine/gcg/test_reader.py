@@ -24,6 +24,11 @@ def test_players_have_a_nickname_and_a_name() -> None:
     assert parse_gcg(PLAYERS).players == (Player("A", "Ann Lee"), Player("B", "Bob"))
 
 
+def test_nickname_and_name_may_be_separated_by_a_tab() -> None:
+    record = parse_gcg("#player1\tA\tAnn Lee\n#player2 B\t Bob\n")
+    assert record.players == (Player("A", "Ann Lee"), Player("B", "Bob"))
+
+
 def test_a_play_has_rack_position_word_score_and_total() -> None:
     assert entry(">A: EHNORST 8H HORN +14 114") == Entry(
         0, TurnKind.PLAY, 14, 114, rack="EHNORST", position="8H", text="HORN"
