@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from device.session.commands.games import StartGame, Undo
@@ -13,22 +10,13 @@ from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import Trouble
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
-from tests.support.fast_time import fast_clock, sleep_fast
-from tests.support.sessions import PATIENCE_S, open_fast_session, until
+from tests.support.fast_time import sleep_fast
+from tests.support.painted_sessions import session as session
+from tests.support.painted_sessions import table as table
+from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, PaintedTable
 
 FARMS = ("FARMS", 5, 7, False)
-
-
-@pytest.fixture
-def table() -> PaintedTable:
-    return PaintedTable(fast_clock)
-
-
-@pytest.fixture
-def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
-    with open_fast_session(table, tmp_path / "games.db") as session:
-        yield session
 
 
 def end_turn(session: TableSession) -> TableSnapshot:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,8 +12,9 @@ from device.session.table_session import TableSession
 from engine.game import Game
 from engine.reading import BoardReading
 from tests.support.engine_table import new_game, play, seen
-from tests.support.fast_time import fast_clock
-from tests.support.sessions import PATIENCE_S, open_fast_session, until
+from tests.support.painted_sessions import session as session
+from tests.support.painted_sessions import table as table
+from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import FARM, HORN, PaintedTable
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
@@ -53,17 +51,6 @@ def test_board_at_another_place_has_moved(game: Game) -> None:
 
 def test_board_that_is_not_found_has_moved(game: Game) -> None:
     assert judge_sight(game, photograph(None), CORNERS) is Sight.BOARD_MOVED
-
-
-@pytest.fixture
-def table() -> PaintedTable:
-    return PaintedTable(fast_clock)
-
-
-@pytest.fixture
-def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
-    with open_fast_session(table, tmp_path / "games.db") as session:
-        yield session
 
 
 def test_board_at_rest_is_ready(session: TableSession) -> None:
