@@ -54,8 +54,11 @@ class UsedPictures:
         `turn_count` is the number of turns that the game has now.
         """
         self._load(game)
-        used = self._turn_counts.get(digest.hex())
-        return used is not None and (used <= turn_count if self._is_last_refused else used < turn_count)
+        count_after = self._turn_counts.get(digest.hex())
+        if count_after is None or count_after > turn_count:
+            return False  # the picture is new, or its turn was undone
+        is_last = count_after == turn_count
+        return not is_last or self._is_last_refused
 
     def _load(self, game: int) -> None:
         """Load the digests of `game`, unless they are loaded already."""
