@@ -44,7 +44,7 @@ _EMPTY_BOARD_ARRAYS: Final = {
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Arrays for the colours of empty squares, without data: earlier releases require these keys."""
+"""Arrays of zeros in each profile file: earlier releases require these keys, for the colours of empty squares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ class TileExamples:
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
 
-        `tiles` are the letters of the set. A square is not changed if its most probable letter has no example.
-        Otherwise a similar letter that has examples could replace the correct letter.
+        `tiles` are the letters of the set. A square is not changed if its most probable letter has no example,
+        because a similar letter that has examples could replace the correct letter.
         """
         if not self.is_helpful:
             return board
@@ -196,9 +196,9 @@ def _compute_nearness(similarity: Floats, symbols: Sequence[str], names: Sequenc
 
 
 def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats, floor: float) -> SquareReading:
-    """Multiply the probabilities of `tiles` in a square reading by `factors`; their sum stays the same.
+    """Multiply the probabilities of `tiles` in a square reading by `factors`, then scale them to their former sum.
 
-    Probabilities below `floor` are first raised to it. The probabilities of empty and hidden are unchanged.
+    Probabilities below `floor` are first raised to `floor`. The probabilities of empty and hidden are unchanged.
     """
     chances = dict(square.candidates)
     tiles_p = np.array([chances.get(tile, 0.0) for tile in tiles])

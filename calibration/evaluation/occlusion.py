@@ -23,8 +23,8 @@ from vision.training.font_list import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9
 _MAX_CLEAR_SHARE: Final = 0.1
-"""Limits of the share of a square's area under a hand: above `_MIN_COVERED_SHARE`, the square counts as covered; below
-`_MAX_CLEAR_SHARE`, it counts as clear."""
+"""Shares of a square's area under a hand: above `_MIN_COVERED_SHARE`, the square counts as covered; below
+`_MAX_CLEAR_SHARE`, the square counts as clear."""
 _FIRST_SEED: Final = 90_000
 """Seed of the first rendered table; no network was trained with it."""
 
@@ -38,9 +38,9 @@ def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
 def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
     """Render and read boards with hands; count the results of `judge_squares` for each group of squares.
 
-    A group is named by how much of the squares is covered, for example `one picture, clear squares`. There are groups
-    for single pictures and groups for merged readings. `tables` is the number of boards, `pictures` the number of
-    pictures per board, `fonts` are the fonts of the tiles.
+    The name of a group tells whether its squares are covered, for example `one picture, clear squares`. There are
+    groups for single pictures and groups for merged readings. `tables` is the number of boards, `pictures` the number
+    of pictures per board, `fonts` are the fonts of the tiles.
     """
     reader = BoardReader()
     letters = load_tile_set("en").letters
