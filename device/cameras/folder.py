@@ -15,13 +15,13 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Time in seconds in which an unreadable file is tried again after its last change: it may be incomplete."""
+"""Maximum time for writing a file, in seconds; an unreadable file is tried again until its last change is older."""
 _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 
 
 class ShownPictures(Protocol):
-    """Interface of a record of the pictures in a folder that a camera has already returned.
+    """Interface of a record of the pictures that a camera has already returned from a folder.
 
     The record contains the modification time of each file (in ns since 1970) by file name.
     """
@@ -131,7 +131,10 @@ class FolderCamera:
 
 
 def _is_folder(path: Path) -> bool:
-    """Return True if `path` is a folder. Raise `CameraError` if this may not be read, as for the service in /home."""
+    """Return True if `path` is a folder. Raises `CameraError` if `path` cannot be accessed.
+
+    For example, the service cannot access folders in /home.
+    """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -158,7 +161,7 @@ def _digest_file(path: Path) -> bytes:
 
 
 def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
-    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the modification time that the file had before.
+    """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the file's modification time just before reading.
 
     A file that cannot be read is tried again until `patience_s` seconds after its last change. Raises `CameraError`.
     """

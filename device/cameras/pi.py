@@ -131,9 +131,9 @@ class PiCamera(Closeable):
         return frame
 
     def preview(self) -> Frame:
-        """Return a small grey picture: from the low-resolution stream, or a reduced still without such a stream.
+        """Return a small grey picture from the low-resolution stream. Raises `CameraError`.
 
-        Raises `CameraError`.
+        If the camera has no such stream, return a reduced still.
         """
         self._ensure_open()
         if self._camera.camera_configuration().get("lores"):

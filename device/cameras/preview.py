@@ -78,7 +78,7 @@ class _PreviewedCamera:
         """Lock that a thread holds while it uses the camera; `close` does not wait for this lock."""
 
     def take_picture(self) -> Image:
-        """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if `close` is called in between."""
+        """Return a picture, `(H, W, 3) uint8 BGR`. Raises `CameraError`, also if `close` is called meanwhile."""
         with self._use:
             if self._before is not None:
                 self._before.close()

@@ -240,7 +240,7 @@ class CameraMonitor:
     - `on_rest`, with this still, when the board has been at rest for `MIN_REST_S` seconds;
     - `on_long_rest`, with a preview, `LONG_REST_S` seconds after `on_rest`.
 
-    `is_idle` returns True while the camera may be used, and `is_in_play` while a game is in play.
+    `is_idle` returns True while the monitor may use the camera, and `is_in_play` while a game is in play.
     """
 
     def __init__(

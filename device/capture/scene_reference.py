@@ -42,14 +42,14 @@ class SceneConfig:
     noise_factor: float = 1.5
     """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
     min_difference: float = 4.0
-    """Difference in boxes of `box_squares` that is always allowed, because of invisible changes of the exposure."""
+    """Mean difference in a box of side `box_squares` that is always allowed, because the exposure may vary slightly."""
     max_difference_contrast: float = 0.12
-    """Largest difference that may be allowed in boxes of `box_squares`, as a share of the contrast. A D in place of an
-    O causes a difference of 0.2 or more."""
+    """Largest allowed mean difference in a box of side `box_squares`, as a share of the contrast; with more noise,
+    previews are not compared. A D in place of an O causes a difference of 0.2 or more."""
     min_mean_difference: float = 1.5
-    """Difference in boxes of one square that is always allowed, even without noise."""
+    """Mean difference in a box of one square's size that is always allowed, even without noise."""
     max_mean_difference: float = 3.0
-    """Largest allowed difference in boxes of one square, even with much noise."""
+    """Largest allowed mean difference in a box of one square's size; with more noise, previews are not compared."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ class SceneReference:
 
     @property
     def is_usable(self) -> bool:
-        """True if no change of a tile can be missed: enough pixels, little noise, two equal previews."""
+        """True if no change of a tile can be missed: enough pixels, little noise, two previews of equal size."""
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:

@@ -1,7 +1,7 @@
 """The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
 
-The press is that of the end-turn button. If a player forgets to press the button, the next press ends two turns. A key
-frame may then show the first play alone, so that the two turns can be separated.
+A press of the button ends a turn. If a player forgets the press, the next press ends two turns. If a key frame shows
+the first play alone, the two turns can be separated.
 
 A photograph contains its reading, so that the two are never separated. The reading is a JSON text in a comment segment
 of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
@@ -223,7 +223,7 @@ class TurnImages:
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """Return a copy of these images whose view names the stored picture `picture`."""
+        """Return a copy of these images with `picture`, the name of the stored picture, in `view`."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:

@@ -42,7 +42,7 @@ def is_video(path: Path) -> bool:
 def read_frames(path: Path, frames_per_s: float = DEFAULT_FRAMES_PER_S) -> Iterator[VideoFrame]:
     """Yield the frames of a video, about ten a second, or all pictures of a folder in the order of their names.
 
-    `frames_per_s` gives the times of the pictures in a folder. Raises `VideoError` if there is no frame, or a picture
+    `frames_per_s` is the frame rate of a folder of pictures. Raises `VideoError` if there is no frame, or if a picture
     in the folder cannot be read.
     """
     return _read_folder(path, frames_per_s) if path.is_dir() else _read_video(path)

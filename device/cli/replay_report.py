@@ -1,7 +1,7 @@
 """Read the pictures of a problem report again, and compare the result with the recorded turns.
 
 The page saves reports ("Report a problem"). Exit status: 0 if every picture gives the recorded turn and the reading
-that is stored in it, otherwise 1. With --json, the output is one object: report (report.json), turns (event, recorded,
+stored in the picture, otherwise 1. With --json, the output is one object: report (report.json), turns (event, recorded,
 inferred, same, squares that differ from the record and from the stored reading, problems).
 """
 

@@ -27,7 +27,7 @@ TURN_S = (3.0, 12.0)
 """Shortest and longest time of a turn, in seconds."""
 GAME_PAUSE_S = 30.0
 START_WAIT_S = 120.0
-"""Time after which a new game begins even if the director has not started the clocks, in seconds."""
+"""Longest wait, in seconds, for the director to start the clocks; after it, a new game begins anyway."""
 WAITING_COUNT = 2
 MAX_SKIPPED_EVENTS = 25
 """Maximum number of events that a table skips in its first game, so that the game begins in the middle."""

@@ -20,7 +20,7 @@ OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
 """A pixel is overexposed from grey level `OVEREXPOSED_LEVEL` on. If more than the share `MAX_OVEREXPOSED_SHARE` of the
 board is overexposed, there is glare."""
 GOOD_SQUARE_PX = 32.0
-"""Size of squares in pixels that is enough; larger squares do not improve readings. Letters are read at 28 pixels
+"""Sufficient size of squares in pixels; larger squares do not improve readings. Letters are read at 28 pixels
 (docs/reading.md)."""
 MIN_SQUARE_PX = 24.0
 """Minimum size of squares in pixels; letters on smaller ones are often confused."""

@@ -136,7 +136,7 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_update(system: System, settings: Settings) -> Iterator[Finding]:
-    """Report a newer version: a Debian package that apt knows, and a release on PyPI if the settings allow to ask."""
+    """Report a newer version: a Debian package that apt knows, and a release on PyPI if the settings allow this."""
     answer = system.run("apt-cache", "policy", "tilekeeper")
     versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\S+)", answer.out if answer else ""))
     installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")

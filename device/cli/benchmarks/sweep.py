@@ -4,7 +4,7 @@ The games of the demo are rendered on tables with different boards. `--photos` a
 A turn counts as accepted if the table would score the turn without a question. The exit status is 1 if a turn was
 accepted with a wrong total.
 
-`--out DIR` keeps the figures in `DIR/sweeps.json`; `--compare FILE` draws such an earlier file in the same chart.
+`--out DIR` keeps the figures in `DIR/sweeps.json`. `--compare FILE` adds the figures of an earlier file to the chart.
 """
 
 from __future__ import annotations
