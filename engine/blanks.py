@@ -17,7 +17,7 @@ def unnamed_blanks(state: State) -> tuple[Square, ...]:
 
 
 def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the letters that make every word through the blank on `square` valid, in alphabetical order.
+    """Return the letters, in alphabetical order, with which every word through the blank on `square` is valid.
 
     If a word has a second unnamed blank, that blank may stand for any letter. If no letter makes all words valid (the
     play is a phony), return all letters of the tile set.

@@ -253,8 +253,8 @@ class QuestionDeferred:
 
     `answers` are the possible answers, `texts` their descriptions, and `chosen` is the index of the answer in effect.
     The events of an answer replace the provisional events. `squares` are the squares in question. `seen` are the
-    symbols that were read on the squares that distinguish the answers, and `confidence` is the lowest probability of
-    these symbols.
+    symbols that were read on the squares where the answers differ, and `confidence` is the lowest probability of these
+    symbols.
     """
 
     kind: ClassVar[str] = "question-deferred"

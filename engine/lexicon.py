@@ -159,8 +159,8 @@ def load_shipped_lexicon(language: str) -> Lexicon | None:
 class Entries:
     """The entries of a word list: the first word of each line of a text, read again at each iteration.
 
-    A list of all words of a long word list would take ten times the memory of its text. Iteration raises
-    `LexiconError` after `MAX_LEXICON_LINES` lines.
+    A Python list of all entries would take ten times the memory of the text. Iteration raises `LexiconError` after
+    `MAX_LEXICON_LINES` lines.
     """
 
     def __init__(self, source: str, data: bytes, encoding: str) -> None:

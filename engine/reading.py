@@ -136,8 +136,8 @@ def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
 def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
     """Merge upright readings of the same board by averaging probabilities. Raises ValueError for an empty sequence.
 
-    A picture has a small weight for squares that are probably hidden in it. The merged probability that a square is
-    hidden is the lowest of these probabilities in all pictures.
+    A picture has a small weight for squares that are probably hidden in it. The probability that a square is hidden is
+    not averaged: the lowest probability in any picture is used.
     """
     if not readings:
         raise ValueError("there is nothing to merge")

@@ -133,9 +133,10 @@ def _build_pragmas(game: Game) -> list[Pragma]:
 
 
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:
-    """Return the event line of a turn. `carried` (points) is added, because it has no line of its own.
+    """Return the event line of a turn, with `carried` points added to its score.
 
-    A player entered these points for an exchange of a tile on the board, which is only a note.
+    A player entered the carried points for an exchange of a tile on the board. In GCG, this exchange is only a note
+    and has no score.
     """
     text = {
         TurnKind.PLAY: turn.word or "",
@@ -174,8 +175,8 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
 def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
     """Return the index at which to insert the line of a turn.
 
-    A withdrawal is inserted directly after its play, all other turns at the end. Other players may have passed or
-    exchanged tiles before the play was withdrawn. GCG has these lines after the withdrawal.
+    A withdrawal is inserted directly after its play, even if other players passed or exchanged tiles before the
+    withdrawal. All other turns are inserted at the end.
     """
     at = len(entries)
     while turn.kind is TurnKind.WITHDRAWN and at and entries[at - 1].player != turn.player:

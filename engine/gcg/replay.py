@@ -27,9 +27,9 @@ from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set
 
 MIN_SCORES_GAINED = 2
-"""Another tile set or layout is assumed only if it makes at least this number of additional recorded scores correct."""
+"""Minimum number of additional scores that must become correct for another tile set or layout to be assumed."""
 MIN_MISMATCH_RATIO = 3
-"""Another tile set or layout is assumed only if it divides the number of wrong scores by this number or more."""
+"""Minimum factor by which the number of wrong scores must fall for another tile set or layout to be assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class _Replayer:
         return points if lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawal as in old files, with the score +0 and the total before the withdrawn play."""
+        """Return True for a withdrawal as in old files: with the score +0 and the total without the withdrawn play."""
         return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:

@@ -48,7 +48,8 @@ class Explanation:
     `game` is the game after `events`. If nothing happened, `events` is empty. `likelihood` (0..1) is relative to the
     other explanations of the same reading; the sum of the likelihoods is at most 1.
 
-    Squares that the events do not explain, or explain with doubts (old tiles were recorded before the reading):
+    Old tiles are those that were recorded before the reading. The events do not explain these squares, or only with
+    doubts:
 
     - `leftover_squares`: squares of tiles that belong to no play. `status` has the defects of these tiles as one play.
     - `missing_squares`: squares of old tiles that are not visible.

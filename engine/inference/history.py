@@ -59,9 +59,9 @@ def new_tile_likelihood(square: SquareReading, face: str) -> float:
 
 
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
-    """Return the likelihood of a tile with `face` that was recorded before the reading (an old tile).
+    """Return the likelihood of an old tile with `face`, a tile that was recorded before the reading.
 
-    Another symbol in the reading of an old tile is a reading error, which is more probable than for a new tile.
+    A reading error is assumed to be more probable for an old tile than for a new tile.
     """
     if face == EMPTY:
         return new_tile_likelihood(square, face)

@@ -62,7 +62,7 @@ MIN_NEW_TILE_PROBABILITY = 0.02
 
 
 def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether the game is over, if several old tiles are gone. The next game may also begin."""
+    """Ask whether the game is over, if several old tiles are gone. New tiles may belong to the next game."""
     reading, game = proposal.reading, proposal.game
     if reading is None or game.is_over:
         return
@@ -251,9 +251,9 @@ def _name_squares(squares: Iterable[Square]) -> str:
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask before a play is withdrawn without an upheld challenge, only because its tiles are gone.
+    """Ask whether the last play was withdrawn, if its tiles are gone without an upheld challenge.
 
-    If there are other new tiles, the same player may have replaced the play.
+    If there are also new tiles, the same player may have replaced the play.
     """
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
@@ -270,8 +270,8 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask the players before a misread tile on the board is corrected, once for each square.
 
-    Until the answer, the recorded tile counts. If the recorded tile had a low confidence when it was placed, the
-    correction counts until the answer.
+    Until the answer, the recorded tile counts, or the correction if the recorded tile had a low confidence when it was
+    placed.
     """
     reading, game, questions = proposal.reading, proposal.game, proposal.question_history
     if reading is None or not proposal.events:

@@ -73,8 +73,8 @@ def find_provisional_turns(game: Game) -> frozenset[int]:
 def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:
     """Return the events that defer a question about the last `question.count` events of a game.
 
-    The number of the question is filled in, and the symbols that `reading` shows on the squares that distinguish the
-    answers. If more than `MAX_OPEN_QUESTIONS` questions would be open, the oldest question is closed.
+    The deferred question gets a number, and the symbols that `reading` has on the squares where the answers differ. If
+    more than `MAX_OPEN_QUESTIONS` questions would be open, the oldest question is closed.
     """
     question = _number_question(game, question)
     if reading is not None:

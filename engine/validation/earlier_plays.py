@@ -25,9 +25,15 @@ from engine.validation.play_checks import find_end_squares, find_unlisted_words
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether tiles of the new play belong to the previous play: all tiles, or one at an end of the previous play.
 
-    All tiles may belong to the previous play if they turn its unlisted word into a valid word, or if its player has
-    pressed the button again. A single tile may belong to it if the tile turns an unlisted word into a valid word, or if
-    the earlier reading may have missed the tile.
+    All tiles may belong to the previous play in two cases:
+
+    - They turn an unlisted word of the previous play into a listed word.
+    - The previous player has pressed the button again.
+
+    A single tile may belong to the previous play in two cases:
+
+    - It turns an unlisted word of the previous play into a listed word.
+    - The earlier reading may have missed the tile.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
     if event is None or last is None or last.player == event.player:

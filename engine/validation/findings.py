@@ -140,7 +140,7 @@ class QuestionHistory:
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the recorded tile on each old square that the players were asked about."""
+        """Return the reading with the recorded tiles on the squares of earlier questions about old tiles."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading

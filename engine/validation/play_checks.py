@@ -45,10 +45,10 @@ _REPORTED_DEFECTS = (
     Status.CENTRE_MISSED, Status.NOT_JOINED, Status.NOT_IN_LINE, Status.GAP, Status.SQUARE_TAKEN,
     Status.FIRST_WORD_SHORT, Status.TOO_MANY_TILES,
 )  # fmt: skip
-"""Defects of recorded plays that are reported, for the reasons of the same names."""
+"""Defects of recorded plays that are reported, each with the `Reason` of the same name."""
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
-"""Minimum probability of a symbol in a reading that counts as plausible."""
+"""Minimum probability in a reading for a symbol to count as plausible."""
 MAX_EXCLUDING_PROBABILITY = 0.99
 """Confidence of a letter; if it is higher, letters of similar shape are not plausible."""
 MIN_TILE_BESIDE_PROBABILITY = 0.005

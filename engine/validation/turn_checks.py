@@ -16,7 +16,7 @@ from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
-    """Report a turn of a player who is not to move; after a correction, the later plays that are out of turn."""
+    """Report a turn of a player who is not to move. After a correction, report later turns that are now out of turn."""
     game, after = proposal.game, proposal.game_after
     for event in proposal.events:
         if isinstance(event, PlayMade | Passed | Exchanged):
@@ -35,8 +35,8 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     """Ask whose turn it was, if another player's button or phone ended the last turn.
 
     If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
-    question is answered. The play may also be the plays of two players: the first player forgot the button, and the
-    second player lengthened the word.
+    question is answered. The play may also consist of two plays: the first player forgot the button, and the second
+    player lengthened the word.
     """
     game, seat = proposal.game, proposal.seat
     turns = [event for event in proposal.events if isinstance(event, PlayMade | Passed | Exchanged)]
