@@ -1,4 +1,4 @@
-"""Signed orders of the director: the messages that the hall may send to a table, and the checks of the table.
+"""Signed orders of the director: the messages that the hall may send to a table, and how the table checks them.
 
 A table carries out only the commands of `DirectorCommand`. Nothing here depends on the network.
 """
@@ -25,7 +25,7 @@ MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
 messages that are slightly too long still arrive, and the table reports them."""
 KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
-"""Keys of those reasons for refusing an order whose texts have no placeholders."""
+"""Keys of reasons for which a table refuses an order. The hall can translate their texts: they have no placeholders."""
 _MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
@@ -51,7 +51,7 @@ DirectorCommand = SetTableName | OfferPairing | StartClock
 
 
 class DirectorOrder(HallMessage, frozen=True, kw_only=True):
-    """A command for the table named `table`, with the store `store`. Each order of a hall has a higher `number`."""
+    """A command for the table `table`, whose store has the id `store`; `number` increases with each order of a hall."""
 
     store: str
     number: int

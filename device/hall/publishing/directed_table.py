@@ -1,7 +1,7 @@
 """A table that a hall may direct: the accepted key of the hall, and the orders from its director.
 
-The number of an order is saved before the order is carried out, so that none is carried out twice, even after a
-restart.
+The number of an order is saved before the order is carried out, so that no order is carried out twice, even after
+a restart.
 """
 
 from __future__ import annotations

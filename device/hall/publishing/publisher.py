@@ -45,7 +45,7 @@ def open_hall(
 
 
 class HallPublisher(BrokerTask):
-    """Publisher of a table: it sends the events of games, the newest log, the newest snapshot, and its own status.
+    """Publisher of a table: it sends the events of games, the log of the newest game, and the table's state and status.
 
     `calls_director` is True while the players call the director. `directed` receives the messages of the director.
     """
@@ -107,9 +107,9 @@ class HallPublisher(BrokerTask):
     def _receive(
         self, directed: DirectedTable, queue: EventQueue, topic: str, payload: bytes, is_retained: bool
     ) -> None:
-        """Pass a message on; if a hall has just connected and sent its key, publish the table's state again.
+        """Pass a message to `directed`; if it is the key of a hall that has just connected, publish the state again.
 
-        Otherwise the hall would use an older state that the broker has kept. In this state, a running clock would be
+        Otherwise the hall would use an older state that the broker has kept. A running clock in an older state would be
         wrong if the time of day differs between hall and table.
         """
         self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)

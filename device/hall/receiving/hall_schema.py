@@ -49,7 +49,7 @@ CREATE TABLE total (
 ) STRICT;
 """
 GameRow = tuple[int, str, str, int, float]
-"""A game as a row of the file: id, table, id and number at the table's store, time of its first event."""
+"""A game as a row of the file: id, table, the table's store, number of the game in this store, time of event 0."""
 EventRow = tuple[int, float, str]
 """An event as a row of the file: number, time, body."""
 _SELECT_EVENTS = "SELECT number, time, body FROM event WHERE game = ? ORDER BY number"

@@ -193,7 +193,10 @@ class OrderStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentOrder:
-    """An order of the director to a table, with its status and the reason for a refusal; `number` is 0 if not sent."""
+    """An order of the director to a table, with its status and the reason for a refusal.
+
+    `number` is the number of the order, or 0 if the order was not sent.
+    """
 
     table: str
     command: DirectorCommand
@@ -337,8 +340,9 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     """Return True if no other game of the table is newer.
 
-    The game that the table's state names is the newest. If the state names neither game, the start times decide. Start
-    times can be wrong: after the clock of a table was set back, a new game seems to start before earlier ones.
+    `received` is compared with the newest game so far. If the table's state names one of the two, this game is newer;
+    otherwise the start times decide. Start times can be wrong: after the clock of a table was set back, a new game
+    seems to start before earlier games.
     """
     shown = table.played.received if table.played else None
     if shown is None:

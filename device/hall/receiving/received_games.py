@@ -60,7 +60,7 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 
 class MissingEventsError(TilekeeperError):
-    """Error if events before the received ones are missing in the file. The table's log message contains all events."""
+    """Error if the file lacks events that precede the received events. The table's log message contains all events."""
 
 
 class TableFullError(TilekeeperError):
@@ -148,9 +148,9 @@ class ReceivedGames:
         return [ReceivedGame(*row) for row in rows]
 
     def find_game(self, table: str, number: int, store: str = "") -> ReceivedGame | None:
-        """Return the last received game of a table with this number, or None if there is no such game.
+        """Return the game of a table by its number in the table's store `store`, or None if there is no such game.
 
-        An empty `store` stands for any store of the table.
+        An empty `store` stands for any store of the table. If several games match, return the one received last.
         """
         sql = """SELECT id, place, number, started, store FROM game
             WHERE place = ?1 AND number = ?2 AND ?3 IN ('', store) ORDER BY id DESC LIMIT 1"""

@@ -104,7 +104,7 @@ class HallReceiver(BrokerTask):
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self._devices: dict[str, tuple[str, ...]] = {}
-        """The last stores (up to four) that each table has named. A store that is named twice in a row counts once."""
+        """Ids of the last stores (up to four) in the messages of each table; the same id twice in a row counts once."""
         self.state = self._load_state()
         if problem:
             self.state = apply_problem(self.state, problem)
@@ -235,7 +235,10 @@ class HallReceiver(BrokerTask):
             self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
-        """Return the hall with the newest game according to the table's state, if the hall has received this game."""
+        """Return the hall after the game that a table's state names became the newest game of the table.
+
+        If the hall has not received this game, the hall is unchanged.
+        """
         played = hall.tables[state.table].played
         if played is None or is_state_of(state, played.received):
             return hall

@@ -17,7 +17,7 @@ from engine.errors import TilekeeperError
 MAX_PAIRINGS = 5000
 _MOST_CELLS = 4
 _BYES = ("", "-", "bye")
-"""Texts in place of the second player in a pairings file if the first player has no opponent, in lower case."""
+"""Texts for a missing opponent (in lower case), which a pairings file may have in place of the second player."""
 BYE_SPREAD = 50
 """Difference in points that counts for a player without an opponent, as in most tournaments."""
 
@@ -150,8 +150,8 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
 def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
     """Return each pairing with the id of its game in the hall (0 if it has no game), sorted by round.
 
-    Usually the game is that of the pairing's result. If the director entered the result, the pairing gets a game of the
-    two players that no other pairing has, preferably a game at the pairing's table.
+    Usually the game is that of the pairing's result. If the director entered the result, the pairing gets a game
+    of its two players that belongs to no other pairing; a game at the pairing's table is preferred.
     """
     matched = match_results(pairings, results)
     counted = {result.game for _, result in matched if result}
