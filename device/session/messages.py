@@ -36,8 +36,8 @@ from engine.validation import Finding, Option, Reason
 from engine.validation.deferred_questions import find_open_questions
 
 WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
-"""Keys of the question "who has challenged?" after a challenge of a valid play: with `WHO_CHALLENGED`, the challenger
-loses the next turn; with `WHO_PAYS`, points."""
+"""Keys of the question "who has challenged?" after a challenge of a valid play. With `WHO_CHALLENGED`, the challenger
+loses the next turn; with `WHO_PAYS`, the challenger loses points."""
 _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
     {
         "board-cut-left": "take-left",
@@ -47,7 +47,7 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
         "board-small": "take-closer",
     }
 )
-"""Keys of problems of a picture, each with the key of the advice for taking a better one."""
+"""Keys of the advice for taking another picture, by the key of the problem of the picture."""
 TILE_LOST = "tile-lost"
 """Key of the inference's question about a recorded tile that is no longer seen."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
@@ -240,8 +240,8 @@ class OpenQuestion:
         """Return the event that stores this question for a later answer.
 
         `events` are the last events of the game, which the question is about. The answer *Look again* is left out. If
-        tiles were missing, there is an additional answer without events: the tiles were not taken back, but the picture
-        was an old one, or something covered them.
+        the question is about missing tiles, an answer without events is added: the players did not take the tiles back,
+        but the picture was an old one, or something covered the tiles.
 
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
         event is 0, because it is assigned later.

@@ -33,7 +33,7 @@ RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
         "finish_unplayed": ("finish_unplayed", _NO_YES),
     }
 )
-"""Choices from a list, by field: the name of the setting of `Rules`, and the value of this setting for each choice."""
+"""Choices from a list, by field. Each entry has the name of a setting of `Rules`, and the setting's value by choice."""
 NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         "minutes": ("clock_seconds", 60, 180),
@@ -41,12 +41,12 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         "scoreless": ("scoreless_turns", 1, 20),
     }
 )
-"""Choices that are numbers, by field: the name of the setting of `Rules`, the factor that converts the number to the
-setting, and the largest number."""
+"""Choices that are numbers, by field. Each entry has the name of a setting of `Rules`, the factor that converts the
+chosen number to the setting's value, and the largest number."""
 CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
-"""Value for the name of the first player that means: the players draw for first play."""
+"""Text in place of the first player's name if the players draw for first play."""
 OPTION_FIELDS = ("preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The fields in `CHOICE_FIELDS` that are about rules."""
 

@@ -17,22 +17,22 @@ from device.storage.store import GameStore, StoreError
 _log = logging.getLogger(__name__)
 
 NOTE_NAME = "used-pictures"
-"""Name of the game's note that contains the numbers of turns by digest (hexadecimal), as a JSON object."""
+"""Name of the game's note with its used pictures: turn counts by digest (hexadecimal), as a JSON object."""
 _DIGEST_BYTES = 16
 
 
 class UsedPictures:
-    """Digests of the pictures of one game's turns, each with the number of turns that the game has after its turn.
+    """Digests of the pictures of one game's turns, each with the number of turns up to and including its turn.
 
-    If the turn is undone, the game has fewer turns, and the picture may be sent again. The digests are kept in a note
+    If this turn is undone, the game has fewer turns, and the picture may be sent again. The digests are kept in a note
     of the game, because a phone may send a picture again after a power cut. Errors of the store are only logged.
     """
 
     def __init__(self, store: GameStore, *, is_last_refused: bool) -> None:
         """Start without digests; `is_last_refused` is True if copies of the last picture are refused.
 
-        Copies of older pictures are always refused. A copy of the last picture is not refused in a folder, where it may
-        stand for a pass; the players are asked. It is refused from a phone, which has a button for a pass.
+        Copies of older pictures are always refused. A copy of the last picture is accepted from a folder of pictures,
+        because it may mean a pass; the players are asked. From a phone, which has a button for a pass, it is refused.
         """
         self._store = store
         self._is_last_refused = is_last_refused
@@ -49,7 +49,7 @@ class UsedPictures:
             self._store.save_note(game, NOTE_NAME, json.dumps(self._turn_counts))
 
     def is_used(self, digest: bytes, game: int, turn_count: int) -> bool:
-        """Return True if a picture is a copy of one from which an earlier turn of `game` was read.
+        """Return True if an earlier turn of `game` was read from a picture with this digest.
 
         `turn_count` is the number of turns that the game has now.
         """

@@ -21,8 +21,8 @@ from engine.game import Game
 
 CHECK_INTERVAL_S = 0.25
 MAX_ECHO_S = 5.0
-"""Time after the automatic end of a turn, in seconds, in which a press of the button is ignored: it means the same
-turn."""
+"""Time after the automatic end of a turn, in seconds, in which a press of the button is ignored, because the player
+probably means the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class AutoTurns:
     def _can_end(self, state: TableSnapshot) -> bool:
         """Return True if the session is in a state in which a turn may end automatically.
 
-        An open question does not prevent this if the events of one of its answers are already recorded.
+        An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
         question = self._controller.open_question
         is_answered = question is None or (question.first_is_default and not question.stops_clock)

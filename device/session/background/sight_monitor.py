@@ -19,7 +19,7 @@ from vision.recognition.reader import PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
 
 MIN_EMPTY_PROBABILITY = 0.5
-"""Minimum probability of an empty square. If it is lower, a tile that must be removed may still be on the square."""
+"""Limit of the probability that a square is empty. Below it, a tile that must be removed may still be on the square."""
 
 
 class SightMonitor:

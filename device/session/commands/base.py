@@ -95,7 +95,7 @@ class QuestionCommand(TableCommand, frozen=True, kw_only=True):
 
 
 def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
-    """Return the class that declares the arguments of a command: the command's own or a base class.
+    """Return the class that declares the arguments of a command: the class of the command or one of its base classes.
 
     >>> from device.session.commands.corrections import InsertTurn
     >>> find_argument_type(InsertTurn).__name__

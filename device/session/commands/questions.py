@@ -157,8 +157,8 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
 def _choose_next_answer(controller: GameController) -> bool:
     """Choose the next answer that has events; after the last such answer, close the question.
 
-    When the question is closed, the answer that was in effect at first is restored. Return True if no answer has
-    events, so that the board must be read again. Raises `CommandRefusedError`.
+    When the question is closed, the events that were recorded before the first choice are restored. Return True if no
+    answer has events, so that the board must be read again. Raises `CommandRefusedError`.
     """
     asked = controller.open_question
     if asked is None:

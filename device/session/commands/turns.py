@@ -50,8 +50,8 @@ from engine.validation import Reason
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Minimum share of an entered board's best explanation in the likelihood of all explanations. If the share is lower, a
-question is asked."""
+"""Part of the total likelihood that the best explanation of an entered board must have. If it has less, a question is
+asked."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -332,8 +332,8 @@ def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
     """Return the question with which the players decide whether the challenged words are valid.
 
-    `words` is a list that may not decide the challenge, or None. The question only mentions which words are in the
-    list.
+    `words` is the word list in use, or None. The list does not decide this challenge: the question only mentions which
+    words are in the list.
     """
     seats = _find_challengers(game, play)
     if len(seats) > 1:

@@ -38,7 +38,8 @@ from engine.validation.void_plays import withdraw_void_plays
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
-"""Limit of the probability that a hand hides a square. Above it, the square may contain a tile that was not seen."""
+"""Limit of the probability that a hand hides a square. Above it, the square counts as hidden, so it may have an
+unseen tile."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons of questions about the whole grid, which are asked before all other questions."""
 WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
@@ -143,10 +144,10 @@ def find_next_question(
 
 
 def _choose_finding(finding: Finding | None, own: OpenQuestion | None) -> Finding | None:
-    """Return the finding whose question is asked; None if the inference's question `own`, or no question, is asked.
+    """Return the validation's finding if its question is asked, or None if the inference's question `own` is asked.
 
-    `finding` is the finding of the validation with the most urgent question. If both questions are about one blank, the
-    finding that is returned has the answers of both.
+    `finding` has the most urgent question of the validation; it is None if the validation asks nothing. If both
+    questions are about one blank, return a finding with the answers of both.
     """
     if finding is None or own is None:
         return finding

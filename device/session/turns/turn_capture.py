@@ -65,8 +65,8 @@ _log = logging.getLogger(__name__)
 NICENESS = 10
 """Niceness of the thread `ahead`, so that the page, the panel and the session take precedence."""
 MAX_JOIN_S = 2.0
-"""Longest time that a press waits for a reading in advance, in seconds. After this time, the press reads the board
-itself."""
+"""Longest time, in seconds, that a press waits for a reading that is already in progress. After this time, the press
+reads the board itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from engine.reading import BoardReading
 from engine.validation import Reason
 
 DEFAULT_WAIT_S = 4.0
-"""Time in seconds for which a play must not change before the turn counts as ended."""
+"""Time in seconds for which a play must stay unchanged before the turn counts as ended."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

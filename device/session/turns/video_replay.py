@@ -25,8 +25,7 @@ read."""
 READING_INTERVAL_S = 0.5
 """Time between two readings while the board stays at rest, in seconds."""
 LONG_PAUSE_S = 180.0
-"""Longest time between turns that is not reported, in seconds. After a longer time, a pass or exchange may be
-missing."""
+"""Longest usual time between two turns, in seconds. A longer time is reported: a pass or exchange may be missing."""
 _ENTRY = re.compile(r"(?:(\d+):)?(\d+):(\d\d)\s+(?:(pass)|exchange\s+(\d+))", re.IGNORECASE)
 
 
