@@ -5,7 +5,7 @@ from __future__ import annotations
 MAX_PLAYER_NAME_LENGTH = 40
 """Largest length of a player's name, in characters."""
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Characters that look like a space or nothing, although Unicode classifies them as letters or symbols."""
+"""Characters that are invisible or look like a space, although Unicode classifies them as letters or symbols."""
 _JOINERS = "\u200c\u200d"
 """Invisible characters (zero-width joiners) that are part of names in some scripts and of some emoji."""
 

@@ -281,9 +281,9 @@ def _find_problem(path: Path) -> str:
 
 
 def _find_errors(text: str, name: str) -> tuple[dict[SettingPath, str], str]:
-    """Return the first error in a settings text: by field, or as the second value if it belongs to no field.
+    """Return the first error in a settings text as a pair: errors by field, and an error that belongs to no field.
 
-    `name` is the file name for messages.
+    At least one of the two is empty. `name` is the file name for messages.
     """
     try:
         parse_settings(text, name)

@@ -21,8 +21,8 @@ from device.session.snapshot import Moment, Phase, TableSnapshot
 SHARED_BUTTON_LOCKOUT_S = 1.0
 """Time after a turn, in seconds, in which a second press of the same end-turn button does not end another turn."""
 OTHER_SIDE_DELAY_S = 0.3
-"""Delay of a press by a player who is not to move, in seconds. If the player to move presses in this time, that press
-counts."""
+"""Delay of a press by a player who is not to move, in seconds. If the player to move presses during this
+delay, only the press of the player to move counts."""
 
 
 @dataclass(frozen=True, slots=True)

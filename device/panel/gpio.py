@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from device.panel.panel import EdgeHandler
 
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
-"""Labels of the GPIO chip of the 40-pin header: on a Raspberry Pi 5, on a Raspberry Pi 4, on all earlier models."""
+"""Labels of the 40-pin header's GPIO chip on a Raspberry Pi 5, on a Raspberry Pi 4, and on all earlier models."""
 MODEL_FILE = Path("/proc/device-tree/model")
 """File with the model of a Raspberry Pi; a PC does not have it."""
 GLITCH_FILTER_S = 0.002

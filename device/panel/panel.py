@@ -115,8 +115,8 @@ class Panel(Closeable):
     ) -> None:
         """Start the thread of the panel.
 
-        `hardware` is a function that opens the pins; it takes the function to call for each edge. If `hardware` is
-        None, only the page has buttons. `clock` returns seconds, and `events` is the queue of the thread; tests replace
+        `hardware` is a function that opens the pins; its argument is a handler for the edges. If `hardware` is None,
+        only the page has buttons. `clock` returns seconds, and `events` is the queue of the thread; tests replace
         both, so that they do not have to wait.
         """
         self._session = session

@@ -69,9 +69,9 @@ class ReportHeader(msgspec.Struct, frozen=True):
 class Report:
     """A problem report, made at the time `made` (Unix time). `write` writes exactly what the user has seen.
 
-    `texts` are the text members by name. They contain no secrets and, unless the user chose them, no names. `pictures`
-    are event number, kind and size (bytes) of each picture. `pseudonyms` maps names to the pseudonyms that replaced
-    them.
+    `texts` are the text members by name. They contain no secrets, and no names unless the user chose to keep them.
+    `pictures` are event number, kind and size (bytes) of each picture. `pseudonyms` maps names to the pseudonyms that
+    replaced them.
     """
 
     choice: ReportChoice

@@ -18,7 +18,7 @@ _MAX_READ_BYTES = 16_000_000
 """Largest size of a log file that is read, in bytes. It is above `MAX_LOG_BYTES`, because the last message may be long.
 """
 MAX_LOG_BYTES = 200_000
-"""Size in bytes at which the log file is renamed to `tilekeeper.log.1`, which replaces the previous one."""
+"""Size in bytes at which the log file is renamed to `tilekeeper.log.1`, in place of the previous file of this name."""
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 

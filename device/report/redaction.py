@@ -40,8 +40,8 @@ def remove_secrets(text: str, secrets: Iterable[str]) -> str:
 class Pseudonyms:
     """Pseudonyms for players' names: `Player 1` for the first player of the game, and so on.
 
-    The names are those in `bodies` (the events of the game), and those in `others` (for example of earlier games).
-    Names that are only in `others` get the numbers after those of the players.
+    `bodies` are the events of the game, and `others` are further names, for example from earlier games. Names that are
+    only in `others` get the numbers after those of the game's players.
     """
 
     def __init__(self, bodies: Sequence[EventBody], others: Iterable[str] = ()) -> None:

@@ -137,8 +137,8 @@ class StartRecord:
 def find_crashed_part(report: str) -> str:
     """Return the part of the program that crashed, or an empty string if `report` does not show one.
 
-    `report` is a crash report of `faulthandler`, which lists the modules of each thread, innermost first. Modules that
-    belong to no part of the program are skipped; the first other module of the crashed thread determines the part.
+    `report` is a crash report of `faulthandler`, which lists the modules of each thread, innermost first. In the
+    crashed thread, the first module that belongs to a part of the program determines the part.
 
     >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
     'camera'
