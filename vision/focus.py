@@ -18,8 +18,8 @@ Edges in sharp photographs are 0.03 to 0.05 of a square wide; in the least sharp
 of a letter are about 0.1 wide.
 """
 MIN_EDGE_WIDTH_PX: Final = 2.5
-"""Minimum width, in pixels, of edges that count as blurred at any size of the board: no lens makes much narrower
-edges."""
+"""Minimum width of blurred edges, in pixels. Narrower edges count as sharp even on a small board, because no lens makes
+much narrower edges."""
 MIN_EDGE_CONTRAST: Final = 60.0
 """Smallest brightness step (0 to 255) that is measured as an edge; weaker steps may be shadows."""
 

@@ -26,7 +26,7 @@ TILE_HEIGHT_SQUARES: Final = 0.21
 """Height of a tile's top above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _MEAN_PX_PER_OUTPUT_PX: Final = 2.0
-"""Mean number of picture pixels per output pixel above which the picture is halved before rectification.
+"""Minimum mean number of picture pixels per output pixel for halving the picture before rectification.
 
 Without halving, bilinear interpolation would skip pixels, so that noise and thin lines would alias.
 """
@@ -233,7 +233,10 @@ def flip_points(points: Floats, width: int) -> Floats:
 
 
 def corner_error(found: Floats, truth: Floats) -> float:
-    """Return the mean distance of detected corners from the true ones, in squares. Any corner may be the first."""
+    """Return the mean distance of detected corners from the true corners, in squares.
+
+    The two quads may start at different corners.
+    """
     side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
     return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
 

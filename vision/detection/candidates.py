@@ -26,7 +26,8 @@ _PEAK_MARGIN_CELLS: Final = 3
 _MAX_PATCHES: Final = 2
 """Maximum number of regions of the grid mask that are examined, the largest first."""
 _MAX_QUADS_PER_PATCH: Final = 6
-"""Maximum number of candidates per region of the grid mask, without parallelograms completed from three corners."""
+"""Maximum number of candidates per region of the grid mask, not counting parallelograms completed from three
+corners."""
 _MAX_COMPLETED_QUADS: Final = 2
 """Maximum number of candidates per region of the grid mask that are parallelograms completed from three corners."""
 _MIN_PATCH_CELLS: Final = 40
@@ -105,7 +106,7 @@ def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
 def fit_quad_to_patch(patch: Image) -> Floats:
     """Fit a quad to `patch`, a region of the grid mask.
 
-    It is the convex hull simplified to four corners or, if that fails, the minimum-area rectangle.
+    The quad is the convex hull simplified to four corners or, if that fails, the minimum-area rectangle.
     """
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)

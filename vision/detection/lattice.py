@@ -34,7 +34,7 @@ _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
 _MIN_CORNERS: Final = 12
 """Minimum number of corners of squares that must agree for a lattice to be fitted."""
 _MIN_ALIGNED_SHARE: Final = 0.7
-"""Minimum share of usable corners near their expected positions for trying the expected grid as the first fit."""
+"""Minimum share of usable corners near the expected grid; with fewer, the fit does not start from the expected grid."""
 _PATCH_RADIUS_CELLS: Final = 2
 """Radius of the square region of cells in which a fit starts, in cells: 2 means 5 x 5 cells."""
 

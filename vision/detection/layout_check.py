@@ -5,9 +5,9 @@ kind have the same colour. So the check works for any edition: it computes the s
 kinds of square explain. The share is low for a grid that is off by a square or was fitted to the frame.
 
 A clear grid whose colours do not agree with the layout may be a board with many tiles, or a chess board, a puzzle or a
-floor. For these grids, the classification of the squares decides (`measure_board_confidence`). Measured confidences:
+floor. The classification of the squares then decides (`measure_board_confidence`). Measured confidences:
 
-- 0.70 or more for 11 of 150 rendered boards,
+- 0.70 or more for 11 boards, those of 150 rendered boards whose colours do not agree with the layout,
 - at most 0.50 for 65 rendered grids of other kinds (`vision.rendering.other_grids`),
 - at most 0.23 for pictures of chess, go, sudoku and crosswords among the photographs.
 """
@@ -212,11 +212,12 @@ _FULL_BOARD_AGREEMENT: Final = 0.3
 """Amount added to the layout agreement of a board with `_FULL_BOARD_TILES` tiles, which cover premium squares; with
 fewer tiles, proportionally less is added."""
 _CHANCE_AGREEMENT: Final = 0.1
-"""Layout agreement that a grid which is not a board reaches by chance."""
+"""Layout agreement that other grids than boards reach by chance; it counts as no agreement."""
 _USUAL_AGREEMENT: Final = 0.45
-"""Layout agreement that most boards exceed."""
+"""Layout agreement that most boards exceed; it counts as full agreement."""
 _CLEARNESS_WEIGHT: Final = 10.0
-"""Exponent that makes the confidence of a grid fall quickly if its squares are not classified clearly."""
+"""Exponent of the clearness of a grid's squares (mean probability of their best classes) in the confidence of the grid.
+It is high, so that a grid with unclear squares has a low confidence."""
 _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
 """Maximum distance, in squares, of a board's corners from an outline that is exactly parallel to the picture's sides.
 

@@ -55,7 +55,8 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Surplus of resolution that must remain after the picture is halved for speed, as a binary logarithm: 0.1 is 7 %."""
+"""Minimum surplus of a halved picture over the required resolution, as a binary logarithm: 0.1 is 7 %. With a smaller
+surplus, the picture is not halved."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "make sure that the whole board is in the picture")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "the squares of the board are hard to see. Check light and focus"
@@ -103,7 +104,8 @@ class LocatorConfig:
     max_layout_shift_squares: int = 2
     """Maximum shift, in squares, that is tried for a grid whose colours do not agree with the layout."""
     start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-    """Shifts (right, down) of a candidate, in squares, tried until a fit succeeds: it may be off by half a square."""
+    """Shifts (right, down) of a candidate, in squares, that are tried in this order until a fit succeeds. A candidate
+    may be off by half a square."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.1
@@ -124,11 +126,14 @@ class LocatorConfig:
     covered_corner_weight: float = 0.003
     """Weight of the corners of covered squares in the last fit: small, because tiles hide these corners."""
     min_grid_confidence: float = 0.84
-    """Minimum mean grid probability of a region of grid cells that is reported as an unclear or partial board."""
+    """Minimum mean grid probability of a region of cells; a region below it is not reported as an unclear or partial
+    board."""
     min_corner_confidence: float = 0.43
-    """Minimum of the highest corner probability in a picture that is reported to show an unclear or partial board."""
+    """Minimum probability of the most probable corner in a picture; below it, no unclear or partial board is
+    reported."""
     min_quad_iou: float = 0.78
-    """Minimum intersection over union with a fitted quad of a region reported as an unclear or partial board."""
+    """Minimum intersection over union of a region of cells and the quad fitted to the region; below it, the region is
+    not reported as an unclear or partial board."""
     closeup_half_side_ratio: float = 0.75
     """Half the side of the close-up crop, as a multiple of the longer side of the region of grid cells."""
     max_closeup_share: float = 0.8

@@ -49,13 +49,13 @@ from vision.recognition.views import (
 )
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
-"""Minimum letter probability of a tile whose predictions are kept for the next picture if the tile looks the same."""
+"""Minimum probability of a clear letter. The predictions of a tile with a clear letter are kept for the next picture,
+and used if the tile looks the same there."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Maximum tile probability of a square without a clear letter whose predictions are kept for the next picture if the
-square looks the same."""
+"""Maximum tile probability of a square that probably has no tile. Its predictions are kept for the next picture, even
+if they are unclear, and used if the square looks the same there."""
 _VOTE_ERROR_RATE: Final = 0.02
-"""Assumed share of tiles with a random predicted rotation (turned, covered, misread); limits the influence of a
-tile."""
+"""Assumed share of tiles with a random predicted rotation (turned, covered, misread); limits a tile's influence."""
 _MAX_EFFECTIVE_VOTES: Final = 8
 """Maximum number of tiles that count as independent evidence; the errors of tiles of one set are correlated."""
 
@@ -67,10 +67,10 @@ _MIN_MEAN_GAIN: Final = 0.02
 """Minimum increase of the mean tile confidence for a flipped or turned reading to replace the first reading. On the
 labelled photographs with five tiles or more, the confidence of the correct reading is higher by 0.035 or more."""
 _MAX_DOUBT_SHARE: Final = 2 / 3
-"""Maximum mean doubt (1 minus confidence) of a flipped reading that is taken, as a share of the doubt of the original
-reading. On the labelled photographs with five tiles or more, the share is 0.14 or less if the picture is mirrored. On
-rendered boards in typefaces that no training uses, the share is below the maximum for 1 of 636 boards that are not
-mirrored, and for 291 of 320 mirrored boards."""
+"""Maximum doubt of a flipped reading that is taken, as a share of the doubt of the original reading. The doubt of a
+reading is 1 minus its mean tile confidence. In mirrored labelled photographs with five tiles or more, the share is 0.14
+or less. In rendered boards with typefaces that no training uses, it is below the maximum for 291 of 320 mirrored boards
+and 1 of 636 others."""
 _MIN_TOTAL_GAIN: Final = 0.25
 """Minimum total increase of the tile confidences (mean increase times number of tiles) for the flipped reading to be
 taken: one or two tiles are not enough evidence."""
@@ -131,11 +131,11 @@ class ClassifierConfig:
     certain_orientation_p: float = CERTAIN_ORIENTATION_P
     """Minimum probability of an orientation that is accepted without more tiles. Five clear predictions reach it."""
     outvoted_orientation_p: float = 0.9
-    """Confidence of an orientation that contradicts the predicted rotations; so low that a problem is reported. Such an
-    orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
+    """Confidence of an orientation that contradicts the predicted rotations. It is low enough for the reading to report
+    a problem, although the orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
     fine_square_px: float = 10.0
-    """Side of a square, in pixels. On smaller squares, letter probabilities are flattened: training has few such
-    pictures, and the letter network is overconfident there."""
+    """Minimum side of a square, in pixels, for using letter probabilities unchanged. On smaller squares they are
+    flattened, because the letter network is overconfident: few training pictures have small squares."""
 
 
 _CONFIG: Final = ClassifierConfig()
@@ -186,7 +186,7 @@ class ClassifiedBoard:
     clear_tiles: TileTable
     """Predictions of the letter network for the tiles with a clear letter."""
     unclear_empty: TileTable
-    """Predictions of the letter network for squares that are probably empty and whose class is not clear."""
+    """Unclear predictions of the letter network for squares without a tile according to the square network."""
 
 
 class SquareClassifier:

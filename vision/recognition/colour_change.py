@@ -24,13 +24,13 @@ to a quarter between two pictures, 99 % of the squares without a change differ b
 _ROUNDS: Final = 4
 """Number of times that the surface of the light is fitted, each time with new weights."""
 _USUAL_CHANGE: Final = 0.02
-"""Distance of a square from the fitted surface, as a natural logarithm, at which its next weight is one half."""
+"""Distance of a square from the fitted surface (natural logarithm) at which its weight in the next fit is one half."""
 _MAX_CHANGE: Final = 0.05
 """Maximum colour change of an unchanged square, as a share of the colour, after correction for the light. It is small
 because the colour of a blank may be close to that of the empty square."""
 _MAX_DARK_CHANGE: Final = 3.0
-"""Maximum colour change of an unchanged square in grey levels. It applies to dark colours, for which it is larger than
-the share `_MAX_CHANGE`."""
+"""Maximum colour change of an unchanged square with a dark colour, in grey levels. For brighter colours, `_MAX_CHANGE`
+permits a larger change."""
 _MAX_LIGHT_CHANGE: Final = 0.3
 """Maximum change of the light on any square (natural logarithm of the factor). After a larger change, squares cannot be
 compared."""

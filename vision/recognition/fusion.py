@@ -42,7 +42,7 @@ SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums]
 """The kind of each of the 225 squares, as an index into `_KINDS`; the same after a quarter turn of the board."""
 _SQUARE_POSITIONS: Final = np.indices((BOARD_SIZE, BOARD_SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEIGHBOUR_REACH_SQUARES: Final = 2.0
-"""Distance, in squares, at which a square has half of the maximum weight in the mean colour around another square."""
+"""Distance, in squares, at which a neighbour has half of the maximum weight in the mean colour around a square."""
 _NEIGHBOUR_WEIGHTS: Final = (
     1
     / (((_SQUARE_POSITIONS[:, None] - _SQUARE_POSITIONS) ** 2).sum(axis=2) + _NEIGHBOUR_REACH_SQUARES**2)
@@ -60,7 +60,7 @@ chosen to minimise the errors that `python -m vision.training.fit_blanks` report
 _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
-"""Maximum influence of the colour of a square: bound for its absolute log-likelihood ratio tile : empty, in nats."""
+"""Maximum absolute log-likelihood ratio tile : empty of the colour of a square, in nats; larger ratios are clipped."""
 
 
 def measure_log_colours(view: Image) -> Floats:

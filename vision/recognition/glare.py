@@ -47,7 +47,7 @@ def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
-    """Move probability of squares with glare to the class hidden, in place, as far as their contents are uncertain.
+    """Move the probabilities of contents that are uncertain under glare to the class hidden, in place.
 
     `chances` `(225, classes + 1)` are the class probabilities, the last for hidden. `plain` are the indices of squares
     without print. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.

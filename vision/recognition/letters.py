@@ -39,7 +39,10 @@ _STROKED_TO_BASE: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
 
 
 def letter_shape(tile: str) -> str:
-    """Return the letter shape of a tile: one letter for all letters that look the same, otherwise the tile itself."""
+    """Return the letter shape of a tile, by default the tile itself.
+
+    Letters of several alphabets that look the same have one shape, for example `A` for the Cyrillic and the Greek A.
+    """
     return _SHAPES.get(tile, tile)
 
 

@@ -132,7 +132,10 @@ class SquareNet:
             kinds_p[part][unclear[part]] = _average_rotations([kinds_p[part], *turned])[unclear[part]]
 
     def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`, unrotated."""
+        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`.
+
+        Unlike `predict`, this does not average over rotations of the board.
+        """
         return self._predict_whole(even)[0]
 
     def _predict_whole(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

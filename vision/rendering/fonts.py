@@ -59,7 +59,7 @@ def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
 def _can_draw(path: Path, text: str) -> bool:
     """Return True if the font has its own glyph for every character of `text`.
 
-    Some fonts draw Ł as L, or leave a letter blank or draw a placeholder; these have no glyph of their own.
+    A font that draws Ł as L, leaves a letter blank or draws a placeholder has no glyph of its own for this letter.
     """
     face = _load_font(path, 40)
     characters = set("".join(text.split()))

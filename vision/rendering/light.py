@@ -69,7 +69,10 @@ def random_light(rng: Rng, square: float) -> Light:
 
 
 def repeat_channels(field: Field) -> Field:
-    """Return a field (H, W) as (H, W, 3), because products of arrays of equal shape are several times faster."""
+    """Repeat the array `field` (H, W) in three channels, as (H, W, 3).
+
+    Products of arrays of equal shape are several times faster.
+    """
     return np.asarray(cv2.merge((field, field, field)), np.float32)
 
 

@@ -22,7 +22,7 @@ from vision.rendering.style import Colour, Rng, hsv_to_bgr, random_colour
 _ART_SIDE_PX: Final = 720
 """Length of the longer side of the flat art, in pixels."""
 _BOARD_SQUARES: Final = 15
-"""Width that the flat art has on the table, in squares of a board."""
+"""Length of the longer side of the flat art on the table, in squares of a board."""
 
 
 def draw_other_grid(rng: Rng, kind: str, fonts: tuple[Path, ...]) -> Picture:

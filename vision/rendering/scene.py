@@ -172,9 +172,10 @@ def compose_scene(
 
 @lru_cache(maxsize=1)
 def _draw_table(setting: SceneSetting) -> tuple[Field, Field]:
-    """Render the table around the board; return the picture, black on the board, and the board's coverage.
+    """Render the table around the board; return the picture and the coverage by the board, both (H, W, 3).
 
-    Both are (H, W, 3), the coverage from 0 to 1. They do not depend on the tiles, so further pictures reuse them.
+    The picture is black where the board is; the coverage is from 0 to 1. The tiles have no effect on either, so further
+    pictures reuse both.
     """
     camera, light = setting.camera, setting.light
     size, square = camera.size, measure_square(camera)

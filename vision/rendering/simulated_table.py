@@ -143,7 +143,7 @@ class Hands:
 def _make_setting(
     seed: int, edition: str, size: tuple[int, int], tilt: float, turn: float, fonts: tuple[Path, ...], light: Light
 ) -> SceneSetting:
-    """Return the setting of a simulated table; equal tables share one setting."""
+    """Return the setting of a simulated table; it is cached for tables with the same parameters."""
     board = edition_style(edition, fonts[2])
     camera = look_at_board(
         size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)

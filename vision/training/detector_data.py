@@ -134,7 +134,10 @@ def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
 
 
 def _crop_box(box: Floats, grid: Floats, rng: Rng) -> Floats:
-    """Return the corners (4, 2) of a random crop of the picture `box`, which usually contains the whole grid."""
+    """Return the corners (4, 2) of a random crop of a picture; the crop usually contains the whole grid.
+
+    `box` and `grid` are the corners (4, 2) of the picture and of the grid.
+    """
     low, high = box[0], box[2]
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.0, 1.6)
     if rng.random() < 0.12:

@@ -63,7 +63,7 @@ def _compute_step(gradient: torch.Tensor) -> torch.Tensor:
 
 
 def orthogonalise(matrix: torch.Tensor) -> torch.Tensor:
-    """Return an approximation of the matrix with orthonormal rows (columns if m > n) nearest to `matrix` `(m, n)`."""
+    """Approximate the nearest matrix to `matrix` `(m, n)` with orthonormal rows, or orthonormal columns if m > n."""
     a, b, c = _NEWTON_SCHULZ_COEFFICIENTS
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     wide = wide / (wide.norm() + 1e-7)

@@ -106,7 +106,10 @@ class _TrainingState:
 
 
 def _make_rate_schedule(optimiser: Optimizer, steps: int) -> OneCycleLR:
-    """Return a one-cycle schedule with the optimiser's learning rate as maximum, and inverse momentum for AdamW."""
+    """Return a one-cycle schedule with the optimiser's learning rate as maximum.
+
+    For AdamW, the momentum falls while the learning rate rises, and rises while it falls.
+    """
     forgets = "betas" in optimiser.defaults
     return OneCycleLR(optimiser, optimiser.defaults["lr"], total_steps=steps, pct_start=0.1, cycle_momentum=forgets)
 
