@@ -121,7 +121,7 @@ def list_gcg_problems(data: bytes) -> tuple[str, ...]:
 
 
 def _clean_player_names(event: Event) -> Event:
-    """Return a `GameStarted` event with valid players' names, because other programs permit others.
+    """Return a `GameStarted` event with valid players' names; other programs permit names that are invalid here.
 
     All other events are returned unchanged.
     """

@@ -87,7 +87,7 @@ class BackupTask:
         self._worker.shutdown()
 
     def request(self) -> None:
-        """Queue a backup, to be made by the thread. Of several consecutive failures, only the first is reported."""
+        """Queue a backup for the thread. If several backups in a row fail, only the first failure is reported."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
     def _request_deletion(self, game: int) -> None:

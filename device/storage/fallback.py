@@ -39,7 +39,7 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         self._own: GameStore | None = None
         self._saved: dict[int, tuple[int, int]] = {}
-        """Number in the file and number of saved events of each game; the keys are the games' numbers in memory."""
+        """For each game, by its number in memory: its number in the file, and the number of events saved there."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:

@@ -27,7 +27,7 @@ FORMAT_NAME = "tilekeeper-game"
 FORMAT_VERSION = 1
 MAX_EVENTS = 2_000
 MAX_REPLAY_STEPS = 40_000
-"""Limit for the work caused by the corrections in an imported game, in steps; a game with more steps is refused.
+"""Maximum number of replay steps that the corrections of an imported game cause; a game with more steps is refused.
 
 Each correction replays the game. Each turn and each tile is a step of a replay; the replay of a whole game has hundreds
 of steps.

@@ -116,7 +116,8 @@ class GameLog:
         self._press_number = 0
         self._last_way = ""
         self.seconds_used: tuple[float, ...] = ()
-        """Seconds used by each player, from the press with clock times that was made, undone or redone last."""
+        """Seconds used by each player, as recorded by the press that was made, undone or redone last. A press
+        without recorded clocks does not change them."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_way(pair[1]))):
             self._replay_press([(at, from_json(body), body) for at, body in group], way)
@@ -207,7 +208,7 @@ class GameLog:
         return self._undo_stack[-1] if self._undo_stack else None
 
     def replace_last_press(self, events: Sequence[Event]) -> str:
-        """Replace the events of the last press, except its clock events, by the given events.
+        """Replace the events of the last press by the given events, but keep its clock events.
 
         The new events belong to the same press. But if the last step was an undo or a redo, they are recorded as a new
         press, and nothing can be redone any more. Return an error message if the events could not be saved, otherwise
@@ -344,9 +345,9 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
 
 
 def _read_way(body: EventBody) -> str:
-    """Return the way of the press of an event: `undo`, `redo`, or an empty string for a press of another kind.
+    """Return `undo` or `redo` if the press of an event was an undo or a redo, otherwise an empty string.
 
-    In logs of version 1, events have no field `press`; their own kind shows whether they undo or redo.
+    Events in logs of version 1 have no field `press`; their kind (`Undone` or `Redone`) decides.
     """
     if "press" in body:
         return str(body.get("way", ""))

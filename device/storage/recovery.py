@@ -248,9 +248,9 @@ def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
 
 
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
-    """Return the pictures of each game as (row, event number, kind).
+    """Return the pictures of each game as (row id, event number, kind).
 
-    A query stops at a damaged page. So the table is read from both ends, and without its index.
+    A query stops at a damaged page. So the table of pictures is read from both ends, and without its index.
     """
     found: dict[int, list[tuple[int, int, str]]] = {}
     sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"

@@ -103,7 +103,7 @@ class Schema:
 
     @property
     def version(self) -> int:
-        """The newest version."""
+        """The newest version of the schema."""
         return len(self.migrations)
 
     def migrate(self, db: sqlite3.Connection) -> None:
