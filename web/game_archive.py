@@ -83,7 +83,7 @@ class Replay:
     line: GameLine
     game: Game
     picture_events: tuple[int | None, ...]
-    """For each turn, the number of the event with its picture, or None if there is no picture (any more)."""
+    """For each turn, the number of the event that has the picture; None if the turn has no picture (any more)."""
     notices: tuple[str, ...] = ()
     """Notices from the import about turns that the rules do not allow."""
 

@@ -70,7 +70,7 @@ class Hall(Protocol):
         """Set the delay, in seconds, with which viewers see the hall."""
 
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
-        """Send commands to tables by name; return how many were sent."""
+        """Send each command to the table whose name is given with the command; return how many were sent."""
 
 
 def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pairing) -> Blueprint:

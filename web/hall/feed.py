@@ -81,7 +81,7 @@ class HallFeed:
         return due
 
     def _choose_state(self, now: float) -> HallState:
-        """Return the newest state, or the state shown before as long as new tables must wait.
+        """Return the newest state; if its new tables must wait, return the state that was shown last instead.
 
         New tables are shown at most once in `NEW_TABLES_STEP_S` seconds, so that several of them appear together.
         """

@@ -42,7 +42,7 @@ REFUSAL_TIMEOUT_S = 0.25
 
 Form = MultiDict[str, str]
 FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str, object]]]
-"""A function that returns the command for a form, and the arguments that are computed from several fields."""
+"""A function that reads a form. It returns the command, and the arguments that are computed from several fields."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:

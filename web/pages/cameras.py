@@ -22,7 +22,7 @@ CAMERAS_PATH = "/cameras"
 """Path of the page, appended to `/settings`."""
 SOURCE: SettingPath = ("camera", "source")
 WITHOUT_PICTURE = ("phone", "phone-stream", "folder:DIR")
-"""Kinds of cameras that have no picture before they are used."""
+"""Kinds of cameras without a live picture on the page, because they give no picture before they are used."""
 MAX_SIDE_PX = 960
 """Longer side of the live picture, in pixels."""
 

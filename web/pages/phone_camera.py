@@ -58,7 +58,7 @@ class PhoneCameraPages:
     def start(self) -> ResponseReturnValue:
         """Make this phone the camera.
 
-        If another phone is the camera, refuse this unless the form has the field `takes_over`.
+        If another phone is the camera, refuse the request unless the form has the field `takes_over`.
         """
         client = current_client(self.pairing)
         assert client is not None  # only paired phones reach this route
@@ -93,8 +93,8 @@ def _read_stream() -> str:
 def _refuse_picture(error: StreamEndedError) -> Response:
     """Return the refusal of a picture whose stream has ended.
 
-    If another phone is the camera now, the refusal names this phone. Otherwise its status (409) makes the page start
-    again.
+    If another phone is the camera now, the refusal contains the name of that phone. Otherwise the status of the refusal
+    (409) makes the page start a new stream.
     """
     if error.device:
         return refuse(texts()("phone_camera.replaced", device=error.device), REPLACED_STATUS)

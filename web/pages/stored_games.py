@@ -200,7 +200,7 @@ def _local_date(line: GameLine) -> date:
 
 
 def _make_page_query(skip: int) -> Mapping[str, str]:
-    """Return the query of the current page, but with the number of games to skip."""
+    """Return the query of the current page, with `skip` as the number of games to skip."""
     return {**request.args.to_dict(), "skip": str(skip)}
 
 

@@ -198,10 +198,10 @@ class Pairing:
             return self._add_client(device)
 
     def make_handover_token(self, phone: str) -> str:
-        """Return a one-time token for the device with the id `phone`, with which it can identify itself over https.
+        """Return a one-time token with which the device with the id `phone` can identify itself over https.
 
-        It is valid for `HANDOVER_S` seconds. Without it, the device would have to be paired again, because the cookie
-        of http is not sent over https.
+        The token is valid for `HANDOVER_S` seconds. Without it, the device would have to be paired again, because the
+        cookie of http is not sent over https.
         """
         with self._lock:
             token, until = self._handovers.get(phone, ("", 0.0))

@@ -199,7 +199,7 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _raise_file_limit() -> int:
-    """Raise the process's limit of open files, and return the number of connections that it allows."""
+    """Raise the process's limit of open files, and return the number of connections that the limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + _SPARE_FILES
     if soft < wanted:
