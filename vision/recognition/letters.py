@@ -39,10 +39,7 @@ _STROKED_TO_BASE: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
 
 
 def letter_shape(tile: str) -> str:
-    """Return the letter shape of a tile, by default the tile itself.
-
-    Letters of several alphabets that look the same have one shape, for example `A` for the Cyrillic and the Greek A.
-    """
+    """Return the shape of a tile: usually the tile itself, but `A` for the Cyrillic and Greek A, which look like it."""
     return _SHAPES.get(tile, tile)
 
 
