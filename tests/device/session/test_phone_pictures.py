@@ -45,7 +45,7 @@ def test_picture_of_a_phone_ends_the_turn(session: TableSession, board: TextTabl
 
 
 def test_end_turn_without_a_picture_is_refused_with_what_to_do(session: TableSession) -> None:
-    with pytest.raises(CommandRefusedError, match="Take a picture of the board") as refusal:
+    with pytest.raises(CommandRefusedError, match="take a picture of the board") as refusal:
         session.submit(EndTurn()).result(5)
     assert refusal.value.key == "take-picture"
 
