@@ -75,12 +75,15 @@ class Emulator:
         return (many - few) // (REPETITIONS[1] - REPETITIONS[0])
 
     def count_start(self) -> int:
-        """Return the instructions from the start of `tilekeeper run` to the first page, with compiled bytecode."""
-        counts = []
+        """Return the instructions from the start of `tilekeeper run` to the first page, with compiled bytecode.
+
+        The program is what a wheel contains: a checkout would compile the catalogues of the texts at each start.
+        """
+        program, counts = self._build_program(), []
         for _ in range(2):  # the first run compiles the bytecode
             with socket.create_server(("127.0.0.1", 0)) as free:
                 port = free.getsockname()[1]
-            counts.append(self._count(["start", str(port)]))
+            counts.append(self._count(["start", str(port)], program))
         return counts[-1]
 
     @property
@@ -88,8 +91,16 @@ class Emulator:
         found = (self.folder / "root" / "usr" / "bin").glob("python3.*")
         return next(path for path in found if re.fullmatch(r"python3\.\d+", path.name))
 
-    def _count(self, work: list[str]) -> int:
-        """Run `work` in the emulator and return the number of instructions."""
+    def _build_program(self) -> Path:
+        """Put what a wheel contains into the folder `program`, and return it. Raises `CalledProcessError`."""
+        program = self.folder / "program"
+        shutil.rmtree(program, ignore_errors=True)
+        build = [sys.executable, "setup.py", "--quiet", "build_py", "--build-lib", str(program)]
+        subprocess.run(build, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return program
+
+    def _count(self, work: list[str], program: Path = REPOSITORY) -> int:
+        """Run `work` of the packages in `program` in the emulator and return the number of instructions."""
         from tests.system.instructions.workloads import render_pictures
 
         pictures, result = self.folder / "pictures", self.folder / "instructions"
@@ -99,7 +110,7 @@ class Emulator:
         plugin = build_plugin(self.folder)
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LD_"))},
-            "PYTHONPATH": os.pathsep.join([str(self.folder / "site"), str(REPOSITORY)]),
+            "PYTHONPATH": os.pathsep.join(map(str, [self.folder / "site", program, REPOSITORY])),
             "PYTHONPYCACHEPREFIX": str(self.folder / "bytecode"),
             "QEMU_LD_PREFIX": str(self.folder / "root"),
             "OPENBLAS_NUM_THREADS": "1",
@@ -107,7 +118,7 @@ class Emulator:
         }
         emulate = [EMULATOR, "-cpu", "cortex-a72", "-plugin", str(plugin), str(self._python)]
         module = ["-m", "tests.system.instructions.workloads", *work, str(pictures)]
-        subprocess.run([*emulate, *module], env=environment, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*emulate, *module], env=environment, cwd=program, check=True, stdout=subprocess.DEVNULL)
         return int(result.read_text(encoding="ascii"))
 
     def _unpack_debian(self) -> None:

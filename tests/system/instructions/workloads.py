@@ -27,7 +27,7 @@ VIDEO_SIZE_PX = (1920, 1080)
 PREVIEW_SIZE_PX = (640, 480)
 FRAMES_PER_S = 5
 """Previews in a second that the monitor of the camera compares."""
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 600.0
 
 
 def render_pictures(folder: Path) -> None:
