@@ -77,7 +77,7 @@ def test_missing_network_camera_is_named_without_its_password(server: str) -> No
 
 def test_network_camera_may_be_switched_on_later(server: str) -> None:
     camera = open_reconnecting_camera(f"http://anna:{SECRET}@{server}/nothing")
-    with pytest.raises(CameraError, match="Is the camera on"):
+    with pytest.raises(CameraError, match="Check that the camera is on"):
         camera.still()
     assert SECRET not in repr(camera)
 

@@ -116,7 +116,7 @@ def fur(seed: int) -> Image:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_picture_of_something_else_is_no_board(locator: BoardLocator, seed: int) -> None:
-    with pytest.raises(BoardNotFoundError, match="whole board in the picture"):
+    with pytest.raises(BoardNotFoundError, match="whole board is in the picture"):
         locator.locate(fur(seed))
 
 

@@ -148,10 +148,10 @@ def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
     phone.locator("#E8").tap()
     phone.get_by_role("dialog").get_by_text("What is on E8?").wait_for(timeout=10_000)
     table.refusal = "There is no such tile left."
-    phone.get_by_label("It is a blank").check()
+    phone.get_by_label("The tile is a blank").check()
     phone.get_by_role("button", name="N", exact=True).tap()
     phone.get_by_text("There is no such tile left.").wait_for(timeout=10_000)
-    assert phone.get_by_label("It is a blank").is_checked()
+    assert phone.get_by_label("The tile is a blank").is_checked()
     table.refusal = ""
     phone.get_by_role("button", name="N", exact=True).tap()
     phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
