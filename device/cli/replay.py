@@ -80,7 +80,7 @@ def replay_photos(
     learns from confirmed turns.
     """
     from device.cameras.folder import FolderCamera
-    from device.session.messages import PASS_OR_EXCHANGE, START_FROM_HERE, CommandRefusedError
+    from device.session.messages import PASS_KEYS, START_FROM_HERE, CommandRefusedError
     from device.session.table_session import TableSession
     from device.storage.store import GameStore
 
@@ -95,7 +95,7 @@ def replay_photos(
         for photo in photos:
             state = session.submit(EndTurn()).result()
             texts = [notice.text for notice in state.notices]
-            if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # no player answers
+            if state.question is not None and state.question.key not in PASS_KEYS:  # no player answers
                 texts.append(state.question.text)
                 if state.question.key == START_FROM_HERE:
                     with suppress(CommandRefusedError):  # a letter may be misread, so that there are too many of it

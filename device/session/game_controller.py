@@ -265,7 +265,7 @@ class GameController:
                 self._record(timed, lambda: self.log.append(timed))
         elif number != question.question.chosen:  # another answer is recorded
             events = self._add_void_withdrawals(self.log.game_before_last_press or self.game, events)
-            self._record(events, lambda: self.log.replace_last_press(events))
+            self.replace_last_press(events)
         return events
 
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:

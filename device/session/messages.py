@@ -61,6 +61,10 @@ LOOK_AGAIN_ANSWER = "answer-look-again"
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
+PASS_OR_MISTAKE = "pass-or-mistake"
+"""Key of the question whether a player passed, where nobody may exchange, or the button was pressed by mistake."""
+PASS_KEYS = (PASS_OR_EXCHANGE, PASS_OR_MISTAKE)
+"""Keys of the questions about a turn without new tiles. It is recorded as a pass until the answer."""
 
 
 class Trouble(StrEnum):
@@ -223,7 +227,7 @@ class OpenQuestion:
     def is_deferrable(self) -> bool:
         """True if the turn counts provisionally until the players answer, and the answers may change its score."""
         is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
-        has_one_score = self.question.key in (PASS_OR_EXCHANGE, WHO_CHALLENGED, WHO_PAYS)
+        has_one_score = self.question.key in (*PASS_KEYS, WHO_CHALLENGED, WHO_PAYS)
         return is_recorded and not self.stops_clock and not has_one_score
 
     @property

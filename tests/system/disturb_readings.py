@@ -30,7 +30,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from device.session.messages import PASS_OR_EXCHANGE, OpenQuestion
+from device.session.messages import PASS_KEYS, OpenQuestion
 from device.session.snapshot import WordList, is_listed
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
@@ -146,9 +146,9 @@ class PressModel:
 
     @property
     def has_open_question(self) -> bool:
-        """True if a question is open, now or deferred. The question "pass or exchange" does not count."""
+        """True if a question is open, now or deferred. Questions about a pass do not count."""
         asked = self.open_question
-        return bool(find_open_questions(self.game)) or (asked is not None and asked.question.key != PASS_OR_EXCHANGE)
+        return bool(find_open_questions(self.game)) or (asked is not None and asked.question.key not in PASS_KEYS)
 
     def find_true_answer(self, truth: Game) -> int | None:
         """Return the answer of the open question that makes the game right; None if none does."""
@@ -218,7 +218,7 @@ def follow_scenario(scenario: Scenario, words: WordList | None, answers_truth: b
             outcome = max(outcome, classify_press(session, press.truth), key=_ORDER.index)
             record = turn_text(session.game, session.game.turns[-1]) if session.game.turns else ""
             asked = session.open_question
-            is_pass_question = asked is not None and asked.question.key == PASS_OR_EXCHANGE
+            is_pass_question = asked is not None and asked.question.key in PASS_KEYS
             is_flagged = not outcome.is_right and has_unlisted_word(session.game, press.truth, words)
         has_spoken |= _finish_press(session, press, answers_truth)
     rights, opens = [], []
@@ -493,7 +493,7 @@ def _read_clear_game(recorded: RecordedGame, words: WordList | None, is_lifelike
 
 def find_topic(asked: OpenQuestion) -> Topic:
     """Return what a question is about, by what its answers record."""
-    if asked.question.key == PASS_OR_EXCHANGE:
+    if asked.question.key in PASS_KEYS:
         return Topic.PASS
     events = [event for answer in asked.answers for event in answer]
     if any(isinstance(event, BlankNamed) for event in events):

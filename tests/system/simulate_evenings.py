@@ -42,7 +42,7 @@ from device.session.commands.corrections import CorrectSquare, NameBlank, Reveal
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ExchangeTiles
-from device.session.messages import PASS_OR_EXCHANGE, WHO_CHALLENGED
+from device.session.messages import PASS_KEYS, WHO_CHALLENGED
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
@@ -68,7 +68,7 @@ REST_S = 3.6
 PATIENCE_S = 60.0
 LATE = "not-read-in-time"
 """Key of the question if a turn takes too long."""
-EXPECTED_QUESTIONS = ("asked-blank-unnamed", PASS_OR_EXCHANGE, WHO_CHALLENGED)
+EXPECTED_QUESTIONS = ("asked-blank-unnamed", *PASS_KEYS, WHO_CHALLENGED)
 """Keys of the questions that no reading of the board answers."""
 
 

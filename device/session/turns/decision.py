@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from device.catalogue import get_text
 from device.session.messages import (
+    PASS_KEYS,
     PASS_OR_EXCHANGE,
+    PASS_OR_MISTAKE,
     TILE_LOST,
     Notice,
     OpenQuestion,
@@ -85,7 +87,7 @@ class Decision:
             return not self.warning
         if question.finding is not None:
             return not question.finding.needs_picture
-        return question.question.key == PASS_OR_EXCHANGE
+        return question.question.key in PASS_KEYS
 
 
 def decide(game: Game, explained: Inference, reading: BoardReading, context: TurnContext = TurnContext()) -> Decision:
@@ -187,7 +189,7 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
         return own.first_is_default
     if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
         return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
-    return own.question.key == PASS_OR_EXCHANGE or finding.reason in RECORD_REASONS
+    return own.question.key in PASS_KEYS or finding.reason in RECORD_REASONS
 
 
 def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | None:
@@ -290,7 +292,11 @@ def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
-    """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides."""
+    """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides.
+
+    Where nobody may exchange, the players are asked about a pass, too: if the button was pressed twice by mistake, the
+    next play would count for the wrong player.
+    """
     name, passed = game.players[game.to_move], (Passed(game.to_move),)
     if hidden := _find_hidden_squares(game, reading):
         squares = ", ".join(map(square_name, hidden))
@@ -299,7 +305,10 @@ def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
         return Decision((), OpenQuestion(asked, ((), passed), first_is_default=False))
     most = find_max_exchange(game)
     if not most:
-        return Decision(passed)
+        question = make_question(
+            PASS_OR_MISTAKE, name, answers=(get_text("answer-pass", name), get_text("answer-mistake"))
+        )
+        return Decision(passed, OpenQuestion(question, (passed, ())))
     counts = range(1, most + 1)
     texts = (get_text("answer-pass", name), *(get_text("answer-exchange", name, str(count)) for count in counts))
     exchanges = tuple((Exchanged(game.to_move, count),) for count in counts)

@@ -23,7 +23,7 @@ from device.session.commands.games import (
 )
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.messages import PASS_OR_EXCHANGE
+from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
@@ -109,10 +109,22 @@ def test_panel_says_exchanged_without_a_number(playing: TableSession) -> None:
     assert playing.submit(ConfirmExchange()).result(5).turns[-1].kind == "exchange"
 
 
-def test_nothing_is_asked_where_nobody_may_exchange(session: TableSession, table: TextTable) -> None:
+def test_pass_is_asked_about_where_nobody_may_exchange(session: TableSession, table: TextTable) -> None:
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99)))).result(5)
     state = play(session, table)
-    assert state.question is None and state.turns[-1].kind == "pass"
+    assert state.question is not None and state.question.key == PASS_OR_MISTAKE
+    assert [turn.kind for turn in state.turns] == ["pass"]
+    assert [turn.kind for turn in session.submit(AnswerQuestion(0)).result(5).turns] == ["pass"]
+
+
+def test_second_press_by_mistake_records_nothing_where_nobody_may_exchange(
+    session: TableSession, table: TextTable
+) -> None:
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99)))).result(5)
+    play(session, table, HORN)
+    play(session, table, HORN)
+    state = session.submit(AnswerQuestion(1)).result(5)
+    assert [turn.word for turn in state.turns] == ["HORN"] and state.turn_of == 1
 
 
 def test_hand_over_the_board_is_no_pass(playing: TableSession, table: TextTable) -> None:
