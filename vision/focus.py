@@ -25,9 +25,10 @@ MIN_EDGE_CONTRAST: Final = 60.0
 
 
 def is_blurred(image: Image, corners: Floats) -> bool:
-    """Return True if the edges of the board, whose `corners` are `(4, 2)` in pixels, are too wide to read letters.
+    """Return True if the picture of the board is too blurred to read letters.
 
-    `image` is `(H, W, 3) uint8 BGR`. A board without edges is not blurred.
+    `image` is `(H, W, 3) uint8 BGR`, and `corners` are those of the board, `(4, 2)` in pixels. The measure is the width
+    of edges between light and dark. If no edge is found, return False.
     """
     side = square_side(corners)
     grey = cv2.cvtColor(rectify(image, homography(corners), max(1, round(side))), cv2.COLOR_BGR2GRAY)

@@ -30,7 +30,8 @@ START_WAIT_S = 120.0
 """Longest wait, in seconds, for the director to start the clocks; after it, a new game begins anyway."""
 WAITING_COUNT = 2
 MAX_SKIPPED_EVENTS = 25
-"""Maximum number of events that a table skips in its first game, so that the game begins in the middle."""
+"""Maximum number of events by which a table's first game is advanced at the start: each table is then at another
+point of its game."""
 MAX_WAIT_S = 1.0
 START_TIMEOUT_S = 5.0
 

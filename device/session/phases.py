@@ -126,8 +126,8 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 def find_refusal_key(phase: Phase, command: Command) -> str:
     """Return the key of the message that says why `command` is not allowed in a phase.
 
-    In the lobby and while the board is read, the reason is always the phase. In other phases, the command's own reason
-    comes first; only for a challenge, the reason of the phase does.
+    In the lobby and while the board is read, the reason is always the phase. In other phases it is the command's own
+    reason, or that of the phase if the command has none. For a challenge, the reason of the phase comes first.
     """
     by_phase, by_command = _REFUSAL_KEY_BY_PHASE.get(phase, ""), _REFUSAL_KEY_BY_COMMAND.get(command, "")
     if phase in (LOBBY, LOOKING):

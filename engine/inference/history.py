@@ -289,7 +289,7 @@ class ReadingHistory:
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
         """Return the history of `squares` after one more reading.
 
-        `old` is the recorded board. On its empty squares, the history starts with this reading.
+        `old` is the recorded board. On squares that are empty in it, earlier readings are dropped.
         """
         sums: dict[Square, Mapping[str, float]] = {}
         for square in squares:

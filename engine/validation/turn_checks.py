@@ -77,10 +77,11 @@ def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event
 
 
 def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
-    """Yield pairs of plays by two players that together may be the proposed play, the longest first play first.
+    """Yield pairs of plays by two players that together may be the proposed play.
 
-    The first play has consecutive tiles of the proposed play, and both plays have only listed words. If words are
-    looked up only after a challenge, yield nothing, because the question would say which words are listed.
+    The first play has consecutive tiles of the proposed play, and both plays have only listed words. Pairs with a
+    longer first play come first. If words are looked up only after a challenge, yield nothing, because a question to
+    the players would show which words are listed.
     """
     game, words, event = proposal.game, proposal.words, proposal.single_play
     if event is None or len(proposal.events) > 1 or event.play.rearranged or words is None:

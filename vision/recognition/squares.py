@@ -37,8 +37,8 @@ GIVEN_CONTEXT: Final = "given_context"
 OWN_CONTEXT_SHARE: Final = "own_context_share"
 """Names of two inputs of the network, `GIVEN_CONTEXT` `(1, features, 1, 1)` and `OWN_CONTEXT_SHARE` `(1,)`.
 
-The context is the average of features over the board. The network uses `share * own + given`: the share and the given
-context are these inputs, and `own` is the context of the picture itself (`vision.training.context_input`).
+The context is the average of features over the board. The network uses `OWN_CONTEXT_SHARE * own + GIVEN_CONTEXT`, where
+`own` is the context of the picture itself (`vision.training.context_input`).
 """
 CONTEXT_FEATURES: Final = "context_features"
 """Key of the network's metadata for the number of features whose averages over the board are inputs and outputs."""

@@ -179,7 +179,7 @@ class TilePoses:
 def _compute_crop_transforms(first: NDArray[np.intp], poses: Floats) -> Floats:
     """Return affine matrices `(n, 2, 3)` from crop pixels to view pixels, for tiles with the poses `poses` `(n, 3)`.
 
-    `first` `(n, 2)` are the view coordinates (row, column) of the top left pixel of each crop without shift.
+    `first` `(n, 2)` is where the top left pixel (row, column) of each crop would be in the view if its pose were 0.
     """
     half = (CROP_SIDE_PX - 1) / 2
     cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])

@@ -224,8 +224,8 @@ class HallReceiver(BrokerTask):
     def _note_device(self, table: str, store: str) -> None:
         """Report two devices that use the name of one table.
 
-        Each device that connects ends the connection of the other, so the stores in their messages alternate. If one
-        device only replaces another, the store changes once, or once more when the first device returns.
+        The broker ends the connection of one device when the other connects, so the ids of their stores alternate in
+        the messages. A replaced device is not reported: the id then changes only once, or twice if the device returns.
         """
         seen = self._devices.get(table, ())
         if not store or store in seen[-1:]:

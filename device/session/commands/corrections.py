@@ -202,10 +202,10 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
 
 
 def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> tuple[TurnCorrected, ...]:
-    """Return the events that make the challenges by player `before` among `lines` challenges by player `after`.
+    """Return events that change the challenger of the turns `lines` from player `before` to player `after`.
 
-    Needed when a play is corrected to be that of its challenger: a player does not challenge an own play, so the two
-    players were confused.
+    This is needed if a correction gives a play to the player who challenged it: nobody challenges an own play, so the
+    two players were confused.
     """
     challenges = ((line.number, game.ledger[line.ledger_index].event) for line in lines)
     return tuple(
