@@ -1,8 +1,8 @@
 """Train all networks (python -m vision.training).
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
-thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
-the same weights, even if only some networks are trained. Takes about 90 minutes on two cores with AVX-512; needs
+thread each, and writes the ONNX files to `vision/models`. A network that is trained alone gets two threads. The same
+command gives the same files on the same machine. Takes less than two hours on two cores with AVX-512; needs
 `pip install .[train]` and the font packages listed in `fonts.json`.
 
 An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the
@@ -44,6 +44,8 @@ HELD_OUT_SCENES = 450
 """Maximum number of scenes kept for calibration and evaluation; at most a fifth of all scenes. Their tiles have font
 families that are not used for training."""
 
+CORES = 2
+"""Number of processor cores that are used. It is not measured, because the weights depend on the number of threads."""
 NETWORKS = ("finder", "lattice", "squares", "letters")
 
 
@@ -109,13 +111,13 @@ def render_training_data(
 
 
 def run_in_processes(groups: Sequence[Sequence[Callable[[], None]]]) -> None:
-    """Run each group of trainings in its own process, one training after the other, with one thread per process.
+    """Run each group of trainings in its own process, one training after the other. The processes share two cores.
 
     Raises SystemExit if a training fails.
     """
 
     def run_group(group: Sequence[Callable[[], None]]) -> None:
-        torch.set_num_threads(1)
+        torch.set_num_threads(CORES // len(groups))
         for train in group:
             train()
 

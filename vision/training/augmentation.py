@@ -53,10 +53,13 @@ _LARGE_ERROR_SHARE: Final = 0.15
 """Share of crops with a large shift."""
 _VARIED_SHAPE_SHARE: Final = 0.3
 """Share of crops that are stretched and sheared, to vary the shapes of letters."""
-_BENT_SHARE: Final = 0.3
+_BENT_SHARE: Final = 0.2
 """Share of crops that are deformed smoothly, to vary the shapes of letters."""
-_STROKE_CHANGE_SHARE: Final = 0.2
+_STROKE_CHANGE_SHARE: Final = 0.12
 """Share of crops with thicker dark or light strokes."""
+_RELIT_SHARE: Final = 0.5
+"""Share of crops with light gradients, shadow edges, reflections, covered corners and noise. The rendered scenes have
+all of these, too; with more, a third of the crops would be unreadable."""
 _MAX_HOLES_COUNTED: Final = 4
 """Limit for the number of gaps of a board, which increases its sampling weight. A gap is an empty square with at least
 three adjacent tiles; these are the hardest to classify."""
@@ -219,15 +222,15 @@ def change_strokes(rng: Rng, cut: Image) -> Image:
 
 
 def blur_crop(rng: Rng, cut: Image) -> Image:
-    """Reduce the resolution of a crop `(side, side) uint8`, or blur it, with a probability of 0.43 in all."""
+    """Reduce the resolution of a crop `(side, side) uint8`, or blur it, with a probability of 0.2 in all."""
     u = rng.random()
-    if u < 0.15:
+    if u < 0.07:
         small = int(rng.integers(15, 30))
         low = cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA)
         return np.asarray(cv2.resize(low, (cut.shape[1], cut.shape[0])), np.uint8)
-    if u < 0.33:
+    if u < 0.15:
         return np.asarray(cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3))), np.uint8)
-    if u < 0.43:
+    if u < 0.2:
         kernel = _make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi)))
         return np.asarray(cv2.filter2D(cut, -1, kernel), np.uint8)
     return cut
@@ -243,16 +246,26 @@ def _make_motion_kernel(length: float, angle: float) -> Floats:
 
 
 def augment_crops(rng: Rng, cut: Image) -> Image:
-    """Augment crops `(n, side, side) uint8` with contrast, light gradients, shadow edges, reflections and noise.
-
-    A tenth of the crops is inverted.
-    """
-    n, side = len(cut), cut.shape[1]
+    """Augment crops `(n, side, side) uint8`: change the contrast of all, relight half, and invert a tenth."""
+    n = len(cut)
     x = cut.astype(np.float32) / 255
     np.power(x, np.exp(rng.normal(0, 0.3, (n, 1, 1))).astype(np.float32), out=x)
+    relit = np.flatnonzero(rng.random(n) < _RELIT_SHARE)
+    x[relit] = relight_crops(rng, np.asarray(x[relit], np.float32))
+    negative = rng.random(n) < 0.1
+    x[negative] = 1 - x[negative]
+    return np.clip(x * 255, 0, 255).astype(np.uint8)
+
+
+def relight_crops(rng: Rng, x: Floats) -> Floats:
+    """Add light gradients, shadow edges, covered corners, reflections and noise to crops `(n, side, side)`, 0 to 1.
+
+    Values of the result may be outside 0 to 1.
+    """
+    n, side = len(x), x.shape[1]
     across, down = np.meshgrid(np.linspace(-1, 1, side), np.linspace(-1, 1, side))
     slopes = rng.normal(0, 0.12, (2, n, 1, 1))
-    x *= (1 + slopes[0] * across + slopes[1] * down).astype(np.float32)
+    x = x * (1 + slopes[0] * across + slopes[1] * down).astype(np.float32)
     for i in np.flatnonzero(rng.random(n) < 0.12):
         angle = rng.uniform(0, 2 * np.pi)
         edge = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.7, 0.7)) / rng.uniform(0.03, 0.5)
@@ -265,11 +278,8 @@ def augment_crops(rng: Rng, cut: Image) -> Image:
         angle = rng.uniform(0, 2 * np.pi)
         far = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.6, 0.6)) / rng.uniform(0.08, 0.5)
         x[i] += (rng.uniform(0.1, 0.8) * np.exp(-(far**2))).astype(np.float32)
-    negative = rng.random(n) < 0.1
-    x[negative] = 1 - x[negative]
     grain = x.std(axis=(1, 2), keepdims=True) * rng.random((n, 1, 1)) ** 3 * 0.5
-    x += rng.standard_normal(x.shape, np.float32) * grain.astype(np.float32)
-    return np.clip(x * 255, 0, 255).astype(np.uint8)
+    return np.asarray(x + rng.standard_normal(x.shape, np.float32) * grain.astype(np.float32), np.float32)
 
 
 class SquareSampler:

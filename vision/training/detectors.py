@@ -108,7 +108,6 @@ def train(
     An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(task.seed)
-    torch.set_num_threads(1)  # a second thread makes the batches
 
     def draw(step: int) -> Batch:
         return draw_batch(scenes, task.make_sample, np.random.default_rng((task.seed, 5, step)))

@@ -42,7 +42,6 @@ def train(
     An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # a second thread makes the batches
     looks = LetterSampler(views)
     net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
 

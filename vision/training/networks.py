@@ -83,12 +83,13 @@ def build_letter_net(classes: int) -> HeadedNet:
         *conv_block(1, 32, 2, 5),
         *conv_block(32, 64, 2),
         *conv_block(64, 96),
-        *conv_block(96, 128, 2),
-        *conv_block(128, 128),
-        *conv_block(128, 72, 1, 1),
+        *conv_block(96, 160, 2),
+        *conv_block(160, 160),
+        *conv_block(160, 160),
+        *conv_block(160, 80, 1, 1),
         nn.Flatten(),
     ]
-    flat = 72 * 5 * 5
+    flat = 80 * 5 * 5
     letters = [
         nn.Dropout(0.3),
         nn.Linear(flat, FEATURE_COUNT),

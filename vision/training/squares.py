@@ -39,7 +39,6 @@ def train(
     An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # a second thread makes the batches
     looks = SquareSampler(views)
     net = build_square_net().to(memory_format=torch.channels_last)
 

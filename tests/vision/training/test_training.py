@@ -237,7 +237,7 @@ def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(
         {w.name: numpy_helper.to_array(w) for w in onnx.load(path).graph.initializer} for path in eight_bits
     )
     whole = [w for w in after.values() if w.dtype == np.int8 and w.ndim >= 2]
-    assert len(whole) == 9  # six convolutions and the first layer of each head
+    assert len(whole) == 10  # seven convolutions and the first layer of each head
     assert all(np.abs(w.astype(int)).max() <= 64 for w in whole)
     last = {name: w for name, w in after.items() if w.dtype == np.float32 and w.ndim == 2}
     assert sorted(w.shape[0] for w in last.values()) == [3, 4, 7]  # places, quarter turns and classes
