@@ -296,7 +296,7 @@ def test_black_picture_is_said() -> None:
     pi = StandIn()
     camera = opened(pi)
     pi.brightness = 0.0
-    with pytest.raises(BlackPictureError, match="covered"):
+    with pytest.raises(BlackPictureError, match="black"):
         camera.still()
     pi.brightness = 1.0
     camera.still()
