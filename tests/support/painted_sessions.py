@@ -1,4 +1,4 @@
-"""Fixtures of a session in fast time over a painted table, for test modules that import them."""
+"""Fixtures of a session in fast time over a painted table, for test modules that import one or both of them."""
 
 from __future__ import annotations
 

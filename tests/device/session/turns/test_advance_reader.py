@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,19 +17,14 @@ from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
 from tests.support.fast_time import FastEvent, fast_clock
-from tests.support.sessions import PATIENCE_S, open_fast_session, until
+from tests.support.painted_sessions import session as session
+from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, RuledTable
 
 
 @pytest.fixture
 def table() -> RuledTable:
     return RuledTable(fast_clock)
-
-
-@pytest.fixture
-def session(table: RuledTable, tmp_path: Path) -> Iterator[TableSession]:
-    with open_fast_session(table, tmp_path / "games.db") as session:
-        yield session
 
 
 def rest(session: TableSession, table: RuledTable, *words: tuple[str, int, int, bool]) -> int:
