@@ -62,7 +62,7 @@ LOOK_AGAIN_ANSWER = "answer-look-again"
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
 PASS_OR_MISTAKE = "pass-or-mistake"
-"""Key of the question whether a player passed, where nobody may exchange, or the button was pressed by mistake."""
+"""Key of the question \"passed, or pressed by mistake?\", which is asked if the player may not exchange tiles."""
 PASS_KEYS = (PASS_OR_EXCHANGE, PASS_OR_MISTAKE)
 """Keys of the questions about a turn without new tiles. It is recorded as a pass until the answer."""
 

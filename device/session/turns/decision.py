@@ -294,8 +294,8 @@ def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
     """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides.
 
-    Where nobody may exchange, the players are asked about a pass, too: if the button was pressed twice by mistake, the
-    next play would count for the wrong player.
+    The players are asked about a pass even if no exchange is allowed: after a second press by mistake, the next play
+    would count for the wrong player.
     """
     name, passed = game.players[game.to_move], (Passed(game.to_move),)
     if hidden := _find_hidden_squares(game, reading):
