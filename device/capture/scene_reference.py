@@ -38,7 +38,8 @@ class SceneConfig:
     margin_squares: float = 0.5
     """Margin around the grid that is also compared, in squares; it shows hands, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
-    """Side of the boxes for small differences, such as those between letters, in squares; at least 3 px."""
+    """Side, in squares, of the small boxes in which two previews are compared, to find a changed letter. The side is at
+    least 3 px."""
     noise_factor: float = 1.5
     """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
     min_difference: float = 4.0

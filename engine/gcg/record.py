@@ -124,10 +124,9 @@ class Entry:
 
     @property
     def is_penalty(self) -> bool:
-        """True for unplayed letters for which a player loses points, such as `XY (XY) -12`.
+        """True if the player loses points for unplayed letters: `XY (XY) -12`. False for points gained: `(XY) +12`.
 
-        The line of a player who gains points has no rack: `(XY) +12`. Therefore unplayed letters of 0 points (a blank)
-        are a penalty if the line begins with a rack.
+        A score of 0 (the only unplayed tile is a blank) has no sign. It is a penalty if the line begins with a rack.
         """
         return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 

@@ -48,10 +48,10 @@ class Explanation:
     `game` is the game after `events`. If nothing happened, `events` is empty. `likelihood` (0..1) is relative to the
     other explanations of the same reading; the sum of the likelihoods is at most 1.
 
-    Old tiles are those that were recorded before the reading. The events do not explain these squares, or only with
-    doubts:
+    Old tiles are those that were recorded before the reading. The following squares do not agree with the events, or
+    are in doubt:
 
-    - `leftover_squares`: squares of tiles that belong to no play. `status` has the defects of these tiles as one play.
+    - `leftover_squares`: squares with tiles that belong to no play. `status` says why they are not a legal play.
     - `missing_squares`: squares of old tiles that are not visible.
     - `misread_squares`: squares of old tiles that are clearly read as another tile.
     - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids to remove, exchange or move old
