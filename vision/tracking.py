@@ -51,7 +51,7 @@ class BoardTracker:
     image_shape: tuple[int, ...] = ()
     """Shape of the images for which `corners` are valid."""
     is_unreliable: bool = False
-    """True after an implausible reading. The board is then searched in the whole next picture."""
+    """True after an implausible reading: the whole next picture is searched, unless a user placed the corners."""
     is_mirrored: bool = False
     """True if the camera delivers mirrored pictures, according to the last reading."""
     memory: BoardMemory | None = None
@@ -110,7 +110,7 @@ class BoardTracker:
         return replace(self, corners=corners, is_unreliable=False, memory=memory)
 
     def mark_unreliable(self) -> BoardTracker:
-        """Return a tracker that searches the whole next picture; corners that a user placed are still used."""
+        """Return a tracker that searches the whole next picture, unless a user placed the corners."""
         return replace(self, is_unreliable=True)
 
     def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> BoardTracker:
@@ -140,10 +140,10 @@ class BoardTracker:
         return self if image_shape == self.image_shape else replace(self.reset(), image_shape=image_shape)
 
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:
-        """Search the board in the whole picture.
+        """Search the whole picture for the board.
 
         If a user placed `corners`, they are returned, unless the search finds a board in another place with high
-        confidence. If no user placed them, a failed search raises `BoardNotFoundError`.
+        confidence. Otherwise, the result of the search is returned; a failed search raises `BoardNotFoundError`.
         """
         try:
             found = locator.locate(image)

@@ -7,7 +7,7 @@ kinds of square explain. The share is low for a grid that is off by a square or 
 A clear grid whose colours do not agree with the layout may be a board with many tiles, or a chess board, a puzzle or a
 floor. The classification of the squares then decides (`measure_board_confidence`). Measured confidences:
 
-- 0.70 or more for 11 boards, those of 150 rendered boards whose colours do not agree with the layout,
+- 0.70 or more for rendered boards whose colours do not agree with the layout (11 of 150),
 - at most 0.50 for 65 rendered grids of other kinds (`vision.rendering.other_grids`),
 - at most 0.23 for pictures of chess, go, sudoku and crosswords among the photographs.
 """
@@ -179,8 +179,8 @@ def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
 def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> tuple[Floats, Floats]:
     """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model, and return its errors (`_compute_squared_errors`).
 
-    Alternates between assigning each square to uncovered or tile, and a regression of the colours. `tile` is the index
-    of a square that probably has a tile.
+    Alternates between two steps: classify each square as uncovered or tile, and fit the colours by regression.
+    `tile` is the index of a square that probably has a tile.
     """
     # Initialise each kind with the most common colour among its squares that differs from the tile colour.
     free = 1 - 0.9 * near[tile]
@@ -232,7 +232,7 @@ error counts as covered."""
 _EM_ROUNDS: Final = 4
 """Number of iterations in which the colours of a grid are fitted."""
 _INNER_SHARE: Final = 0.6
-"""Share of the width and height of a square whose colour is measured."""
+"""Side of the central part of a square in which its colour is measured, as a share of the square's side."""
 _MIN_WHITE_LEVEL: Final = 30.0
 """Minimum brightness (0..255) that is scaled to white; if a picture's brightest parts are darker, they stay grey."""
 _CHANCE_RESIDUAL: Final = 4.0

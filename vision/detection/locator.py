@@ -55,7 +55,8 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Minimum surplus of a halved picture over the required resolution, as a binary logarithm: 0.1 is 7 %."""
+"""Margin for halving a picture, as a binary logarithm: the halved picture must exceed the required resolution by at
+least 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "make sure that the whole board is in the picture")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "the squares of the board are hard to see. Check light and focus"
@@ -127,7 +128,7 @@ class LocatorConfig:
     min_grid_confidence: float = 0.84
     """Minimum mean grid probability of a region of cells that is reported as an unclear or partial board."""
     min_corner_confidence: float = 0.43
-    """Probability of the most probable corner in a picture, below which no unclear or partial board is reported."""
+    """Minimum probability of the most probable corner in a picture for reporting an unclear or partial board."""
     min_quad_iou: float = 0.78
     """Minimum intersection over union of a region of cells and the quad fitted to the region; below it, the region is
     not reported as an unclear or partial board."""

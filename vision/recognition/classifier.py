@@ -154,7 +154,7 @@ class SquarePredictions:
     cells: Sequence[Cell]
     """Squares (row, column) that may have a tile, in order of falling tile probability."""
     kinds: SquareKinds | None
-    """Data of the square network for the next picture; None after a rotation, because the data is not rotated."""
+    """Predictions in the form that is kept for the next picture; None in a copy made by `rotate`."""
 
     def rotate(self, quarter_turns: int) -> SquarePredictions:
         """Return the views and predictions rotated anticlockwise by `quarter_turns` quarter turns."""
@@ -182,7 +182,7 @@ class ClassifiedBoard:
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden from the square network alone."""
     kinds: SquareKinds | None
-    """Data of the square network for the next picture; None if the board was rotated or mirrored."""
+    """Predictions of the square network, kept for the next picture; None if the board was rotated or mirrored."""
     clear_tiles: TileTable
     """Predictions of the letter network for the tiles with a clear letter."""
     unclear_empty: TileTable

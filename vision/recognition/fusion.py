@@ -1,12 +1,12 @@
 """Combine the predictions of the square and letter networks into class probabilities for each square.
 
-The square network uses colours and surroundings; the letter network uses print and shape. A square without print is
-either empty or has a blank, and both networks are unreliable for these squares. Two more measurements on the same board
-help:
+The square network uses colours and surroundings; the letter network uses the letter and the shape of a tile. A square
+without a letter is either empty or has a blank, and both networks are unreliable for these squares. Two more
+measurements on the same board help:
 
 Colour: colours differ between editions and with the lighting, but on one board all empty squares of one kind have the
-same colour, and so do all tiles. A square without print is compared with the empty squares and with the tiles. Nearby
-squares have a larger weight, because the lighting changes smoothly.
+same colour, and so do all tiles. A square without a letter is compared with the empty squares and with the tiles.
+Nearby squares have a larger weight, because the lighting changes smoothly.
 
 Edges: a blank may have exactly the colour of the board, but a tile covers the lines, ridges or gaps between squares.
 The look of an edge depends on the board, on the lighting of each side of a square, and on tiles nearby. So each side of
@@ -242,7 +242,7 @@ _MAX_HIDDEN_PROBABILITY: Final = 0.2
 """Maximum probability that a square is hidden; a square above it is neither examined for a blank nor used as a
 reference."""
 _MIN_BLANK_PROBABILITY: Final = 0.003
-"""Minimum probability of a blank on a square without print; a square below it is not examined for a blank."""
+"""Minimum probability of a blank on a square without a letter; a square below it is not examined for a blank."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
@@ -262,7 +262,7 @@ Blanks are rarer on real boards than in training scenes. Counted by number of ad
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlankEvidence:
-    """Evidence for a blank on each of the n squares without print, as parallel arrays."""
+    """Evidence for a blank on each of the n squares without a letter, as parallel arrays."""
 
     squares: NDArray[np.intp]
     """`(n,)`: indices (0..224) of the squares."""
@@ -296,7 +296,7 @@ def fuse_predictions(
 def collect_blank_evidence(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> BlankEvidence:
-    """Measure the evidence for blanks on squares without print; the arguments are those of `fuse_predictions`."""
+    """Measure the evidence for blanks on squares without a letter; the arguments are those of `fuse_predictions`."""
     kinds_p, indices = _flatten_kinds(kinds, cells)
     return _measure_blank_evidence(kinds_p, indices, letters, _multiply_odds(kinds_p, indices, letters), board)
 

@@ -50,7 +50,7 @@ def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, squ
     """Move the probabilities of contents that are uncertain under glare to the class hidden, in place.
 
     `chances` `(225, classes + 1)` are the class probabilities, the last for hidden. `plain` are the indices of squares
-    without print. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.
+    without a letter. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.
 
     - A blank under glare may be any tile.
     - A letter that is partly visible may be a different letter: an O without its right side looks like a C.

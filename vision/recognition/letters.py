@@ -60,7 +60,8 @@ FEATURE_COUNT: Final = 128
 _MIN_CLEAR_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. For less clear tiles, predictions are averaged over shifted crops."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Tile probability of a square. Below it, an unclear prediction of no tile is not averaged: the square is empty."""
+"""Maximum tile probability, from the square network, of a square that counts as empty if the letter network also sees no
+tile. Letter predictions for such a square are not averaged over shifted crops, even if they are unclear."""
 _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
 five predictions has fewer errors than one prediction."""
@@ -86,7 +87,7 @@ _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 _TURNED_TILE_RATE: Final = 0.001
 """Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
 _MIN_CONTRAST: Final = 6.0
-"""Grey levels added to the contrast of a crop before the division by it, so that the grain of a blank is not
+"""Grey levels added to the contrast of a crop. The crop is divided by the sum, so that the grain of a blank is not
 amplified."""
 
 

@@ -34,12 +34,13 @@ changes by more."""
 _MAX_GAIN: Final = 2.0
 """Maximum change of the light, as a factor, on a square that counts as unchanged."""
 _MIN_CONTRAST: Final = 6.0
-"""Grey levels added to a square's contrast; squares without print have little contrast besides noise."""
+"""Grey levels added to a square's contrast before `_MAX_CHANGE` is applied, so that noise on a square of one colour
+does not count as a change."""
 _WITNESS_CONTRAST: Final = 10.0
-"""Minimum contrast, in grey levels, of a witness: a square whose print shows whether the board has moved."""
+"""Minimum contrast, in grey levels, of a square that is used to find out whether the board has moved."""
 _MIN_WITNESSES, _MIN_UNCHANGED_SHARE = 3, 0.7
-"""Limits for each quarter of a board that counts as unmoved. `_MIN_WITNESSES`: minimum number of squares with print.
-`_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
+"""Limits for each quarter of a board that counts as unmoved. `_MIN_WITNESSES`: minimum number of squares with at least
+`_WITNESS_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
 """Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
@@ -101,7 +102,7 @@ class BoardMemory:
     kinds: SquareKinds | None
     """Predictions of the square network; None if the whole board must be classified again."""
     tiles: frozenset[str]
-    """The tile set in which the tiles were read."""
+    """Letters of the tile set with which the tiles were read."""
     recall_count: int = 0
     """Number of pictures since all tiles were read; see `MAX_RECALLS`."""
 
@@ -194,9 +195,9 @@ def _average_squares(values: NDArray[np.float32]) -> Floats:
 
 
 def _is_in_place(is_unchanged: NDArray[np.bool_], is_witness: NDArray[np.bool_]) -> bool:
-    """Return True if the board has not moved: in each quarter of it, most squares with print are unchanged.
+    """Return True if the board has not moved: in each of its quarters, most squares with high contrast are unchanged.
 
-    `is_witness` `(15, 15)` marks the squares with print; other squares look the same after a movement.
+    `is_witness` `(15, 15)` marks the squares with high contrast; other squares look the same after a movement.
     """
     near, far = slice(0, BOARD_SIZE // 2), slice(BOARD_SIZE // 2, BOARD_SIZE)
     for rows in (near, far):

@@ -13,8 +13,8 @@ from vision.geometry import Floats, Image
 from vision.recognition.views import VIEW_PX_PER_SQUARE, split_squares
 
 _RING_PX: Final = 2, 4
-"""Limits of the ring of sampled pixels: distances from the edge of the square. The lines are nearer to the edge, and
-the print is further inside."""
+"""Minimum and maximum distance of sampled pixels from the edge of a square. The lines of the board are nearer to the
+edge, and the text of a premium square is further inside."""
 _MIN_SQUARES: Final = 2
 """Minimum number of empty squares of a kind to measure its colour; a hand or a reflection may cover one of them."""
 _WHITE_PERCENTILE: Final = 97

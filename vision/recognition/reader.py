@@ -106,7 +106,7 @@ class PhotoReading:
     is_mirrored: bool = False
     """True if the picture is mirrored; the board was read in the flipped picture."""
     memory: BoardMemory | None = None
-    """Memory for `BoardTracker.confirm`; None if the board was not read, or in a mirrored picture."""
+    """Memory for `BoardTracker.confirm`; None if the board was not read or the picture is mirrored."""
 
 
 class PhotoReader(Protocol):
@@ -265,7 +265,7 @@ class BoardReader:
         is_upright: bool,
         recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
-        """Classify the squares of the board at `location`, in the flipped picture if it is mirrored."""
+        """Classify the squares of the board at `location`; a mirrored picture is flipped first."""
         quad = location.corners
         if location.is_mirrored:
             quad = flip_points(reverse_quad(quad), image.shape[1])

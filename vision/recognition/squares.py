@@ -41,7 +41,7 @@ The context is the average of features over the board. The network uses `OWN_CON
 `own` is the context of the picture itself (`vision.training.context_input`).
 """
 CONTEXT_FEATURES: Final = "context_features"
-"""Key of the network's metadata for the number of features whose averages over the board are inputs and outputs."""
+"""Key of the network's metadata for the number of features in the context, the averages over the whole board."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
 """Minimum probability of a square's best class. A square below it is unclear: predictions for four rotations of the
 square and its surroundings are averaged."""
@@ -60,7 +60,7 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquareKinds:
-    """Predictions of the square network for a board, and its data for classifying a part of the next picture."""
+    """Predictions of the square network for a board, with the data needed to reuse them for the next picture."""
 
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square."""

@@ -101,7 +101,7 @@ def random_tile_style(
 ) -> TileStyle:
     """Return a random tile style, sometimes with colours similar to those of `board`, as on real boards.
 
-    Letters written on blanks have one of `pencil_fonts`, or of `fonts` if there are none.
+    Letters written on blanks have one of `pencil_fonts`, or one of `fonts` if `pencil_fonts` is empty.
     """
     u = rng.random
     top, grain, gloss = _random_material(rng, board)
@@ -152,7 +152,7 @@ def random_tile_style(
 
 
 def _random_sticker(rng: Rng, board: BoardStyle) -> Colour | None:
-    """Return a random colour of stickers: white paper, a colour of the board (the most difficult), or None."""
+    """Return a random value of `TileStyle.sticker`: white, a colour of the board (hard to see), or None."""
     kind = rng.random()
     if kind < 0.4:
         white = 225 + 28 * rng.random()

@@ -45,7 +45,7 @@ HELD_OUT_SCENES = 450
 families that are not used for training."""
 
 CORES = 2
-"""Number of processor cores that are used. It is not measured, because the weights depend on the number of threads."""
+"""Number of processor cores used on every machine, because the weights depend on the number of threads."""
 NETWORKS = ("finder", "lattice", "squares", "letters")
 
 

@@ -61,8 +61,8 @@ _RELIT_SHARE: Final = 0.5
 """Share of crops with light gradients, shadow edges, reflections, covered corners and noise. The rendered scenes have
 all of these, too; with more, a third of the crops would be unreadable."""
 _MAX_HOLES_COUNTED: Final = 4
-"""Limit for the number of gaps of a board, which increases its sampling weight. A gap is an empty square with at least
-three adjacent tiles; these are the hardest to classify."""
+"""Maximum number of gaps that increase the sampling weight of a board. A gap is an empty square with at least three
+adjacent tiles; gaps are the hardest squares to classify."""
 _EMPTY_SQUARE_WEIGHTS: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
 """`(15, 15)`: sampling weights of empty squares: 1 for plain squares, 3 for premium squares, 15 for the centre."""
 
@@ -204,7 +204,7 @@ def _pixel_grid(side: int) -> Floats:
 
 
 def bend_crop(rng: Rng, cut: Image) -> Image:
-    """Deform a crop `(side, side) uint8` smoothly, by up to about two pixels, so that no typeface has exact shapes."""
+    """Deform a crop `(side, side) uint8` smoothly, by up to about two pixels, to vary the shapes of letters."""
     side = cut.shape[0]
     shift = rng.normal(0, rng.uniform(0.3, 1.3), (4, 4, 2)).astype(np.float32)  # px
     across, down = cv2.split(cv2.resize(shift, (side, side), interpolation=cv2.INTER_CUBIC) + _pixel_grid(side))

@@ -1,6 +1,6 @@
 """Fit the weights of the evidence for blanks (python -m vision.training.fit_blanks).
 
-A square without print is a blank or empty. There are four kinds of evidence: log-odds from the square network, the
+A square without a letter is a blank or empty. There are four kinds of evidence: log-odds from the square network, the
 letter network, the colours and the edges of the board. Their errors are correlated, so they are weighted. This script
 reads rendered scenes that were not used in training, and fits the weights for `vision.recognition.fusion` by logistic
 regression. It prints the weights and numbers of errors: with each kind of evidence alone, and with the first kind, the
@@ -35,7 +35,7 @@ _EVIDENCE_NAMES: Final = ("squares", "letters", "colours", "edges")
 def collect_evidence(
     view: dataset.TrainingViews, square_net: SquareNet, letter_net: LetterNet
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the log-odds `(n, 4)` of the visible squares without print, and a mask `(n,)` of actual blanks."""
+    """Return the log-odds `(n, 4)` of the visible squares without a letter, and a mask `(n,)` of actual blanks."""
     seen = dataset.to_board_views(view)
     kinds = square_net.predict(seen.board).kinds_p
     cells = find_likely_tiles(kinds)

@@ -4,8 +4,8 @@ Each row of the list names a file with kind, family, package, version and SHA-25
 `/usr/share`, or of an npm package (`@fontsource/...`, Google's open typefaces) below `/usr/local/share/fontsource`.
 The kinds are sans, serif, slab, condensed, rounded, script, handwritten, display and stencil.
 
-`calibration` marks a seventh of the families of every kind: they are used to calibrate confidences, not to fit weights.
-This is because the networks do not know the typefaces of most players' tiles. The families of
+The field `calibration` is true for a seventh of the families of every kind. These are used to calibrate confidences,
+not to fit weights, because the networks do not know the typefaces of most players' tiles either. The families of
 `tests/data/held_out_fonts.json` are not in the list.
 """
 
