@@ -55,8 +55,7 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Margin for halving a picture, as a binary logarithm: the halved picture must exceed the required resolution by at
-least 7 %."""
+"""Minimum margin over the required resolution for using a halved picture, as a binary logarithm: 0.1 is 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "make sure that the whole board is in the picture")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "the squares of the board are hard to see. Check light and focus"

@@ -60,8 +60,8 @@ FEATURE_COUNT: Final = 128
 _MIN_CLEAR_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. For less clear tiles, predictions are averaged over shifted crops."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Maximum tile probability, from the square network, of a square that counts as empty if the letter network also sees no
-tile. Letter predictions for such a square are not averaged over shifted crops, even if they are unclear."""
+"""Maximum tile probability, from the square network, of a square that counts as empty if the letter network also sees
+no tile. Letter predictions for such a square are not averaged over shifted crops, even if they are unclear."""
 _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
 five predictions has fewer errors than one prediction."""
