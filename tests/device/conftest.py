@@ -16,6 +16,7 @@ from device.storage.store import GameStore
 from tests.support.panels import PINS, Wires, hardware, orders
 from tests.support.text_table import STARTED, WORDS, TextTable
 from tests.support.thread_guard import thread_guard as thread_guard
+from tests.support.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def session(table: TextTable, path: Path) -> Iterator[TableSession]:
 
 @pytest.fixture
 def playing(session: TableSession) -> TableSession:
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     return session
 
 

@@ -11,8 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,9 +33,9 @@ from engine.rules import Rules
 from tests.support.fast_time import fast_clock, sleep_fast
 from tests.support.sessions import open_fast_session
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, TextTable, play
+from tests.support.waiting import PATIENCE_S, until
 
 ROOT = Path(__file__).parents[2]
-NOTICED_S = 2.0
 
 
 @pytest.fixture
@@ -55,15 +54,6 @@ def live(painted: PaintedTable, path: Path) -> Iterator[TableSession]:
         yield session
 
 
-def until(true: Callable[[], bool], seconds: float = 10.0) -> float:
-    """The seconds until it was true."""
-    began = time.monotonic()
-    while not true():
-        assert time.monotonic() - began < seconds
-        time.sleep(0.005)
-    return time.monotonic() - began
-
-
 def troubled(state: TableSnapshot, trouble: Trouble) -> bool:
     return any(notice.trouble is trouble for notice in state.notices)
 
@@ -72,23 +62,23 @@ def test_camera_unplugged_in_a_game_is_said_play_goes_on_by_hand_and_the_camera_
     live: TableSession, painted: PaintedTable
 ) -> None:
     painted.lay(HORN)
-    live.submit(EndTurn()).result(10)
+    live.submit(EndTurn()).result(PATIENCE_S)
     painted.trouble = "the camera sends no pictures. Check its cable"
-    assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
-    live.submit(PassTurn()).result(5)
-    state = live.submit(EndTurn()).result(10)
+    until(lambda: troubled(live.state, Trouble.CAMERA))
+    live.submit(PassTurn()).result(PATIENCE_S)
+    state = live.submit(EndTurn()).result(PATIENCE_S)
     assert troubled(state, Trouble.CAMERA) and [turn.kind for turn in state.turns] == ["play", "pass"]
     painted.trouble = ""
     until(lambda: not troubled(live.state, Trouble.CAMERA))
     painted.lay(HORN, FARM)
-    assert [turn.score for turn in live.submit(EndTurn()).result(10).turns] == [14, 0, 9]
+    assert [turn.score for turn in live.submit(EndTurn()).result(PATIENCE_S).turns] == [14, 0, 9]
 
 
 def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSession, painted: PaintedTable) -> None:
     painted.lay(HORN)
-    live.submit(EndTurn()).result(10)
+    live.submit(EndTurn()).result(PATIENCE_S)
     painted.black = True
-    assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
+    until(lambda: troubled(live.state, Trouble.CAMERA))
     ends = fast_clock() + 5
     while fast_clock() < ends:
         assert troubled(live.state, Trouble.CAMERA) and len(live.state.turns) == 1
@@ -96,7 +86,7 @@ def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSes
     painted.black = False
     until(lambda: not troubled(live.state, Trouble.CAMERA))
     painted.lay(HORN, FARM)
-    assert [turn.score for turn in live.submit(EndTurn()).result(10).turns] == [14, 9]
+    assert [turn.score for turn in live.submit(EndTurn()).result(PATIENCE_S).turns] == [14, 9]
 
 
 def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,10 +110,11 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, TextTable, play
+from tests.support.waiting import PATIENCE_S, until
 folder = Path(sys.argv[1])
 table, said = TextTable(), {}
 with GameStore(folder / "games.db") as store, TableSession(table, table, store, frozenset()) as session:
-    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
     play(session, table, HORN)
     (folder / "other").write_bytes(bytes(200_000))
     free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
@@ -135,12 +126,12 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
             said["errno"] = full.errno
     state = play(session, table, HORN, FARM)
     for _ in range(40):
-        state = session.submit(PassTurn()).result(5)
+        state = session.submit(PassTurn()).result(PATIENCE_S)
     said["full"] = [notice.text for notice in state.notices]
     said["in memory"] = [turn.score for turn in state.turns if turn.kind == "play"]
     said["on disk"] = len(store.events(1))
     (folder / "other").unlink()
-    state = session.submit(PassTurn()).result(5)
+    state = session.submit(PassTurn()).result(PATIENCE_S)
     said["room again"] = [notice.text for notice in state.notices]
     (folder / "other").write_bytes(bytes(1000))
     with (folder / "other").open("ab", buffering=0) as other:
@@ -149,7 +140,7 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
                 pass
         except OSError as full:
             said["errno"] = full.errno
-    session.submit(StartGame(GameStarted(("Carl", "Dora")))).result(5)
+    session.submit(StartGame(GameStarted(("Carl", "Dora")))).result(PATIENCE_S)
     said["another begins"] = session.state.phase
     (folder / "other").unlink()
     play(session, table, HORN)
@@ -197,17 +188,17 @@ def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybod
     table = TextTable()
     timed = GameStarted(("Anna", "Ben"), rules=Rules(clock_seconds=600))
     with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(GameStarted(("Old", "Game")))).result(5)
-        session.submit(StartGame(timed)).result(5)
+        session.submit(StartGame(GameStarted(("Old", "Game")))).result(PATIENCE_S)
+        session.submit(StartGame(timed)).result(PATIENCE_S)
         play(session, table, HORN)
         now[0] -= 3600
         state = play(session, table, HORN, FARM)
         assert state.clock is not None and max(state.clock.used) < 60
-        session.submit(StartGame(timed)).result(5)
+        session.submit(StartGame(timed)).result(PATIENCE_S)
         play(session, table, HORN)
         newest = session.state.game
     with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
-        state = session.submit(ResumeGame()).result(5)
+        state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.game == newest and [turn.score for turn in state.turns] == [14]
         assert [game.length for game in store.games()][1] >= 3
 
@@ -217,7 +208,7 @@ def test_second_program_is_told_so_and_the_first_plays_on(path: Path, capsys: py
     folder = path.parent / "pictures"
     folder.mkdir()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         words = ["run", "--camera", f"folder:{folder}", "--data", str(path.parent), "--port", "0"]
         assert main([*words, "--settings", str(_settings(path.parent))]) == 2
         said = capsys.readouterr().err
@@ -242,10 +233,10 @@ def test_corrupt_settings_file_is_named_with_its_line(path: Path, capsys: pytest
 def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(path: Path) -> None:
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         for _ in range(60):
-            session.submit(PassTurn()).result(5)
+            session.submit(PassTurn()).result(PATIENCE_S)
     whole = bytearray(path.read_bytes())
     with GameStore(path) as store:
         (page,) = store._database.connection.execute(
@@ -260,7 +251,7 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
     store, trouble = open_store(path)
     assert "was damaged" in trouble and "Games recovered from it: 1." in trouble
     with store, TableSession(table, table, store, WORDS) as session:
-        state = session.submit(ResumeGame()).result(5)
+        state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert len(state.turns) == 61 and state.turns[0].score == 14
         assert len(play(session, table, HORN, FARM).turns) == 62
     (aside,) = path.parent.glob("games.db.damaged-*")

@@ -24,6 +24,7 @@ from device.settings_editor import (
     SettingsForm,
     list_fields,
 )
+from tests.support.waiting import PATIENCE_S
 
 BY_NAME = {field.name: field for field in list_fields()}
 WRITTEN = """# My table.
@@ -100,7 +101,7 @@ def test_file_that_became_a_fifo_is_a_problem_of_the_form(editor: SettingsEditor
     with ThreadPoolExecutor(1) as worker:
         form = worker.submit(editor.read)
         try:
-            assert "is no file" in form.result(5).problem
+            assert "is no file" in form.result(PATIENCE_S).problem
         finally:
             with suppress(OSError):  # lets a reader that waits go on
                 os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))

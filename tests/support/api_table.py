@@ -18,6 +18,7 @@ from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import PRESETS
 from tests.support.text_table import FARM, HORN, PASTE, TextTable
+from tests.support.waiting import PATIENCE_S
 from web import create_app
 
 WORDS = frozenset({"HORN", "FARM", "FARMS", "PASTE"})
@@ -33,16 +34,16 @@ class House:
 
     def play_three_turns(self) -> None:
         """Start a game and play HORN, FARM and PASTE, as in the rule sheet: 39 to 9 points."""
-        self.session.submit(StartGame(STARTED)).result(5)
+        self.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
             self.board.lay(*words)
-            self.session.submit(EndTurn()).result(5)
+            self.session.submit(EndTurn()).result(PATIENCE_S)
 
     def end(self) -> None:
         """End the game, and enter racks without letters, so that the game has a winner."""
-        self.session.submit(EndGame()).result(5)
+        self.session.submit(EndGame()).result(PATIENCE_S)
         for player in self.session.state.racks_wanted:
-            self.session.submit(RevealRack(player, "")).result(5)
+            self.session.submit(RevealRack(player, "")).result(PATIENCE_S)
 
     @property
     def seen(self) -> str:

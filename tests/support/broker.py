@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from device.settings import HallSettings
-from tests.support.sessions import until
+from tests.support.waiting import until
 
 HAS_MOSQUITTO = bool(shutil.which("mosquitto") and shutil.which("mosquitto_passwd"))
 USER, PASSWORD = "table", "secret"

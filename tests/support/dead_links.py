@@ -14,6 +14,7 @@ from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import WORDS, TextTable
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from web import create_app
 from web.host_info import HostInfo
@@ -99,7 +100,7 @@ class Evening:
         """Press a button of the page and wait until the command is done."""
         given = {"csrf": token(self.phone), "seen": str(self.session.state.moment), **form}
         answer = self.phone.post(action, data=given)
-        self.session.ping().result(5)
+        self.session.ping().result(PATIENCE_S)
         return answer
 
     def begin(self, **form: object) -> TestResponse:

@@ -16,6 +16,8 @@ from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import open_dbus_connection
 from jeepney.wrappers import unwrap_msg
 
+from tests.support.waiting import PATIENCE_S
+
 NAME, ROOT = "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager"
 PYTHON = "/usr/bin/python3"
 """Python of the system, which has Debian's package python3-dbusmock."""
@@ -100,10 +102,10 @@ def run_network_manager() -> Iterator[MockManager]:
                 yield MockManager()
             finally:
                 mock.terminate()
-                mock.wait(10)
+                mock.wait(PATIENCE_S)
     finally:
         bus.terminate()
-        bus.wait(10)
+        bus.wait(PATIENCE_S)
         bus.stdout.close()
 
 

@@ -50,15 +50,6 @@ class Wires:
         return sum(bool(state.state) for state in self.factory.pin(self.pins.buzzer).states)
 
 
-def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.001)
-    return True
-
-
 def orders(off: Callable[[], None] | None = None) -> PanelActions:
     """Return the actions of a panel that starts a game of Anna and Ben."""
     return PanelActions(StartGame(STARTED), off)

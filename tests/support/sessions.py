@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,17 +12,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.fast_time import FastEvent, fast_clock
 from tests.support.text_table import STARTED, WORDS, PaintedTable, TextTable
-
-PATIENCE_S = 20.0
-
-
-def until(true: Callable[[], bool]) -> float:
-    """Seconds until something is so."""
-    begun = time.monotonic()
-    while not true():
-        assert time.monotonic() - begun < PATIENCE_S, "it never came"
-        time.sleep(0.002)
-    return time.monotonic() - begun
+from tests.support.waiting import PATIENCE_S
 
 
 @contextmanager
@@ -33,7 +22,7 @@ def open_fast_session(table: PaintedTable, path: Path) -> Iterator[TableSession]
         GameStore(path) as store,
         TableSession(table, table, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield session
 
 
@@ -41,5 +30,5 @@ def open_fast_session(table: PaintedTable, path: Path) -> Iterator[TableSession]
 def open_phone_session(board: TextTable) -> Iterator[TableSession]:
     """Open a session whose pictures come from a phone; the board is read as `board` shows it."""
     with GameStore(":memory:") as store, TableSession(PhoneCamera(), board, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield session

@@ -6,8 +6,8 @@ import threading
 from concurrent.futures import wait
 
 from device.session.table_session import TableSession
+from tests.support.waiting import PATIENCE_S
 
-PATIENCE_S = 60.0
 STEP_S = 0.1
 TASK_NAMES = frozenset({"watch", "clock", "saving", "learning", "auto"})
 """Names of the periodic tasks of a session."""

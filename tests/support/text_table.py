@@ -13,6 +13,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.events import GameStarted
 from engine.reading import BOARD_SIZE, BoardReading
+from tests.support.waiting import PATIENCE_S
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -89,7 +90,7 @@ class TextTable:
 def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
     """Place these words on the board and end the turn."""
     table.lay(*words)
-    return session.submit(EndTurn()).result(5)
+    return session.submit(EndTurn()).result(PATIENCE_S)
 
 
 SYMBOLS = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ?#"

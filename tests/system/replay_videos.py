@@ -42,7 +42,8 @@ from engine.events import Exchanged, GameStarted, Passed, PlayMade
 from engine.game import Game
 from engine.gcg import Record, parse_gcg
 from engine.gcg.to_game import build_game
-from tests.support.stepped_time import PATIENCE_S, SteppedTime, wait_for_readings
+from tests.support.stepped_time import SteppedTime, wait_for_readings
+from tests.support.waiting import PATIENCE_S
 from tests.system.simulate_evenings import SIZE, NightTable
 from vision.geometry import Image
 from vision.recognition.reader import BoardReader

@@ -17,6 +17,7 @@ from device.session.commands.turns import ExchangeTiles
 from device.storage.archive import import_zip
 from device.storage.store import GameStore
 from tests.support.api_table import STARTED, House, house
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 
 TURNS = 150
@@ -25,7 +26,7 @@ TURNS = 150
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[House]:
     with house(tmp_path / "data") as table:
-        table.session.submit(StartGame(STARTED)).result(5)
+        table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield table
 
 
@@ -44,7 +45,7 @@ def confirm_turns(table: House) -> Iterator[Future[int]]:
     def confirm() -> int:
         events = 0
         for _ in range(TURNS):
-            state = table.session.submit(ExchangeTiles(1)).result(10)
+            state = table.session.submit(ExchangeTiles(1)).result(PATIENCE_S)
             assert not state.notices and state.events > events
             events = state.events
             has_begun.set()
@@ -52,7 +53,7 @@ def confirm_turns(table: House) -> Iterator[Future[int]]:
 
     with ThreadPoolExecutor(1) as worker:
         turns = worker.submit(confirm)
-        assert has_begun.wait(10)
+        assert has_begun.wait(PATIENCE_S)
         yield turns
 
 
@@ -107,7 +108,7 @@ def test_imports_while_turns_are_confirmed_are_whole(table: House, data: Path, t
     pair(phone)
     archives = []
     for _ in range(30):  # games that differ, because no game is imported twice
-        table.session.submit(ExchangeTiles(1)).result(10)
+        table.session.submit(ExchangeTiles(1)).result(PATIENCE_S)
         archives.append(phone.get("/history/1/game.zip").data)
     with confirm_turns(table) as turns:
         for number, archive in enumerate(archives):

@@ -30,6 +30,7 @@ from device.storage.store import GameStore
 from engine.events import GameStarted, to_json
 from tests.support.api_table import house
 from tests.support.text_table import STARTED, WORDS, TextTable
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from web.security.pairing import Pairing
 
@@ -79,12 +80,12 @@ class Writer:
 def write_turn(disk: SmallDisk) -> Writer:
     store, table = disk.stack.enter_context(GameStore(disk.folder / "games.db")), TextTable()
     session = disk.stack.enter_context(TableSession(table, table, store, WORDS))
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
 
     def write() -> str:
         notices: list[str] = []
         for _ in range(60):  # the write-ahead log has some room left
-            notices = [notice.text for notice in session.submit(PassTurn()).result(5).notices]
+            notices = [notice.text for notice in session.submit(PassTurn()).result(PATIENCE_S).notices]
             if notices:
                 break
         return "".join(notices)
@@ -235,8 +236,8 @@ def test_full_disk_lets_a_word_list_be_compiled_each_time(disk: SmallDisk, tmp_p
 def test_picture_that_is_not_kept_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     table = TextTable()
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         store.picture_problem = "the disk is full"
         monkeypatch.setattr(store, "append", lambda *_: ())
-        notices = session.submit(PassTurn()).result(5).notices
+        notices = session.submit(PassTurn()).result(PATIENCE_S).notices
     assert [notice.text for notice in notices] == ["This turn was saved without its picture: the disk is full."]

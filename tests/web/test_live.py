@@ -17,6 +17,7 @@ from flask.testing import FlaskClient
 
 from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from tests.support import samples
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.i18n import Texts
@@ -99,7 +100,7 @@ def test_id_from_before_a_restart_brings_everything(table: ShownTable, client: F
 
 @contextmanager
 def open_stream(port: int, path: str = "/live/stream", since: str = "") -> Iterator[http.client.HTTPResponse]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
         connection.request("GET", path, headers={"Last-Event-ID": since} if since else {})
         yield connection.getresponse()
 

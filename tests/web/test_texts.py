@@ -28,6 +28,7 @@ from engine.reading import BOARD_SIZE, BoardReading, SquareReading
 from tests.support.catalogues import make_catalogue_of, read_texts
 from tests.support.dead_links import NOWHERE, Evening, readable, struck_out
 from tests.support.text_table import FARM, HORN, WORDS, TextTable
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
 from vision.photo import PhotoError, load_photo
 from vision.recognition.reader import PhotoReading
@@ -215,7 +216,7 @@ def test_hidden_squares_and_a_blank_without_a_letter(evening: Evening) -> None:
 @pytest.mark.parametrize("word", ["HORN", "HXRN"])
 def test_a_challenge(evening: Evening, word: str) -> None:
     evening.begin()
-    evening.session.submit(StartGame(evening.session._controller.game.start_event, words=WORDS)).result(5)
+    evening.session.submit(StartGame(evening.session._controller.game.start_event, words=WORDS)).result(PATIENCE_S)
     evening.play((word, 7, 5, True))
     nothing_is_left(evening)
     assert evening.press("/actions/challenge").status_code == 204

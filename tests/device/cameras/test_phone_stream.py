@@ -18,6 +18,7 @@ from device.cameras.phone_stream import (
     PhoneStreamCamera,
     StreamEndedError,
 )
+from tests.support.waiting import PATIENCE_S
 
 MAX_NOTICE_S = 5.0
 FRAME_INTERVAL_S = 0.2
@@ -219,5 +220,5 @@ def test_close_ends_a_waiting_call() -> None:
     waiting = threading.Thread(target=wait)
     waiting.start()
     camera.close()
-    waiting.join(5)
+    waiting.join(PATIENCE_S)
     assert reasons == ["the camera was closed"]

@@ -10,6 +10,7 @@ import pytest
 
 from device.cameras import CameraError, Frame
 from device.cameras.preview import CameraPreview
+from tests.support.waiting import PATIENCE_S
 
 
 class CountedCamera:
@@ -71,7 +72,7 @@ def test_camera_is_closed_before_another_one_is_opened(machine: Machine) -> None
 def test_camera_is_closed_when_no_more_pictures_are_asked_for(machine: Machine) -> None:
     preview = CameraPreview(machine.open, idle_s=0.01)
     preview.take_picture("usb:0")
-    assert machine.opened[0].closed.wait(5)
+    assert machine.opened[0].closed.wait(PATIENCE_S)
     preview.take_picture("usb:0")
     assert len(machine.opened) == 2
     preview.close()
@@ -95,7 +96,7 @@ class StuckMachine(Machine):
     def open(self, source: str) -> CountedCamera:
         if source == "usb:0":
             self.opening.set()
-            self.ready.wait(30)
+            self.ready.wait(PATIENCE_S)
         return super().open(source)
 
 
@@ -104,12 +105,12 @@ def test_nothing_waits_for_a_camera_that_takes_long_to_open() -> None:
     preview = CameraPreview(machine.open)
     with ThreadPoolExecutor(3) as requests:
         first = requests.submit(preview.take_picture, "usb:0")
-        assert machine.opening.wait(5)
-        requests.submit(preview.close).result(5)
+        assert machine.opening.wait(PATIENCE_S)
+        requests.submit(preview.close).result(PATIENCE_S)
         other = requests.submit(preview.take_picture, "usb:1")
         machine.ready.set()
-        assert other.result(5).max() == 1
+        assert other.result(PATIENCE_S).max() == 1
         with pytest.raises(CameraError, match="closed"):
-            first.result(5)
+            first.result(PATIENCE_S)
     assert [(camera.brightness, camera.closed.is_set()) for camera in machine.opened] == [(0, True), (1, False)]
     preview.close()

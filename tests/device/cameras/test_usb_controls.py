@@ -11,7 +11,7 @@ import pytest
 
 from device.cameras.usb import UsbCamera
 from device.cameras.v4l2_controls import Control, V4l2Controls
-from tests.support.sessions import until
+from tests.support.waiting import until
 
 GET, SET = 0xC008561B, 0xC008561C
 

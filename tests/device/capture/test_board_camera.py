@@ -13,8 +13,8 @@ from device.cameras import Frame
 from device.capture.board_camera import AdvanceReading, BoardCamera
 from device.capture.scene_reference import RestScene
 from engine.reading import BoardReading
-from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, RuledTable, TextTable
+from tests.support.waiting import PATIENCE_S, until
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes

@@ -36,8 +36,8 @@ from device.storage.backups import list_backups
 from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
 from tests.device.cli.test_replay import ReaderInOrder
-from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, rows
+from tests.support.waiting import PATIENCE_S, until
 from web.qr import render_qr_blocks
 from web.security.pairing import Pairing
 
@@ -96,7 +96,7 @@ class Browser:
         self.port, self.cookie = port, ""
 
     def get(self, path: str = "/") -> str:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", path, headers={"Cookie": self.cookie})
             answer = connection.getresponse()
             self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
@@ -110,7 +110,7 @@ class Browser:
     def _post(self, path: str, html: str, **fields: str) -> int:
         fields |= dict(re.findall(r'name="(csrf|seen)" value="([^"]*)"', html))
         headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("POST", path, urlencode(fields), headers)
             answer = connection.getresponse()
             self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
@@ -149,7 +149,7 @@ class Program:
 
     def __exit__(self, *_: object) -> None:
         self.appliance.ended.set()
-        self.thread.join(10)
+        self.thread.join(PATIENCE_S)
         assert not self.thread.is_alive()
 
 
@@ -346,7 +346,7 @@ def test_settings_are_changed_on_the_page(folder: Path, monkeypatch: pytest.Monk
         assert store.picture_limits.max_age_days == 7 and access.editor.list_pending() == ()
     if access.restart:
         access.restart()
-        assert appliance.ended.wait(10) and not appliance.should_power_off.is_set()
+        assert appliance.ended.wait(PATIENCE_S) and not appliance.should_power_off.is_set()
 
 
 def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
@@ -459,7 +459,7 @@ def test_page_is_served_over_https_with_a_certificate_of_the_table(
     for _ in range(2):
         with Program(options(folder, free_port()), []) as phone:
             phone.get()
-            connection = http.client.HTTPSConnection("127.0.0.1", secure, context=trust(folder), timeout=5)
+            connection = http.client.HTTPSConnection("127.0.0.1", secure, context=trust(folder), timeout=PATIENCE_S)
             with closing(connection):
                 connection.request("GET", "/")
                 assert connection.getresponse().status == 200
@@ -609,8 +609,8 @@ def test_held_power_button_ends_the_program(folder: Path, pins: MockFactory, mon
     with program:
         assert not program.appliance.should_power_off.is_set()
         down(pins, Button.POWER)
-        assert program.appliance.should_power_off.wait(5)
-        program.thread.join(10)
+        assert program.appliance.should_power_off.wait(PATIENCE_S)
+        program.thread.join(PATIENCE_S)
         assert not program.thread.is_alive()
 
 

@@ -16,7 +16,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.storage.store import GameStore
 from tests.support.broker import HAS_MOSQUITTO
-from tests.support.sessions import until
+from tests.support.waiting import until
 
 
 def test_scripted_table_plays_a_whole_game() -> None:

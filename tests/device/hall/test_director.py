@@ -45,7 +45,7 @@ from device.storage.store import TABLE_NOTES, GameStore
 from engine.messages import key_of, values_of
 from tests.device.hall.conftest import MakeBroker
 from tests.support.broker import PASSWORD, USER, Broker
-from tests.support.sessions import until
+from tests.support.waiting import PATIENCE_S, until
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes([1] * 32))
@@ -290,7 +290,7 @@ def test_fifo_is_no_file_of_the_hall(tmp_path: Path, name: str) -> None:
     with ThreadPoolExecutor(1) as worker, pytest.raises((KeyFileError, BrokerRefusedError)):
         opened = worker.submit(open_key, path) if name == "key.pem" else worker.submit(BrokerConnection, settings, "7")
         try:
-            opened.result(5)
+            opened.result(PATIENCE_S)
         finally:
             release(path)
 
@@ -318,7 +318,7 @@ def test_director_starts_a_clock_and_a_replay_does_not(
 ) -> None:
     broker, reports, sent = make_broker(), list[str](), list[bytes]()
     monkeypatch.setattr("device.hall.receiving.receiver.make_order_message", record(sent))
-    playing.submit(Pause()).result(5)
+    playing.submit(Pause()).result(PATIENCE_S)
     with GameStore(path, is_owner=False) as store:
         directed = DirectedTable("7", store, playing.submit, reports.append)
         with (
@@ -332,7 +332,7 @@ def test_director_starts_a_clock_and_a_replay_does_not(
             until(lambda: [order.status for order in hall.state.orders] == ["accepted", "away"])
             hall.send_orders([("7", StartClock())])
             until(lambda: hall.state.orders[-1].status == "refused" and bool(hall.state.orders[-1].reason))
-            playing.submit(Pause()).result(5)
+            playing.submit(Pause()).result(PATIENCE_S)
             send(broker, sent[0])
             forged = make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.list_games()[0].store)
             send(broker, forged)

@@ -30,8 +30,8 @@ from device.storage.store import TABLE_NOTES, GameStore
 from engine.events import GameStarted, Passed
 from tests.device.hall.conftest import MakeBroker
 from tests.support.broker import PASSWORD, USER, Broker, make_certificate
-from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
+from tests.support.waiting import PATIENCE_S, until
 
 ROOT = Path(__file__).parents[3]
 MANY_FILES = 1100
@@ -139,14 +139,14 @@ def test_events_of_an_outage_are_sent_after_it(
 ) -> None:
     reports: list[str] = []
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         received = subscribe()
         with HallPublisher(session, store, broker.settings(), reports.append):
             until(lambda: any(topic.endswith("/events") for topic, _ in received))
             broker.stop()
             play(session, table, HORN)
             play(session, table, HORN, FARM)
-            state = session.submit(Undo()).result(5)
+            state = session.submit(Undo()).result(PATIENCE_S)
             broker.start()
             until(lambda: {one.get("number") for _, one in received} >= set(range(state.events)))
             until(lambda: any(one.get("events") == state.events for _, one in received))

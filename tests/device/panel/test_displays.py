@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from device.system.voice import format_turn_kind
 from engine.events import GameStarted
 from engine.state import TurnKind
 from tests.support.text_table import HORN, TextTable
+from tests.support.waiting import PATIENCE_S, until
 
 TWO = TableSnapshot(
     phase=Phase.TURN,
@@ -106,15 +107,6 @@ def test_face_is_drawn_on_its_lines() -> None:
     assert white(draw_score_page(BLANK_SCORE_PAGE, size), (0, 0, 128, 64)) == 0
 
 
-def until(true: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 5
-    while not true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def eight_digits() -> sevensegment:
     return sevensegment(dummy(width=8, height=8, mode="1"), segment_mapper=dot_muncher)
 
@@ -134,12 +126,12 @@ def test_displays_follow_the_table(session: TableSession, table: TextTable) -> N
     oled = dummy(width=128, height=64, mode="1")
     segments = eight_digits()
     with DisplayController(session, [PixelDisplay(oled), DigitDisplay(segments)]):
-        session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
-        assert until(lambda: str(segments.text) == "       0")
+        session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
+        until(lambda: str(segments.text) == "       0")
         table.lay(HORN)
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
         anna = draw_score_page(ScorePage("Anna", 14, last_play="HORN +14"), oled.size)
-        assert until(lambda: np.array_equal(np.asarray(oled.image), np.asarray(anna)))
+        until(lambda: np.array_equal(np.asarray(oled.image), np.asarray(anna)))
     assert not [t.name for t in threading.enumerate() if t.name == "displays"]
     assert white(oled.image, (0, 0, 128, 64)) == 0, "dark after the close"
 
@@ -147,11 +139,11 @@ def test_displays_follow_the_table(session: TableSession, table: TextTable) -> N
 def test_running_clock_ticks_without_news(session: TableSession) -> None:
     left = [61.0]
     segments = eight_digits()
-    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
     with DisplayController(session, [DigitDisplay(segments)], lambda _: left[0]):
-        assert until(lambda: str(segments.text).endswith("1.01"))
+        until(lambda: str(segments.text).endswith("1.01"))
         left[0] = 59.0
-        assert until(lambda: str(segments.text).endswith("0.59"))
+        until(lambda: str(segments.text).endswith("0.59"))
 
 
 WIFI = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
@@ -212,20 +204,21 @@ def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
 
     def shows(*texts: str) -> bool:
         shown.clear()
-        return until(lambda: set(texts) <= set(shown))
+        until(lambda: set(texts) <= set(shown))
+        return True
 
     with DisplayController(session, [Digits(segments)], None, lambda: INVITATION):
         assert shows("C 123456", "192.168.") and "0" not in shown
-        session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
+        session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
         assert shows("C 123456", "0")
         table.lay(HORN)
-        session.submit(EndTurn()).result(5)
-        assert until(lambda: shown[-1] == "0")  # Ben is to play
+        session.submit(EndTurn()).result(PATIENCE_S)
+        until(lambda: shown[-1] == "0")  # Ben is to play
         time.sleep(0.1)
         shown.clear()
         time.sleep(0.3)
         assert shown == []
-        session.submit(Pause()).result(5)
+        session.submit(Pause()).result(PATIENCE_S)
         assert shows("C 123456", "0")
 
 
@@ -237,9 +230,9 @@ def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog
 
     segments = eight_digits()
     oled = dummy(width=128, height=64, mode="1")
-    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
     with DisplayController(session, [Loose(oled), DigitDisplay(segments)]):
-        assert until(lambda: str(segments.text) == "       0")
+        until(lambda: str(segments.text) == "       0")
     assert "display 1 does not answer: remote I/O error at Anna" in caplog.text
 
 

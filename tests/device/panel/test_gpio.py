@@ -16,7 +16,8 @@ from device.panel.open_panel import open_panel
 from device.panel.panel import Panel
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
-from tests.support.panels import PINS, Wires, orders, until
+from tests.support.panels import PINS, Wires, orders
+from tests.support.waiting import PATIENCE_S, until
 
 
 def test_pin_that_is_used_elsewhere_is_said_and_nothing_stays_open(factory: MockFactory) -> None:
@@ -79,8 +80,8 @@ def test_machine_without_pins_has_the_panel_on_its_page(
     said: list[str] = []
     settings = PanelSettings(displays=("oled:0x3C",))
     with open_panel(session, orders(), settings, said.append) as panel:
-        panel.press(Button.NEW_GAME, held=True).result(5)
-        assert until(lambda: panel.view.status is PanelStatus.READY)
+        panel.press(Button.NEW_GAME, held=True).result(PATIENCE_S)
+        until(lambda: panel.view.status is PanelStatus.READY)
     assert (
         len(said) == 2
         and said[0].startswith("The panel cannot be used: ")

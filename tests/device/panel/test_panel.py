@@ -22,41 +22,42 @@ from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.rules import STANDARD_RULES
 from tests.support.fast_time import SPEED, FastQueue, fast_clock, sleep_fast
-from tests.support.panels import PINS, Wires, hardware, orders, until
+from tests.support.panels import PINS, Wires, hardware, orders
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+from tests.support.waiting import PATIENCE_S, until
 
 
 def test_pressed_button_ends_the_turn_and_the_lights_say_so(
     wires: Wires, table: TextTable, session: TableSession
 ) -> None:
-    assert until(lambda: wires.players == [True, False, False, False])
+    until(lambda: wires.players == [True, False, False, False])
     table.lay(HORN)
     table.wait_s = 0.1
     wires.press(Button.END_TURN_1)
-    assert until(lambda: len(session.state.turns) == 1)
-    assert until(lambda: wires.players == [False, True, False, False])
-    assert until(lambda: wires.status == Colour.GREEN.value)
-    assert until(lambda: wires.beeps == 2 and not wires.buzzer)  # one for the press, one for the score
+    until(lambda: len(session.state.turns) == 1)
+    until(lambda: wires.players == [False, True, False, False])
+    until(lambda: wires.status == Colour.GREEN.value)
+    until(lambda: wires.beeps == 2 and not wires.buzzer)  # one for the press, one for the score
     table.lay(HORN, FARM)
     wires.press(Button.END_TURN_2)
-    assert until(lambda: [t.score for t in session.state.turns] == [14, 9])
+    until(lambda: [t.score for t in session.state.turns] == [14, 9])
 
 
 def test_invalid_word_blinks_red(wires: Wires, panel: Panel, table: TextTable) -> None:
     table.lay(("HRON", 7, 5, True))
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is PanelStatus.INVALID)
-    assert until(lambda: wires.status == Colour.RED.value)
+    until(lambda: panel.view.status is PanelStatus.INVALID)
+    until(lambda: wires.status == Colour.RED.value)
 
 
 def test_camera_trouble_and_questions_have_their_lights(wires: Wires, panel: Panel, table: TextTable) -> None:
     table.trouble = "unplugged"
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is PanelStatus.CAMERA and wires.status == Colour.MAGENTA.value)
+    until(lambda: panel.view.status is PanelStatus.CAMERA and wires.status == Colour.MAGENTA.value)
     table.trouble, table.board = "", None
     time.sleep(0.75)
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is PanelStatus.QUESTION)
+    until(lambda: panel.view.status is PanelStatus.QUESTION)
 
 
 def test_wrong_players_button_records_nothing_and_asks(
@@ -65,18 +66,18 @@ def test_wrong_players_button_records_nothing_and_asks(
     time.sleep(SHARED_BUTTON_LOCKOUT_S)
     table.lay(HORN)
     wires.press(Button.END_TURN_2)
-    assert until(lambda: panel.view.status is PanelStatus.QUESTION)
+    until(lambda: panel.view.status is PanelStatus.QUESTION)
     question = session.state.question
     assert question is not None and question.key == "asked-out-of-turn" and session.state.turns == ()
     wires.press(Button.CHALLENGE)
-    assert until(lambda: [(t.player, t.score) for t in session.state.turns] == [(0, 14)])
+    until(lambda: [(t.player, t.score) for t in session.state.turns] == [(0, 14)])
 
 
 def test_bouncing_and_double_pressed_button_ends_one_turn(
     session: TableSession, factory: MockFactory, table: TextTable
 ) -> None:
     """The mock pins know nothing of bounce, so that every one of these edges arrives."""
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     now = 100.0
     with Panel(session, orders(), hardware(factory), clock=lambda: now):
         wires = Wires(factory, PINS)
@@ -88,11 +89,11 @@ def test_bouncing_and_double_pressed_button_ends_one_turn(
             now += DEBOUNCE_S / 10
         now += 2 * DEBOUNCE_S
         wires.press(Button.END_TURN_1)
-        assert until(lambda: len(session.state.turns) == 1)
+        until(lambda: len(session.state.turns) == 1)
         now += 1.0
         wires.press(Button.PAUSE)
         now += 2 * DEBOUNCE_S
-        assert until(lambda: session.state.phase is Phase.PAUSED), "all edges before were answered"
+        until(lambda: session.state.phase is Phase.PAUSED)  # all edges before were answered
         assert table.pictures == 1 and len(session.state.turns) == 1
 
 
@@ -101,10 +102,11 @@ def test_press_while_the_board_is_read_is_felt_and_refused(
 ) -> None:
     table.wait_s = 0.4
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is PanelStatus.LOOKING)
+    until(lambda: panel.view.status is PanelStatus.LOOKING)
     wires.press(Button.CHALLENGE)
-    assert until(lambda: "is being read" in panel.view.message) and session.state.phase is Phase.LOOKING
-    assert until(lambda: [t.kind for t in session.state.turns] == ["pass"])
+    until(lambda: "is being read" in panel.view.message)
+    assert session.state.phase is Phase.LOOKING
+    until(lambda: [t.kind for t in session.state.turns] == ["pass"])
 
 
 def test_both_players_at_once_end_one_turn(wires: Wires, session: TableSession, table: TextTable) -> None:
@@ -113,7 +115,7 @@ def test_both_players_at_once_end_one_turn(wires: Wires, session: TableSession, 
     wires.down(Button.END_TURN_1)
     wires.up(Button.END_TURN_2)
     wires.up(Button.END_TURN_1)
-    assert until(lambda: len(session.state.turns) == 1)
+    until(lambda: len(session.state.turns) == 1)
     time.sleep(0.15)
     assert [t.player for t in session.state.turns] == [0]
 
@@ -121,66 +123,66 @@ def test_both_players_at_once_end_one_turn(wires: Wires, session: TableSession, 
 def test_held_pause_button_takes_the_turn_back(wires: Wires, table: TextTable, session: TableSession) -> None:
     table.lay(HORN)
     wires.press(Button.END_TURN_1)
-    assert until(lambda: len(session.state.turns) == 1)
+    until(lambda: len(session.state.turns) == 1)
     wires.press(Button.PAUSE)
-    assert until(lambda: session.state.phase is Phase.PAUSED)
+    until(lambda: session.state.phase is Phase.PAUSED)
     wires.press(Button.PAUSE, 1.1)
-    assert until(lambda: session.state.turns == ())
+    until(lambda: session.state.turns == ())
 
 
 def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
     wires.press(Button.CHALLENGE)
-    assert until(lambda: panel.view.message.startswith("There is no play to challenge."))
+    until(lambda: panel.view.message.startswith("There is no play to challenge."))
 
 
 def test_shared_button(
     session: TableSession, factory: MockFactory, table: TextTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 5.0)
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     pins = Pins(end_turn=(5,))
     with Panel(session, orders(), hardware(factory, pins), fast_clock, FastQueue()) as panel:
         wires = Wires(factory, pins)
         table.lay(HORN)
         wires.press(Button.END_TURN)
-        assert until(lambda: len(session.state.turns) == 1)
+        until(lambda: len(session.state.turns) == 1)
         sleep_fast(0.75)
         wires.press(Button.END_TURN)  # a nervous second press, too late to be the same: not Ben's pass
-        assert until(lambda: "quick" in panel.view.message)
+        until(lambda: "quick" in panel.view.message)
         monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 0.5)
         sleep_fast(0.75)
         table.lay(HORN, FARM)
         wires.press(Button.END_TURN)
-        assert until(lambda: [t.player for t in session.state.turns] == [0, 1])
+        until(lambda: [t.player for t in session.state.turns] == [0, 1])
 
 
 def test_stuck_button_is_named_and_the_others_work(
     session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.panel.buttons.STUCK_AFTER_S", 0.3)
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     with Panel(session, orders(), hardware(factory)) as panel:
         wires = Wires(factory, PINS)
         wires.down(Button.END_TURN_2)
-        assert until(lambda: panel.view.stuck == (Button.END_TURN_2,))
+        until(lambda: panel.view.stuck == (Button.END_TURN_2,))
         assert "end-turn 2 button stays down" in panel.view.message
-        assert until(lambda: session.state.phase is Phase.QUESTION)  # the press of another side
+        until(lambda: session.state.phase is Phase.QUESTION)  # the press of another side
         wires.press(Button.END_TURN_1)
-        assert until(lambda: len(session.state.turns) == 1)
+        until(lambda: len(session.state.turns) == 1)
         wires.up(Button.END_TURN_2)
-        assert until(lambda: panel.view.stuck == ())
+        until(lambda: panel.view.stuck == ())
 
 
 def test_feedback_within_50_ms_while_a_read_is_going_on(wires: Wires, table: TextTable, session: TableSession) -> None:
     table.wait_s = 3.0
     wires.press(Button.END_TURN_1)
-    assert until(lambda: session.state.phase is Phase.LOOKING)
+    until(lambda: session.state.phase is Phase.LOOKING)
     felt = []
     for button in (Button.CHALLENGE, Button.END_TURN_2, Button.PAUSE) * 3:
-        assert until(lambda: not wires.buzzer)
+        until(lambda: not wires.buzzer)
         pressed = time.monotonic()
         wires.down(button)
-        assert until(lambda: wires.buzzer, 1.0)
+        until(lambda: wires.buzzer)
         felt.append(time.monotonic() - pressed)
         wires.up(button)
         time.sleep(0.25)
@@ -193,10 +195,10 @@ def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory
         assert panel.view.status is PanelStatus.LOBBY
         wires = Wires(factory, PINS)
         wires.press(Button.END_TURN_1)
-        assert until(lambda: "no game" in panel.view.message)
+        until(lambda: "no game" in panel.view.message)
         wires.press(Button.NEW_GAME, 2.1 / SPEED)
-        assert until(lambda: [p.name for p in session.state.players] == ["Anna", "Ben"])
-        assert until(lambda: panel.view.status is PanelStatus.READY)
+        until(lambda: [p.name for p in session.state.players] == ["Anna", "Ben"])
+        until(lambda: panel.view.status is PanelStatus.READY)
 
 
 def test_switching_off_is_asked_for_by_a_long_hold_only(
@@ -207,9 +209,10 @@ def test_switching_off_is_asked_for_by_a_long_hold_only(
     with Panel(session, orders(off.set), hardware(factory), fast_clock, FastQueue()) as panel:
         wires = Wires(factory, PINS)
         wires.press(Button.POWER, 0.2 / SPEED)
-        assert until(lambda: "seconds" in panel.view.message) and not off.is_set()
+        until(lambda: "seconds" in panel.view.message) and not off.is_set()
         wires.press(Button.POWER, 0.9 / SPEED)
-        assert off.wait(5) and until(lambda: panel.view.status is PanelStatus.OFF)
+        assert off.wait(PATIENCE_S)
+        until(lambda: panel.view.status is PanelStatus.OFF)
 
 
 def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, table: TextTable) -> None:
@@ -217,20 +220,20 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
     seen: list[PanelView] = []
     with Panel(session, orders()) as panel:
         panel.add_listener(seen.append)
-        state = panel.press(Button.NEW_GAME, held=True).result(5)
+        state = panel.press(Button.NEW_GAME, held=True).result(PATIENCE_S)
         table.lay(HORN)
-        state = panel.press(Button.END_TURN, seen=state.moment).result(5)
+        state = panel.press(Button.END_TURN, seen=state.moment).result(PATIENCE_S)
         assert state.turns[0].score == 14
         with pytest.raises(CommandRefusedError, match="quick"):
-            panel.press(Button.END_TURN).result(5)
+            panel.press(Button.END_TURN).result(PATIENCE_S)
         with pytest.raises(CommandRefusedError, match="turn of Ben"):
-            panel.press(Button.END_TURN_1).result(5)
+            panel.press(Button.END_TURN_1).result(PATIENCE_S)
         with pytest.raises(CommandRefusedError, match="faster"):
-            panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(5)
-        assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
+            panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(PATIENCE_S)
+        assert panel.press(Button.PAUSE, held=True).result(PATIENCE_S).turns == ()
         with pytest.raises(CommandRefusedError, match="cannot switch this machine off"):
-            panel.press(Button.POWER, held=True).result(5)
-        assert until(lambda: panel.view.status is PanelStatus.READY)
+            panel.press(Button.POWER, held=True).result(PATIENCE_S)
+        until(lambda: panel.view.status is PanelStatus.READY)
     assert {view.status for view in seen} >= {
         PanelStatus.LOBBY,
         PanelStatus.READY,
@@ -240,29 +243,31 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
 
 
 def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session: TableSession) -> None:
-    state = session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, scoreless_turns=2)))).result(5)
+    state = session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, scoreless_turns=2)))).result(
+        PATIENCE_S
+    )
     with Panel(session, orders()) as panel:
         for _ in range(2):
-            state = panel.press(Button.END_TURN, seen=state.moment).result(5)
-        assert until(lambda: panel.view.status is PanelStatus.QUESTION)
-        assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.ENDED
-        assert until(lambda: panel.view.status is PanelStatus.ENDED)
-        assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.TURN
+            state = panel.press(Button.END_TURN, seen=state.moment).result(PATIENCE_S)
+        until(lambda: panel.view.status is PanelStatus.QUESTION)
+        assert panel.press(Button.NEW_GAME, held=True).result(PATIENCE_S).phase is Phase.ENDED
+        until(lambda: panel.view.status is PanelStatus.ENDED)
+        assert panel.press(Button.NEW_GAME, held=True).result(PATIENCE_S).phase is Phase.TURN
 
 
 def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
     session: TableSession, factory: MockFactory, table: TextTable
 ) -> None:
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     table.wait_s = 0.3
     panel = Panel(session, orders(), hardware(factory))
     waiting = panel.press(Button.END_TURN_1)
-    assert until(lambda: session.state.phase is Phase.LOOKING)
+    until(lambda: session.state.phase is Phase.LOOKING)
     panel.close()
     panel.close()
     assert waiting.cancelled() or waiting.done()
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith(("panel", "GPIO"))]
-    assert until(lambda: session.state.phase.in_play)
+    until(lambda: session.state.phase.in_play)
 
 
 def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> None:
@@ -275,15 +280,15 @@ def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> No
 def test_closed_session_is_no_end_of_the_panel(table: TextTable, tmp_path: Path, factory: MockFactory) -> None:
     with GameStore(tmp_path / "games.db") as store:
         session = TableSession(table, table, store, WORDS)
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         with Panel(session, orders(), hardware(factory)) as panel:
             session.close()
             Wires(factory, PINS).press(Button.END_TURN_1)
-            assert until(lambda: "shutting down" in panel.view.message)
+            until(lambda: "shutting down" in panel.view.message)
 
 
 def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, factory: MockFactory) -> None:
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     wires = Wires(factory, PINS)
 
     def leaned_on(edge: EdgeHandler) -> GpioHardware:
@@ -297,7 +302,7 @@ def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, fa
         wires.up(Button.END_TURN_1)
         time.sleep(0.1)
         wires.press(Button.END_TURN_1)
-        assert until(lambda: len(session.state.turns) == 1)
+        until(lambda: len(session.state.turns) == 1)
 
 
 def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
@@ -307,20 +312,20 @@ def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
     panel.rehearse(True)
     for button in (Button.END_TURN_1, Button.CHALLENGE):
         wires.press(button, DEBOUNCE_S * 2)
-    panel.press(Button.POWER, held=True).result(5)
-    assert until(lambda: set(panel.view.felt or ()) == {Button.END_TURN_1, Button.CHALLENGE, Button.POWER})
+    panel.press(Button.POWER, held=True).result(PATIENCE_S)
+    until(lambda: set(panel.view.felt or ()) == {Button.END_TURN_1, Button.CHALLENGE, Button.POWER})
     panel.give(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
-    assert until(lambda: wires.status == Colour.MAGENTA.value)
+    until(lambda: wires.status == Colour.MAGENTA.value)
     assert session.state.moment == before and panel.view.status is PanelStatus.READY
     panel.rehearse(False)
-    assert until(lambda: panel.view.felt is None)
+    until(lambda: panel.view.felt is None)
 
 
 def test_short_press_of_power_opens_pairing(session: TableSession) -> None:
     opened: list[bool] = []
     actions = PanelActions(open_pairing=lambda: opened.append(True))
     with Panel(session, actions) as panel:
-        panel.press(Button.POWER).result(5)
+        panel.press(Button.POWER).result(PATIENCE_S)
         assert opened == [True] and "Pairing is open" in panel.view.message
     with Panel(session, PanelActions()) as panel, pytest.raises(CommandRefusedError, match="3 seconds"):
-        panel.press(Button.POWER).result(5)
+        panel.press(Button.POWER).result(PATIENCE_S)

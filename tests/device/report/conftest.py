@@ -14,6 +14,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.rendered_table import RenderedTable
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS
+from tests.support.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="session")
@@ -21,10 +22,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RenderedTabl
     """The folder of a store with game 1, and the table after it; do not change them."""
     folder, table = tmp_path_factory.mktemp("played"), RenderedTable()
     with GameStore(folder / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
             table.lay(*words)
-            session.submit(EndTurn()).result(5)
+            session.submit(EndTurn()).result(PATIENCE_S)
     return folder, table
 
 

@@ -49,6 +49,7 @@ from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.play_at_random import noisy, random_play
 from tests.support.text_table import TextTable
+from tests.support.waiting import PATIENCE_S
 
 EVENINGS, STEPS = 15, 40
 SEEDS = st.integers(0, 2**32)
@@ -110,7 +111,7 @@ class AnyOrder(RuleBasedStateMachine):
     def submit(self, command: TableCommand, seat: int | None = None) -> TableSnapshot | None:
         self.now += 10.0
         try:
-            state = self.session.submit(command, None, seat).result(60)
+            state = self.session.submit(command, None, seat).result(PATIENCE_S)
         except CommandRefusedError:
             return None
         assert "failed" not in {notice.key for notice in state.notices}

@@ -12,6 +12,7 @@ from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
+from tests.support.waiting import PATIENCE_S
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading
 from vision.recognition.views import BoardViews
@@ -32,7 +33,7 @@ class ColouredTable(TextTable):
 @contextmanager
 def opened(table: TextTable) -> Iterator[TableSession]:
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield session
 
 
@@ -44,7 +45,7 @@ def test_colours_are_those_of_the_first_picture_of_a_game() -> None:
         assert [premium for premium, _ in first] == ["2L", "2W", "3L", "3W"]
         table.colour = (200, 30, 40)
         assert play(session, table, HORN, FARM).board_colours == first
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         assert session.state.board_colours == first, "until the board of this game is seen"
         assert play(session, table, HORN).board_colours != first
 

@@ -27,6 +27,7 @@ from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
 from engine.state import TurnKind
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
+from tests.support.waiting import PATIENCE_S
 
 HARN = ("HARN", 7, 5, True)
 TEN, EN, NO = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False)
@@ -43,7 +44,7 @@ def lay_in_doubt(table: TextTable, *words: tuple[str, int, int, bool]) -> None:
 def play_in_doubt(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
     """End a turn with a board that is read with a doubt."""
     lay_in_doubt(table, *words)
-    return session.submit(EndTurn()).result(5)
+    return session.submit(EndTurn()).result(PATIENCE_S)
 
 
 def get_words(state: TableSnapshot) -> list[str]:
@@ -58,7 +59,7 @@ def test_question_offers_later_and_look_again(playing: TableSession, table: Text
 
 def test_deferred_question_makes_the_turn_provisional(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    state = playing.submit(DeferQuestion()).result(5)
+    state = playing.submit(DeferQuestion()).result(PATIENCE_S)
     assert state.question is None and get_words(state) == ["HARN?"]
     assert [deferred.question.key for deferred in state.open_questions] == ["asked-word-unlisted"]
 
@@ -68,9 +69,9 @@ def test_deferred_question_of_a_closed_game_does_not_depend_on_the_word_list(tab
     for words in (frozenset[str](), frozenset({"HARN"}), frozenset({"HORN"})):
         with GameStore(":memory:", clock=lambda: 0.0) as store, TableSession(table, table, store, words) as session:
             rules = replace(STANDARD_RULES, open_dictionary=False)
-            session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+            session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
             play_in_doubt(session, table, HARN)
-            session.submit(DeferQuestion()).result(5)
+            session.submit(DeferQuestion()).result(PATIENCE_S)
             bodies.append([{**event.body} for event in store.events(1)])
     assert bodies[0][-1]["kind"] == "question-deferred" and bodies[0][-1]["text"]
     assert bodies[0] == bodies[1] == bodies[2]
@@ -91,7 +92,7 @@ def test_next_press_defers_a_question_without_an_answer(playing: TableSession, t
 
 def test_answered_question_is_not_deferred_by_the_next_press(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    playing.submit(AnswerQuestion(0)).result(5)
+    playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
     state = play_in_doubt(playing, table, HARN, FARM)
     assert get_words(state) == ["HARN", "FA.M"] and not state.open_questions
 
@@ -99,29 +100,29 @@ def test_answered_question_is_not_deferred_by_the_next_press(playing: TableSessi
 def test_late_answer_changes_the_earlier_turn(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     play_in_doubt(playing, table, HARN, FARM)
-    state = playing.submit(AnswerDeferred(1, 1)).result(5)
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
     assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
 
 
 def test_undo_of_a_late_answer_opens_the_question_again(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     play_in_doubt(playing, table, HARN, FARM)
-    playing.submit(AnswerDeferred(1, 1)).result(5)
-    assert get_words(playing.submit(Undo()).result(5)) == ["HARN?", "FA.M"]
+    playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HARN?", "FA.M"]
 
 
 def test_undo_of_the_turn_removes_its_deferred_question(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    playing.submit(DeferQuestion()).result(5)
-    state = playing.submit(Undo()).result(5)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    state = playing.submit(Undo()).result(PATIENCE_S)
     assert not state.turns and not state.open_questions
 
 
 def test_late_answer_that_is_not_offered_is_refused(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    playing.submit(DeferQuestion()).result(5)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
     with pytest.raises(CommandRefusedError):
-        playing.submit(AnswerDeferred(2, 0)).result(5)
+        playing.submit(AnswerDeferred(2, 0)).result(PATIENCE_S)
 
 
 def test_later_reading_settles_the_question_with_a_notice(playing: TableSession, table: TextTable) -> None:
@@ -154,10 +155,10 @@ def test_late_answer_says_that_a_play_was_not_taken_back(playing: TableSession, 
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
     play(playing, table, HORN)
-    state = playing.submit(DeferQuestion()).result(5)
+    state = playing.submit(DeferQuestion()).result(PATIENCE_S)
     (deferred,) = state.open_questions
     assert deferred.question.answers[-1] == "It was not taken back."
-    state = playing.submit(AnswerDeferred(1, len(deferred.question.answers) - 1)).result(5)
+    state = playing.submit(AnswerDeferred(1, len(deferred.question.answers) - 1)).result(PATIENCE_S)
     assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
 
 
@@ -166,14 +167,14 @@ def test_settled_question_is_opened_again_by_the_undo_after_that_of_the_turn(
 ) -> None:
     play_in_doubt(playing, table, HARN)
     play(playing, table, HORN, FARM)
-    assert get_words(playing.submit(Undo()).result(5)) == ["HORN"]
-    assert get_words(playing.submit(Undo()).result(5)) == ["HARN?"]
+    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN"]
+    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HARN?"]
 
 
 def test_recalled_question_stays_open_without_an_answer(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     play_in_doubt(playing, table, HARN, FARM)
-    playing.submit(RecallQuestion()).result(5)
+    playing.submit(RecallQuestion()).result(PATIENCE_S)
     state = play_in_doubt(playing, table, HARN, FARM, PASTE)
     assert get_words(state)[0] == "HARN?" and len(state.open_questions) == 1
 
@@ -181,29 +182,29 @@ def test_recalled_question_stays_open_without_an_answer(playing: TableSession, t
 def test_refused_command_leaves_the_question_open(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     with pytest.raises(CommandRefusedError):
-        playing.submit(InsertTurn(9, kind="pass")).result(5)
+        playing.submit(InsertTurn(9, kind="pass")).result(PATIENCE_S)
     assert get_words(playing.state) == ["HARN?"] and len(playing.state.open_questions) == 1
 
 
 def test_turn_by_hand_defers_the_question(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    state = playing.submit(InsertTurn(2, kind="pass")).result(5)
+    state = playing.submit(InsertTurn(2, kind="pass")).result(PATIENCE_S)
     assert get_words(state) == ["HARN?", ""] and len(state.open_questions) == 1
 
 
 def test_look_again_undoes_the_turn_and_reads_the_board(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     table.lay(HORN)
-    state = playing.submit(ReadAgain()).result(5)
+    state = playing.submit(ReadAgain()).result(PATIENCE_S)
     assert get_words(state) == ["HORN"] and state.question is None
 
 
 def test_one_button_answers_a_deferred_question(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     play_in_doubt(playing, table, HARN, FARM)
-    question = playing.submit(RecallQuestion()).result(5).question
+    question = playing.submit(RecallQuestion()).result(PATIENCE_S).question
     assert question is not None and question.chosen == 0
-    assert get_words(playing.submit(ChooseNextAnswer()).result(5)) == ["HORN?", "FA.M"]
+    assert get_words(playing.submit(ChooseNextAnswer()).result(PATIENCE_S)) == ["HORN?", "FA.M"]
     state = play(playing, table, HORN, FARM, PASTE)
     assert get_words(state) == ["HORN", "FA.M", "PASTE"] and not state.open_questions
 
@@ -211,43 +212,43 @@ def test_one_button_answers_a_deferred_question(playing: TableSession, table: Te
 def test_one_button_closes_a_deferred_question_after_its_last_answer(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     play_in_doubt(playing, table, HARN, FARM)
-    asked = playing.submit(RecallQuestion()).result(5).question
+    asked = playing.submit(RecallQuestion()).result(PATIENCE_S).question
     assert asked is not None
     for _ in asked.answers:
-        state = playing.submit(ChooseNextAnswer()).result(5)
+        state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert get_words(state) == ["HARN", "FA.M"] and not state.open_questions and state.question is None
 
 
 def test_question_of_a_challenge_cannot_be_deferred(session: TableSession, table: TextTable) -> None:
-    session.submit(StartGame(STARTED, words=None)).result(5)
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
     play(session, table, HORN)
-    question = session.submit(ChallengePlay()).result(5).question
+    question = session.submit(ChallengePlay()).result(PATIENCE_S).question
     assert question is not None and not question.can_defer and not question.can_look_again
     with pytest.raises(CommandRefusedError):
-        session.submit(DeferQuestion()).result(5)
+        session.submit(DeferQuestion()).result(PATIENCE_S)
 
 
 def test_deferred_question_survives_a_restart(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, WORDS) as session:
-            session.submit(StartGame(STARTED)).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
             play_in_doubt(session, table, HARN)
-            session.submit(DeferQuestion()).result(5)
+            session.submit(DeferQuestion()).result(PATIENCE_S)
         with TableSession(table, table, store, WORDS) as session:
-            state = session.submit(ResumeGame()).result(5)
+            state = session.submit(ResumeGame()).result(PATIENCE_S)
             assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
-            assert get_words(session.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
+            assert get_words(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
 
 
 def test_word_is_asked_about_only_once_even_after_a_restart(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         for is_first in (True, False):
             with TableSession(table, table, store, WORDS) as session:
-                session.submit(StartGame(STARTED)).result(5)
+                session.submit(StartGame(STARTED)).result(PATIENCE_S)
                 state = play_in_doubt(session, table, HARN)
                 assert (state.question is not None) is is_first
                 if is_first:
-                    session.submit(AnswerQuestion(0)).result(5)
+                    session.submit(AnswerQuestion(0)).result(PATIENCE_S)
 
 
 def misread_r_of_horn(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
@@ -255,7 +256,7 @@ def misread_r_of_horn(session: TableSession, table: TextTable, *words: tuple[str
     squares = list(BoardReading.from_rows(rows(HORN, *words)).squares)
     squares[7 * 15 + 7] = SquareReading((("B", 0.97), ("R", 0.02)))
     table.board = BoardReading(tuple(squares))
-    return session.submit(EndTurn()).result(5)
+    return session.submit(EndTurn()).result(PATIENCE_S)
 
 
 @pytest.mark.parametrize("answer", [0, 1])
@@ -265,18 +266,18 @@ def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
 ) -> None:
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, None) as session:
-            session.submit(StartGame(STARTED)).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
             play(session, table, HORN)
             for words in [(FARM,), (FARM, PASTE)]:
                 assert misread_r_of_horn(session, table, *words).question is None
             question = misread_r_of_horn(session, table, FARM, PASTE, TEN).question
             assert question is not None and question.key == "asked-old-tile-differs"
             if is_late:
-                session.submit(DeferQuestion()).result(5)
-            session.submit(AnswerDeferred(1, answer) if is_late else AnswerQuestion(answer)).result(5)
+                session.submit(DeferQuestion()).result(PATIENCE_S)
+            session.submit(AnswerDeferred(1, answer) if is_late else AnswerQuestion(answer)).result(PATIENCE_S)
             word = session.state.turns[0].word
         with TableSession(table, table, store, None) as session:
-            session.submit(ResumeGame()).result(5)
+            session.submit(ResumeGame()).result(PATIENCE_S)
             for words in [(EN,), (EN, ("ON", 5, 8, False)), (EN, ("ON", 5, 8, False), NO)]:
                 state = misread_r_of_horn(session, table, FARM, PASTE, TEN, *words)
                 assert state.question is None and state.turns[0].word == word and not state.open_questions
@@ -286,13 +287,13 @@ def test_lost_tile_is_not_asked_about_again_after_an_answer_and_a_restart(table:
     gone = ("ORN", 7, 6, True)
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, None) as session:
-            session.submit(StartGame(STARTED)).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
             play(session, table, HORN, FARM)
             question = play(session, table, gone, FARM).question
             assert question is not None and question.key == "asked-pass-unsure"
-            session.submit(AnswerQuestion(1)).result(5)
+            session.submit(AnswerQuestion(1)).result(PATIENCE_S)
         with TableSession(table, table, store, None) as session:
-            session.submit(ResumeGame()).result(5)
+            session.submit(ResumeGame()).result(PATIENCE_S)
             state = play(session, table, gone, FARM)
             assert state.question is not None and state.question.key == "pass-or-exchange"
 
@@ -301,19 +302,19 @@ def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSess
     play(playing, table, HORN)
     for words in [(FARM,), (FARM, PASTE), (FARM, PASTE, TEN)]:
         misread_r_of_horn(playing, table, *words)
-    playing.submit(AnswerQuestion(0)).result(5)
-    assert get_words(playing.submit(Undo()).result(5)) == ["HORN", "FA.M", "PASTE"]
+    playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
+    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN", "FA.M", "PASTE"]
 
 
 def test_question_without_an_answer_is_deferred_by_a_restart(table: TextTable) -> None:
     with GameStore(":memory:") as store:
         with TableSession(table, table, store, WORDS) as session:
-            session.submit(StartGame(STARTED)).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
             play_in_doubt(session, table, HARN)
         with TableSession(table, table, store, WORDS) as session:
-            state = session.submit(ResumeGame()).result(5)
+            state = session.submit(ResumeGame()).result(PATIENCE_S)
             assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
-            assert get_words(session.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
+            assert get_words(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
 
 
 def cut_power(store: GameStore, path: Path) -> GameStore:
@@ -324,26 +325,26 @@ def cut_power(store: GameStore, path: Path) -> GameStore:
 
 def test_question_without_an_answer_is_deferred_by_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         asked = play_in_doubt(session, table, HARN).question
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            state = restarted.submit(ResumeGame()).result(5)
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
             (deferred,) = state.open_questions
             assert asked is not None and deferred.question.picture == asked.picture
             assert restarted.picture(asked.picture) == session.picture(asked.picture) is not None
             assert get_words(state) == ["HARN?"] and not state.notices
-            assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
-            restarted.submit(Undo()).result(5)
-            assert not restarted.submit(Undo()).result(5).turns, "the question and its turn are one press"
+            assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
+            restarted.submit(Undo()).result(PATIENCE_S)
+            assert not restarted.submit(Undo()).result(PATIENCE_S).turns, "the question and its turn are one press"
 
 
 def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play_in_doubt(session, table, HARN)
-        session.submit(AnswerQuestion(0)).result(5)
+        session.submit(AnswerQuestion(0)).result(PATIENCE_S)
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            state = restarted.submit(ResumeGame()).result(5)
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
             assert get_words(state) == ["HARN"] and not state.open_questions and not state.notices
 
 
@@ -351,27 +352,27 @@ def test_press_at_which_nothing_was_recorded_is_to_be_repeated_after_a_power_cut
     table: TextTable, tmp_path: Path
 ) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         asked = play(session, table, HORN, ("CAT", 1, 1, True)).question
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            (notice,) = restarted.submit(ResumeGame()).result(5).notices
+            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
             assert asked is not None and notice.key == "question-lost" and values_of(notice.text) == (asked.text,)
 
 
 def test_pass_that_may_be_an_exchange_is_told_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
-        asked = session.submit(EndTurn()).result(5).question
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        asked = session.submit(EndTurn()).result(PATIENCE_S).question
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            (notice,) = restarted.submit(ResumeGame()).result(5).notices
+            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
             assert asked is not None and notice.key == "question-counts"
             assert values_of(notice.text) == (asked.text, asked.answers[0])
 
 
 def test_new_name_of_a_player_defers_the_question(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    state = playing.submit(RenamePlayer(0, "Zoë")).result(5)
+    state = playing.submit(RenamePlayer(0, "Zoë")).result(PATIENCE_S)
     assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
 
 
@@ -379,20 +380,20 @@ def test_refused_command_of_another_seat_leaves_the_seat_of_the_question(
     playing: TableSession, table: TextTable
 ) -> None:
     table.lay(HORN)
-    asked = playing.submit(EndTurn(), seat=1).result(5).question
+    asked = playing.submit(EndTurn(), seat=1).result(PATIENCE_S).question
     with pytest.raises(CommandRefusedError):
-        playing.submit(InsertTurn(9, kind="pass"), seat=0).result(5)
-    again = playing.submit(ReadAgain()).result(5).question
+        playing.submit(InsertTurn(9, kind="pass"), seat=0).result(PATIENCE_S)
+    again = playing.submit(ReadAgain()).result(PATIENCE_S).question
     assert asked is not None and again is not None and again.text == asked.text
 
 
 def test_challenge_of_a_play_in_doubt_is_decided_by_the_players(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
-    state = playing.submit(ChallengePlay()).result(5)
+    state = playing.submit(ChallengePlay()).result(PATIENCE_S)
     assert state.question is not None and state.question.key == "good-words-unlisted"
     assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
-    playing.submit(AnswerDeferred(1, 1)).result(5)
-    state = playing.submit(ChallengePlay()).result(5)
+    playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    state = playing.submit(ChallengePlay()).result(PATIENCE_S)
     assert [turn.kind for turn in state.turns] == ["play", "challenge"]
 
 
@@ -400,7 +401,7 @@ def test_question_about_the_last_play_stays_open_at_the_end_of_the_game(
     playing: TableSession, table: TextTable
 ) -> None:
     play_in_doubt(playing, table, HARN)
-    state = playing.submit(EndGame()).result(5)
+    state = playing.submit(EndGame()).result(PATIENCE_S)
     assert get_words(state)[0] == "HARN?" and len(state.open_questions) == 1
-    state = playing.submit(AnswerDeferred(1, 1)).result(5)
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
     assert get_words(state)[0] == "HORN" and state.turn_of is None

@@ -13,6 +13,7 @@ from device.session.table_session import TableSession
 from engine.board import parse_square
 from engine.reading import EMPTY, BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
+from tests.support.waiting import PATIENCE_S
 
 
 def play_in_doubt(
@@ -23,14 +24,16 @@ def play_in_doubt(
     for name, symbols in candidates.items():
         squares[parse_square(name)] = SquareReading(tuple(symbols.items()))
     table.board = BoardReading(tuple(squares))
-    return session.submit(EndTurn()).result(5)
+    return session.submit(EndTurn()).result(PATIENCE_S)
 
 
 def answer(session: TableSession, text: str) -> TableSnapshot:
     """Choose the answer with this text."""
     question = session.state.question
     assert question is not None
-    return session.submit(AnswerQuestion(next(n for n, a in enumerate(question.answers) if text in a))).result(5)
+    return session.submit(AnswerQuestion(next(n for n, a in enumerate(question.answers) if text in a))).result(
+        PATIENCE_S
+    )
 
 
 def get_key(state: TableSnapshot) -> str:
@@ -75,7 +78,7 @@ def test_play_replaced_after_the_press_is_answered_after_the_next_turn(playing: 
     play(playing, table, HORN, ("NEST", 7, 8, False))
     state = play(playing, table, HORN, ("NEST", 7, 8, False), ("BEST", 9, 6, True))
     number = next(n for n, a in enumerate(state.open_questions[0].question.answers) if "Ben played NEST" in a)
-    state = playing.submit(AnswerDeferred(state.open_questions[0].number, number)).result(5)
+    state = playing.submit(AnswerDeferred(state.open_questions[0].number, number)).result(PATIENCE_S)
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, ".EST"), (0, "BE.T")]
 
 
@@ -150,9 +153,9 @@ def test_letter_of_a_blank_is_asked_when_it_is_played(playing: TableSession, tab
 
 def test_one_button_chooses_each_answer_and_then_closes_the_question(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, {"G8": {"A": 0.97, "O": 0.02}}, ("HARN", 7, 5, True))
-    state = playing.submit(ChooseNextAnswer()).result(5)
+    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert state.turns[0].word == "HORN" and state.question is not None and state.question.chosen == 1
-    state = playing.submit(ChooseNextAnswer()).result(5)
+    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert (state.turns[0].word, state.question) == ("HARN", None)
 
 
@@ -162,13 +165,13 @@ def test_one_button_answers_a_question_before_which_nothing_is_recorded(
     play(playing, table, HORN)
     state = play(playing, table, HORN, FARM)
     events = play(playing, table).events
-    assert playing.submit(ChooseNextAnswer()).result(5).phase is Phase.ENDED
+    assert playing.submit(ChooseNextAnswer()).result(PATIENCE_S).phase is Phase.ENDED
     assert state.events == events
 
 
 def test_undone_turn_takes_its_question_with_it(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HO?N", 7, 5, True))
-    state = playing.submit(Undo()).result(5)
+    state = playing.submit(Undo()).result(PATIENCE_S)
     assert (state.question, state.turns) == (None, ())
 
 
@@ -183,19 +186,19 @@ def test_undone_turn_takes_its_question_with_it(playing: TableSession, table: Te
     ],
 )
 def test_play_by_hand_is_taken_with_a_notice(playing: TableSession, at: str, word: str, key: str) -> None:
-    state = playing.submit(InsertTurn(1, at=at, word=word)).result(5)
+    state = playing.submit(InsertTurn(1, at=at, word=word)).result(PATIENCE_S)
     assert len(state.turns) == 1 and key in [notice.key for notice in state.notices]
 
 
 def test_turn_by_hand_out_of_turn_is_noted(playing: TableSession) -> None:
-    state = playing.submit(InsertTurn(1, player=1, at="8F", word="HORN")).result(5)
+    state = playing.submit(InsertTurn(1, player=1, at="8F", word="HORN")).result(PATIENCE_S)
     assert [notice.key for notice in state.notices] == ["noted-out-of-turn"]
 
 
 def test_removed_first_turn_is_noted_for_the_play_that_it_leaves_alone(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
-    state = playing.submit(CorrectTurn(1, kind="none")).result(5)
+    state = playing.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
     assert "noted-gap" in [notice.key for notice in state.notices]
 
 
@@ -203,10 +206,10 @@ def test_removed_first_turn_is_noted_for_the_play_that_it_leaves_alone(playing: 
 def test_play_that_a_correction_leaves_with_the_wrong_player_is_noted(
     playing: TableSession, table: TextTable, command: InsertTurn | CorrectTurn
 ) -> None:
-    playing.submit(PassTurn()).result(5)
+    playing.submit(PassTurn()).result(PATIENCE_S)
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
-    state = playing.submit(command).result(5)
+    state = playing.submit(command).result(PATIENCE_S)
     text = "Ben played, but it was the turn of Anna. Check the player, or insert the missing turn."
     assert [notice.text for notice in state.notices if notice.key == "noted-out-of-turn"] == [text]
 
@@ -214,21 +217,21 @@ def test_play_that_a_correction_leaves_with_the_wrong_player_is_noted(
 def test_inserted_play_on_the_squares_of_a_later_play_is_noted(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
-    state = playing.submit(InsertTurn(2, at="8J", word="S")).result(5)
+    state = playing.submit(InsertTurn(2, at="8J", word="S")).result(PATIENCE_S)
     assert "noted-square-taken" not in [notice.key for notice in state.notices]
-    state = playing.submit(InsertTurn(2, at="H7", word="A.M")).result(5)
+    state = playing.submit(InsertTurn(2, at="H7", word="A.M")).result(PATIENCE_S)
     assert [n.text for n in state.notices if n.key == "noted-square-taken"] == [
         "H6 FA.M: a tile is already on one of its squares. Check the square and the direction."
     ]
 
 
 def test_correct_play_by_hand_has_no_notice(playing: TableSession) -> None:
-    state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(5)
+    state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
     assert state.notices == () and state.question is None
 
 
 def end_turn(session: TableSession, seat: int | None) -> TableSnapshot:
-    return session.submit(EndTurn(), seat=seat).result(5)
+    return session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
 
 
 def test_turn_from_the_wrong_seat_is_recorded_after_the_answer(playing: TableSession, table: TextTable) -> None:
@@ -272,7 +275,7 @@ def test_press_of_the_player_to_move_or_of_nobody_is_no_question(
 
 
 def test_pass_by_hand_from_the_wrong_seat_counts_until_the_answer(playing: TableSession) -> None:
-    state = playing.submit(PassTurn(), seat=1).result(5)
+    state = playing.submit(PassTurn(), seat=1).result(PATIENCE_S)
     assert get_key(state) == "asked-out-of-turn" and [t.player for t in state.turns] == [0]
     state = answer(playing, "Ben passed")
     assert [t.player for t in state.turns] == [0, 1]
@@ -283,7 +286,7 @@ def test_seat_of_one_turn_does_not_count_for_the_next(playing: TableSession, tab
     end_turn(playing, 1)
     answer(playing, "Anna played HORN")
     table.lay(HORN, FARM)
-    state = playing.submit(EndTurn()).result(5)
+    state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert state.question is None and [t.player for t in state.turns] == [0, 1]
 
 
@@ -317,7 +320,7 @@ def test_press_after_a_picture_of_another_board_is_of_the_same_player(playing: T
 def test_look_again_after_a_question_without_a_record_asks_for_nothing(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HORN", 3, 3, True))
     table.lay(HORN)
-    assert playing.submit(ReadAgain()).result(5).question is None
+    assert playing.submit(ReadAgain()).result(PATIENCE_S).question is None
 
 
 def test_half_full_board_at_the_first_press_records_nothing(playing: TableSession, table: TextTable) -> None:
@@ -330,7 +333,7 @@ def test_turn_of_a_press_without_a_record_is_before_the_next_one(playing: TableS
     squares = list(BoardReading.from_rows(rows(HORN, ("SO", 7, 9, False))).squares)
     squares[7 * 15 + 9] = SquareReading(((EMPTY, 0.97), ("S", 0.03)))
     table.board = BoardReading(tuple(squares))
-    state = playing.submit(EndTurn()).result(5)
+    state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN"]
     state = play(playing, table, HORN, ("SO", 7, 9, False), ("AT", 8, 5, False))
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "SO"), (0, ".AT")]

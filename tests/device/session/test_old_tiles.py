@@ -11,6 +11,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BLANK, EMPTY, BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, rows
+from tests.support.waiting import PATIENCE_S
 
 TEN, EN, NO, ON = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False), ("ON", 5, 8, False)
 LATER_WORDS = (PASTE, TEN, EN, NO, ON)
@@ -24,10 +25,10 @@ SWAPPED = (7 * 15 + 5, 7 * 15 + 6, 7 * 15 + 8)
 @pytest.fixture
 def playing(session: TableSession, table: TextTable) -> TableSession:
     """A game without a word list, after HORN (14 points) and FARM (9 points)."""
-    session.submit(StartGame(STARTED, words=None)).result(5)
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
     for words in [(HORN,), (HORN, FARM)]:
         table.lay(*words)
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
     assert get_scores(session.state) == [14, 9]
     return session
 
@@ -55,7 +56,7 @@ def test_three_letters_that_were_swapped_change_no_score_without_an_answer(
     asked = 0
     for count in range(1, len(LATER_WORDS) + 1):
         table.lay(BERK, FARM, *LATER_WORDS[:count])
-        state = playing.submit(EndTurn()).result(5)
+        state = playing.submit(EndTurn()).result(PATIENCE_S)
         assert get_scores(state) == [14, 9] and [turn.word for turn in state.turns[:2]] == ["HORN", "FA.M"]
         asked += all(is_asked_about(state, square) for square in SWAPPED)
     assert asked == 1
@@ -64,9 +65,9 @@ def test_three_letters_that_were_swapped_change_no_score_without_an_answer(
 def test_three_letters_that_were_swapped_count_after_the_answer(playing: TableSession, table: TextTable) -> None:
     for count in (1, 2):
         table.lay(BERK, FARM, *LATER_WORDS[:count])
-        state = playing.submit(EndTurn()).result(5)
+        state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert is_asked_about(state, H_OF_HORN)
-    state = playing.submit(AnswerQuestion(1)).result(5)
+    state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert get_scores(state) == [20, 9] and state.turns[0].word == "BERK"
 
 
@@ -79,7 +80,7 @@ def test_old_tile_that_is_misread_five_times_alike_changes_no_score(
     for count in range(1, len(LATER_WORDS) + 1):
         misread = SquareReading(((symbol, confidence), ("H", 1 - confidence)))
         lay_with_old_tile(table, misread, HORN, FARM, *LATER_WORDS[:count])
-        state = playing.submit(EndTurn()).result(5)
+        state = playing.submit(EndTurn()).result(PATIENCE_S)
         assert get_scores(state) == [14, 9]
         asked += is_asked_about(state, H_OF_HORN)
     assert asked <= 1

@@ -23,6 +23,7 @@ from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD_RULES, ChallengeRule
 from tests.support.text_table import FARM, HORN, TextTable
+from tests.support.waiting import PATIENCE_S
 
 PLAIN = GameStarted(("Anna", "Ben"), lexicon="test", rules=replace(STANDARD_RULES, challenge=ChallengeRule.SINGLE))
 Act = Callable[["Table"], "Future[TableSnapshot]"]
@@ -100,7 +101,7 @@ WAYS: dict[Phase, tuple[tuple[str, ...], ...]] = {
 
 def go(table: Table, acts: tuple[str, ...]) -> TableSnapshot:
     for act in acts:
-        ACTS[act][1](table).result(5)
+        ACTS[act][1](table).result(PATIENCE_S)
     return table.session.state
 
 
@@ -117,11 +118,11 @@ def test_every_command_leads_where_the_table_says_or_is_refused_with_a_reason(ph
                 if cue not in TRANSITIONS[phase]:
                     reason = find_refusal_key(phase, cue)
                     with pytest.raises(CommandRefusedError) as refused:
-                        do(table).result(5)
+                        do(table).result(PATIENCE_S)
                     assert refused.value.key == reason and table.session.state.phase is phase
                     continue
                 try:
-                    after = do(table).result(5).phase
+                    after = do(table).result(PATIENCE_S).phase
                 except CommandRefusedError:
                     assert replace(table.session.state, revision=0) == replace(before, revision=0, clock=None)
                     continue
@@ -137,12 +138,12 @@ def test_no_evening_leaves_the_table_of_transitions(acts: list[str]) -> None:
     with GameStore(":memory:") as store:
         table = Table(store)
         with table.session:
-            start(table).result(5)
+            start(table).result(PATIENCE_S)
             for act in acts:
                 cue, do = ACTS[act]
                 before = table.session.state.phase
                 try:
-                    after = do(table).result(5).phase
+                    after = do(table).result(PATIENCE_S).phase
                 except CommandRefusedError as refused:
                     assert str(refused)
                     continue

@@ -21,6 +21,7 @@ from engine.messages import make_message
 from engine.reading import BoardReading
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, rows
+from tests.support.waiting import PATIENCE_S
 from vision.detection.location import CUT_OFF_MESSAGES
 from vision.recognition.reader import FOREIGN_TILES
 
@@ -40,13 +41,13 @@ def session(board: TextTable) -> Iterator[TableSession]:
 
 def test_picture_of_a_phone_ends_the_turn(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
-    state = session.submit(PICTURE).result(5)
+    state = session.submit(PICTURE).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN"] and not state.notices
 
 
 def test_end_turn_without_a_picture_is_refused_with_what_to_do(session: TableSession) -> None:
     with pytest.raises(CommandRefusedError, match="take a picture of the board") as refusal:
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
     assert refusal.value.key == "take-picture"
 
 
@@ -54,11 +55,11 @@ def test_picture_without_a_board_is_no_turn_and_another_one_is_asked_for(
     session: TableSession, board: TextTable
 ) -> None:
     board.board = None
-    state = session.submit(PICTURE).result(5)
+    state = session.submit(PICTURE).result(PATIENCE_S)
     assert [notice.text for notice in state.notices] == ["No board found: a cat.", "Take another picture."]
     assert not state.turns
     board.lay(HORN)
-    assert session.submit(PICTURE).result(5).last_turn is not None
+    assert session.submit(PICTURE).result(PATIENCE_S).last_turn is not None
 
 
 @pytest.mark.parametrize("unusable", [("HORN", 3, 3, True), ("HORN", 7, 5, False)])
@@ -66,10 +67,10 @@ def test_picture_after_an_unusable_one_is_of_the_same_player(
     session: TableSession, board: TextTable, unusable: tuple[str, int, int, bool]
 ) -> None:
     board.lay(unusable)
-    state = session.submit(PICTURE).result(5)
+    state = session.submit(PICTURE).result(PATIENCE_S)
     assert state.question is not None and not state.turns
     board.lay(("HO?N", 7, 5, True))
-    state = session.submit(PICTURE).result(5)
+    state = session.submit(PICTURE).result(PATIENCE_S)
     assert [turn.player for turn in state.turns] == [0]
     assert state.question is not None and state.question.key == "asked-blank-unnamed"
 
@@ -78,7 +79,7 @@ def test_blurred_picture_from_which_nothing_is_recorded_says_so(session: TableSe
     squares = np.kron(np.indices((30, 40)).sum(0) % 2, np.ones((10, 10)))
     grey = cv2.GaussianBlur(np.array(40 + 160 * squares, np.uint8), (0, 0), 3)
     board.lay(("HORN", 3, 3, True))
-    state = session.submit(EndTurnWithPicture(np.dstack([grey] * 3))).result(5)
+    state = session.submit(EndTurnWithPicture(np.dstack([grey] * 3))).result(PATIENCE_S)
     assert state.question is None and not state.turns
     assert [notice.text for notice in state.notices] == ["The picture is blurred.", "Take another picture."]
 
@@ -86,9 +87,9 @@ def test_blurred_picture_from_which_nothing_is_recorded_says_so(session: TableSe
 def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
     seen = session.state.moment
-    session.submit(PICTURE, seen).result(5)
+    session.submit(PICTURE, seen).result(PATIENCE_S)
     with pytest.raises(CommandRefusedError) as refusal:
-        session.submit(PICTURE, seen).result(5)
+        session.submit(PICTURE, seen).result(PATIENCE_S)
     assert refusal.value.key == "quicker" and len(session.state.turns) == 1
 
 
@@ -97,11 +98,11 @@ def test_picture_of_an_earlier_turn_is_no_turn(
     session: TableSession, board: TextTable, earlier: EndTurnWithPicture, words: list[tuple[str, int, int, bool]]
 ) -> None:
     board.lay(HORN)
-    session.submit(PICTURE).result(5)
+    session.submit(PICTURE).result(PATIENCE_S)
     board.lay(HORN, FARM)
-    session.submit(NEXT_PICTURE).result(5)
+    session.submit(NEXT_PICTURE).result(PATIENCE_S)
     board.lay(*words)
-    state = session.submit(earlier).result(5)
+    state = session.submit(earlier).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and state.question is None
     assert [notice.text for notice in state.notices] == [
         "This is the picture of an earlier turn.",
@@ -113,56 +114,56 @@ def test_picture_of_a_turn_before_a_restart_is_no_turn(tmp_path: Path, board: Te
     board.lay(HORN)
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(PhoneCamera(), board, store, WORDS) as session:
-            session.submit(StartGame(STARTED)).result(5)
-            session.submit(PICTURE).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            session.submit(PICTURE).result(PATIENCE_S)
         with TableSession(PhoneCamera(), board, store, WORDS) as session:
-            session.submit(ResumeGame()).result(5)
-            state = session.submit(PICTURE).result(5)
+            session.submit(ResumeGame()).result(PATIENCE_S)
+            state = session.submit(PICTURE).result(PATIENCE_S)
     assert len(state.turns) == 1 and state.notices[0].text == "This is the picture of an earlier turn."
 
 
 def test_picture_whose_turn_an_answer_recorded_is_no_turn(session: TableSession, board: TextTable) -> None:
     board.board = replace(BoardReading.from_rows(rows(HORN)), orientation_confidence=0.5)
-    assert session.submit(PICTURE).result(5).turns == ()
-    state = session.submit(AnswerQuestion(1)).result(5)
+    assert session.submit(PICTURE).result(PATIENCE_S).turns == ()
+    state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN"]
-    assert session.submit(PICTURE).result(5).notices[0].text == "This is the picture of an earlier turn."
+    assert session.submit(PICTURE).result(PATIENCE_S).notices[0].text == "This is the picture of an earlier turn."
 
 
 def test_picture_of_a_turn_that_was_undone_is_read_again(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
-    session.submit(PICTURE).result(5)
-    session.submit(Undo()).result(5)
-    assert [turn.word for turn in session.submit(PICTURE).result(5).turns] == ["HORN"]
+    session.submit(PICTURE).result(PATIENCE_S)
+    session.submit(Undo()).result(PATIENCE_S)
+    assert [turn.word for turn in session.submit(PICTURE).result(PATIENCE_S).turns] == ["HORN"]
 
 
 def test_picture_of_the_game_before_is_read_in_the_next_one(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
-    session.submit(PICTURE).result(5)
-    session.submit(EndGame()).result(5)
-    session.submit(StartGame(STARTED)).result(5)
-    assert [turn.word for turn in session.submit(PICTURE).result(5).turns] == ["HORN"]
+    session.submit(PICTURE).result(PATIENCE_S)
+    session.submit(EndGame()).result(PATIENCE_S)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    assert [turn.word for turn in session.submit(PICTURE).result(PATIENCE_S).turns] == ["HORN"]
 
 
 def test_answer_that_needs_a_picture_asks_for_it_without_a_camera_fault(
     session: TableSession, board: TextTable
 ) -> None:
     board.lay(HORN)
-    session.submit(PICTURE).result(5)
+    session.submit(PICTURE).result(PATIENCE_S)
     board.lay(("FARMS", 5, 7, False))  # HORN is gone
-    state = session.submit(NEXT_PICTURE).result(5)
+    state = session.submit(NEXT_PICTURE).result(PATIENCE_S)
     assert state.question is not None
     again = next(i for i, answer in enumerate(state.question.answers) if "again" in answer.lower())
-    state = session.submit(AnswerQuestion(again)).result(5)
+    state = session.submit(AnswerQuestion(again)).result(PATIENCE_S)
     assert [(notice.key, notice.trouble) for notice in state.notices] == [("take-picture", Trouble.NONE)]
 
 
 def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
     with GameStore(":memory:") as store, TableSession(board, board, store) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         board.lay(HORN, FARM)
         with pytest.raises(CommandRefusedError) as refusal:
-            session.submit(PICTURE).result(5)
+            session.submit(PICTURE).result(PATIENCE_S)
     assert refusal.value.key == "own-camera"
 
 
@@ -196,16 +197,16 @@ def test_picture_that_cannot_be_used_is_answered_with_what_to_change(
     session: TableSession, board: TextTable, problem: str, advice: str
 ) -> None:
     board.board, board.problems = None, (problem,)
-    notices = session.submit(PICTURE).result(5).notices
+    notices = session.submit(PICTURE).result(PATIENCE_S).notices
     assert [(notice.text, notice.trouble) for notice in notices] == [(advice, Trouble.BOARD)]
 
 
 def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
-    session.submit(PICTURE).result(5)
+    session.submit(PICTURE).result(PATIENCE_S)
     board.lay(("FARMS", 5, 7, False))  # HORN is gone
     board.problems = (CUT_OFF_MESSAGES[2],)
-    state = session.submit(NEXT_PICTURE).result(5)
+    state = session.submit(NEXT_PICTURE).result(PATIENCE_S)
     assert state.question is not None and "take-right" in [notice.key for notice in state.notices]
 
 
@@ -214,4 +215,4 @@ def test_accents_that_the_tile_set_does_not_have_are_said_with_the_turn(
 ) -> None:
     board.lay(HORN)
     board.problems = (make_message(FOREIGN_TILES, "{0} tiles have accents", 2),)
-    assert FOREIGN_TILES in [notice.key for notice in session.submit(PICTURE).result(5).notices]
+    assert FOREIGN_TILES in [notice.key for notice in session.submit(PICTURE).result(PATIENCE_S).notices]

@@ -22,6 +22,7 @@ from engine.events import GameStarted
 from engine.gcg import build_game
 from tests.support.rendered_table import RenderedTable
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
+from tests.support.waiting import PATIENCE_S
 
 ROWS = tuple(map(tuple, rows(HORN, FARM, PASTE)))
 
@@ -39,7 +40,7 @@ def ask(session: TableSession, table: TextTable) -> TableSnapshot:
 
 def enter(session: TableSession, **changes: object) -> TableSnapshot:
     fields: Mapping[str, object] = {"rows": ROWS, "totals": (120, 98), **changes}
-    return session.submit(EnterPosition(**fields)).result(5)  # type: ignore[arg-type]
+    return session.submit(EnterPosition(**fields)).result(PATIENCE_S)  # type: ignore[arg-type]
 
 
 def test_first_press_with_three_plays_asks_before_anything_is_recorded(playing: TableSession, table: TextTable) -> None:
@@ -54,7 +55,7 @@ def test_question_about_the_first_picture_is_answered_with_the_position(
     playing: TableSession, table: TextTable
 ) -> None:
     ask(playing, table)
-    state = playing.submit(AnswerQuestion(1)).result(5)
+    state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert state.question is None and state.turn_of == 0 and list_totals(state) == [0, 0]
     assert [(turn.kind, turn.score) for turn in state.turns] == [("position", 0), ("position", 0)]
     state = play(playing, table, HORN, FARM, ("PASTED", 9, 5, True))
@@ -66,43 +67,43 @@ def test_question_about_the_first_picture_is_answered_with_another_picture(
 ) -> None:
     ask(playing, table)
     table.lay(HORN)
-    state = playing.submit(AnswerQuestion(0)).result(5)
+    state = playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN"]
 
 
 def test_question_about_the_first_picture_is_asked_again_later(playing: TableSession, table: TextTable) -> None:
     ask(playing, table)
-    state = playing.submit(DeferQuestion()).result(5)
+    state = playing.submit(DeferQuestion()).result(PATIENCE_S)
     assert state.question is None and state.turns == () and state.open_questions == ()
     ask(playing, table)
 
 
 def test_position_after_a_pass_replaces_the_pass(playing: TableSession, table: TextTable) -> None:
-    playing.submit(PassTurn()).result(5)
+    playing.submit(PassTurn()).result(PATIENCE_S)
     state = play(playing, table, HORN, FARM, PASTE)
     assert state.question is not None and state.question.key == START_FROM_HERE
-    state = playing.submit(AnswerQuestion(1)).result(5)
+    state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert state.question is None and [turn.kind for turn in state.turns] == ["position", "position"]
 
 
 def test_seat_that_pressed_is_followed_by_the_next_player(playing: TableSession, table: TextTable) -> None:
     table.lay(HORN, FARM, PASTE)
-    playing.submit(EndTurn(), seat=0).result(5)
-    assert playing.submit(AnswerQuestion(1)).result(5).turn_of == 1
+    playing.submit(EndTurn(), seat=0).result(PATIENCE_S)
+    assert playing.submit(AnswerQuestion(1)).result(PATIENCE_S).turn_of == 1
 
 
 def test_panel_starts_from_the_position_and_corrects_the_points_later(playing: TableSession, table: TextTable) -> None:
     ask(playing, table)
-    state = playing.submit(ChooseNextAnswer()).result(5)
+    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert [turn.kind for turn in state.turns] == ["position", "position"] and state.question is not None
-    state = playing.submit(CorrectTurn(2, score=98)).result(5)
+    state = playing.submit(CorrectTurn(2, score=98)).result(PATIENCE_S)
     assert list_totals(state) == [0, 98] and state.question is None
 
 
 def test_panel_drops_the_position_with_the_next_press(playing: TableSession, table: TextTable) -> None:
     ask(playing, table)
-    playing.submit(ChooseNextAnswer()).result(5)
-    state = playing.submit(ChooseNextAnswer()).result(5)
+    playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
+    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert state.turns == () and state.question is None
 
 
@@ -129,7 +130,7 @@ def test_position_that_the_set_does_not_have_is_refused_and_the_question_stays(
 ) -> None:
     play(playing, table, HORN, ("QQQ", 5, 7, False), PASTE)
     with pytest.raises(CommandRefusedError, match="more of these tiles than the set: Q"):
-        playing.submit(AnswerQuestion(1)).result(5)
+        playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert playing.state.question is not None
     assert enter(playing).question is None
 
@@ -138,7 +139,7 @@ def test_position_by_hand_has_points_and_the_next_player(playing: TableSession) 
     state = enter(playing, player=1)
     assert list_totals(state) == [120, 98] and state.turn_of == 1 and state.notices == ()
     assert state.in_bag == 100 - 12 - 14
-    state = playing.submit(InsertTurn(3, kind="play", at="10F", word=".....D")).result(5)
+    state = playing.submit(InsertTurn(3, kind="play", at="10F", word=".....D")).result(PATIENCE_S)
     assert list_totals(state) == [120, 98 + 9]
 
 
@@ -151,9 +152,9 @@ def test_position_answers_the_question_about_the_first_picture(playing: TableSes
 def test_position_is_undone_and_redone(playing: TableSession) -> None:
     before = playing.state
     enter(playing)
-    state = playing.submit(Undo()).result(5)
+    state = playing.submit(Undo()).result(PATIENCE_S)
     assert (state.turns, state.board, state.players) == (before.turns, before.board, before.players)
-    assert list_totals(playing.submit(Redo()).result(5)) == [120, 98]
+    assert list_totals(playing.submit(Redo()).result(PATIENCE_S)) == [120, 98]
 
 
 def test_position_with_loose_tiles_is_noted(playing: TableSession) -> None:
@@ -182,13 +183,13 @@ def test_impossible_position_is_refused_with_a_sentence(
 
 
 def test_position_after_a_turn_is_refused(playing: TableSession) -> None:
-    playing.submit(PassTurn()).result(5)
+    playing.submit(PassTurn()).result(PATIENCE_S)
     with pytest.raises(CommandRefusedError, match="only before its first turn"):
         enter(playing)
 
 
 def test_position_of_a_finished_game_is_refused(playing: TableSession) -> None:
-    playing.submit(EndGame()).result(5)
+    playing.submit(EndGame()).result(PATIENCE_S)
     with pytest.raises(CommandRefusedError) as refusal:
         enter(playing)
     assert refusal.value.key == "ended"
@@ -197,19 +198,19 @@ def test_position_of_a_finished_game_is_refused(playing: TableSession) -> None:
 def test_position_is_no_turn_that_can_be_removed(playing: TableSession) -> None:
     enter(playing)
     with pytest.raises(CommandRefusedError, match="Correct its points or its squares"):
-        playing.submit(CorrectTurn(1, kind="none")).result(5)
+        playing.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
 
 
 def test_square_of_a_position_is_corrected(playing: TableSession) -> None:
     enter(playing)
-    state = playing.submit(CorrectSquare("H8", "B")).result(5)
+    state = playing.submit(CorrectSquare("H8", "B")).result(PATIENCE_S)
     tile = state.board.tiles[112]
     assert tile is not None and tile.letter == "B" and list_totals(state) == [120, 98]
 
 
 def test_game_from_a_position_is_resumed_from_the_store(playing: TableSession) -> None:
     enter(playing)
-    state = playing.submit(ResumeGame()).result(5)
+    state = playing.submit(ResumeGame()).result(PATIENCE_S)
     assert list_totals(state) == [120, 98] and state.phase is Phase.TURN
 
 
@@ -220,10 +221,10 @@ def test_rendered_picture_of_a_game_that_has_begun_is_asked_about(tmp_path: Path
     table, reader = RenderedTable((1280, 960)), make_board_reader()
     table.lay(*((board.tile(s).letter, row_of(s), column_of(s), True) for s in squares))
     with GameStore(tmp_path / "games.db") as store, TableSession(table, reader, store) as session:
-        session.submit(StartGame(GameStarted(game.players))).result(5)
-        state = session.submit(EndTurn()).result(60)
+        session.submit(StartGame(GameStarted(game.players))).result(PATIENCE_S)
+        state = session.submit(EndTurn()).result(PATIENCE_S)
         assert state.question is not None and state.question.key == START_FROM_HERE and state.turns == ()
         assert state.question.squares == squares and state.question.picture
-        state = session.submit(AnswerQuestion(1)).result(5)
+        state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
         read = {s: tile.letter for s, tile in enumerate(state.board.tiles) if tile is not None}
     assert read == {s: board.tile(s).letter for s in squares}

@@ -13,8 +13,8 @@ from device.session.table_session import TableSession
 from tests.support.fast_time import sleep_fast
 from tests.support.painted_sessions import session as session
 from tests.support.painted_sessions import table as table
-from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, PaintedTable
+from tests.support.waiting import PATIENCE_S, until
 
 FARMS = ("FARMS", 5, 7, False)
 
@@ -37,7 +37,7 @@ def camera_notices(session: TableSession) -> list[str]:
 def test_unplugged_camera_is_said_and_recovers_by_itself(session: TableSession, table: PaintedTable) -> None:
     table.trouble = "the camera sends no pictures"
     until(lambda: camera_notices(session) == ["The camera sends no pictures."])
-    assert session.submit(PassTurn()).result(5).phase is Phase.TURN, "the game goes on by hand"
+    assert session.submit(PassTurn()).result(PATIENCE_S).phase is Phase.TURN, "the game goes on by hand"
     assert camera_notices(session) == ["The camera sends no pictures."], "and the trouble is still told"
     table.trouble = ""
     until(lambda: camera_notices(session) == [])
@@ -61,7 +61,7 @@ def test_two_turns_under_one_press_are_told_apart_by_when_each_lay_there(
     assert [(turn.player, turn.word, turn.score) for turn in state.turns] == [(0, "HORN", 14), (1, "FA.M", 9)]
     assert [notice.key for notice in state.notices] == ["two-turns"]
     assert state.turn_of == 0 and state.question is None
-    assert session.submit(Undo()).result(5).turns == ()
+    assert session.submit(Undo()).result(PATIENCE_S).turns == ()
 
 
 def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSession, table: PaintedTable) -> None:
@@ -86,9 +86,9 @@ def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
         "Ben played FARMS at H6 for 10.",
         "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
     )
-    state = session.submit(AnswerQuestion(1)).result(5)
+    state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
-    assert len(session.submit(Undo()).result(5).turns) == 1
+    assert len(session.submit(Undo()).result(PATIENCE_S).turns) == 1
 
 
 def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_long(
@@ -104,7 +104,7 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
         state = end_turn(session)
         assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and (state.question is not None) == asks
         table.lay()
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
 
 
 def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
@@ -133,7 +133,7 @@ def test_end_tile_that_lay_there_before_the_next_play_belongs_to_the_play_before
     state = end_turn(session)
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.MS", 10), ("PA.TE", 15)]
     assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
-    state = session.submit(AnswerQuestion(1)).result(5)
+    state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.M", 9), ("PASTE", 25)]
 
 
@@ -149,7 +149,7 @@ def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, 
 def test_tiles_of_an_upheld_challenge_are_watched_until_they_leave(session: TableSession, table: PaintedTable) -> None:
     rest(session, table, ("HRON", 7, 5, True))
     end_turn(session)
-    state = session.submit(ChallengePlay()).result(5)
+    state = session.submit(ChallengePlay()).result(PATIENCE_S)
     assert [notice.key for notice in state.notices] == ["take-off"]
     table.lay()
     until(lambda: session.state.notices == ())
@@ -177,7 +177,7 @@ def test_hand_that_stays_on_the_word_ends_in_a_question(
     assert state.question is not None and "I8" in state.question.text, state.notices
     assert state.question.answers[-1] == "No: look again."
     table.hidden = []
-    state = session.submit(AnswerQuestion(len(state.question.answers) - 1)).result(5)
+    state = session.submit(AnswerQuestion(len(state.question.answers) - 1)).result(PATIENCE_S)
     assert state.question is None and [turn.score for turn in state.turns] == [14]
 
 
@@ -189,6 +189,6 @@ def test_still_table_is_not_read(session: TableSession, table: PaintedTable) -> 
 
 
 def test_set_up_shows_the_picture_and_where_the_board_is(session: TableSession) -> None:
-    view = session.capture_setup_view().result(5)
+    view = session.capture_setup_view().result(PATIENCE_S)
     assert view.jpeg.startswith(b"\xff\xd8") and view.size == (300, 300)
     assert view.corners is not None and view.corners[2] == (300.0, 300.0)

@@ -21,6 +21,7 @@ from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
 from engine.rules import Rules
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
+from tests.support.waiting import PATIENCE_S
 
 
 class SettlingTable(TextTable):
@@ -37,22 +38,22 @@ class SettlingTable(TextTable):
 def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> None:
     table = SettlingTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         assert table.settled == 1
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         assert table.settled == 2
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(ResumeGame()).result(5)
+        session.submit(ResumeGame()).result(PATIENCE_S)
         assert table.settled == 3
 
 
 def test_camera_settles_anew_if_the_first_picture_of_a_turn_shows_no_board(path: Path) -> None:
     table = SettlingTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.board, table.live = None, True
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
     assert table.settled == 2, "once for the game, and once for the turn"
 
 
@@ -70,10 +71,10 @@ def test_clock_is_written_every_ten_seconds_while_it_runs(path: Path, monkeypatc
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         assert tasks["clock"]() == 10.0 and not saves  # no game, no clock
-        session.submit(StartGame(GameStarted(("A", "B"), rules=Rules(clock_seconds=1500)))).result(5)
+        session.submit(StartGame(GameStarted(("A", "B"), rules=Rules(clock_seconds=1500)))).result(PATIENCE_S)
         saves.clear()  # the start itself is saved
         assert tasks["clock"]() == 10.0 and len(saves) == 1
-        session.submit(Pause()).result(5)
+        session.submit(Pause()).result(PATIENCE_S)
         saves.clear()
         assert tasks["clock"]() == 10.0 and not saves
 
@@ -82,19 +83,19 @@ def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:
     table = SettlingTable()
     table.trouble = "the camera sends no pictures"
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        state = session.submit(StartGame(STARTED)).result(5)
+        state = session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert state.phase is Phase.TURN and state.notices[0].trouble is Trouble.CAMERA
 
 
 def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         play(session, table, HORN, FARM)
-        before = session.submit(Undo()).result(5)
+        before = session.submit(Undo()).result(PATIENCE_S)
         assert before.look is not None
     with GameStore(path) as store, TableSession(TextTable(), table, store, WORDS) as session:
-        state = session.submit(ResumeGame()).result(5)
+        state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert (state.turns, state.players, state.turn_of) == (before.turns, before.players, before.turn_of)
         assert state.events == before.events
         picture = session.picture("1-1")
@@ -108,14 +109,14 @@ def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -
 def test_resumed_game_is_checked_by_the_list_that_it_was_begun_with(path: Path) -> None:
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        session.submit(StartGame(replace(STARTED, lexicon=None), words=None)).result(5)
+        session.submit(StartGame(replace(STARTED, lexicon=None), words=None)).result(PATIENCE_S)
     asked: list[GameStarted] = []
 
     def none_for(started: GameStarted) -> None:
         asked.append(started)
 
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        assert session.submit(ResumeGame(none_for)).result(5).lexicon is None
+        assert session.submit(ResumeGame(none_for)).result(PATIENCE_S).lexicon is None
     assert asked == [replace(STARTED, lexicon=None)]
 
 
@@ -123,7 +124,7 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
     with GameStore(path) as store:
         number = store.begin_game({"event": "unheard of"})
         with TableSession(TextTable(), TextTable(), store, WORDS) as session:
-            state = session.submit(ResumeGame()).result(5)
+            state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.phase is Phase.LOBBY
         assert "This version cannot read game" in state.notices[0].text
         assert len(store.events(number)) == 1
@@ -131,20 +132,20 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
 
 def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
     with pytest.raises(CommandRefusedError, match="no game"):
-        session.submit(ResumeGame()).result(5)
-    session.submit(StartGame(STARTED)).result(5)
-    session.submit(EndGame()).result(5)
+        session.submit(ResumeGame()).result(PATIENCE_S)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    session.submit(EndGame()).result(PATIENCE_S)
     with pytest.raises(CommandRefusedError, match="ended"):
-        session.submit(ResumeGame()).result(5)
+        session.submit(ResumeGame()).result(PATIENCE_S)
 
 
 def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         (pages,) = store._database.connection.execute("PRAGMA page_count").fetchone()
         store._database.connection.execute(f"PRAGMA max_page_count = {pages}")
         passes = 0
-        while session.submit(PassTurn()).result(5).notices == () and passes < 200:  # the last page fills up
+        while session.submit(PassTurn()).result(PATIENCE_S).notices == () and passes < 200:  # the last page fills up
             passes += 1
         state = session.state
         assert [n.trouble for n in state.notices] == [Trouble.STORE] and "full" in state.notices[0].text
@@ -160,11 +161,11 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
 def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: TextTable, path: Path) -> None:
     with GameStore(path) as store:
         with TableSession(table, table, store, WORDS) as session:
-            session.submit(StartGame(STARTED)).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
             store._database.connection.execute("PRAGMA query_only = ON")
             assert play(session, table, HORN).notices
-            session.submit(StartGame(STARTED)).result(5)
-            assert session.submit(PassTurn()).result(5).notices
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            assert session.submit(PassTurn()).result(PATIENCE_S).notices
             store._database.connection.execute("PRAGMA query_only = OFF")
         kinds = {game.id: [event.body["kind"] for event in store.events(game.id)][1:] for game in store.games()}
     assert kinds == {1: ["play"], 2: ["pass"]}
@@ -175,18 +176,18 @@ def test_disk_that_works_again_is_used_without_a_press(
 ) -> None:
     monkeypatch.setattr("device.session.background.work.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         store._database.connection.execute("PRAGMA query_only = ON")
         assert [notice.key for notice in play(session, table, HORN).notices] == ["not-saved"]
         saved = threading.Event()
         session.add_listener(lambda state: saved.set() if not state.notices else None)
         store._database.connection.execute("PRAGMA query_only = OFF")
-        assert saved.wait(5) and len(store.events(1)) == 2
+        assert saved.wait(PATIENCE_S) and len(store.events(1)) == 2
 
 
 def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         stored: list[tuple[int, int]] = []
         session.add_listener(lambda state: stored.append((state.events, len(store.events(1)))))
         play(session, table, HORN)
@@ -196,7 +197,7 @@ def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path
 def test_session_ends_its_thread_and_gives_the_camera_back(table: TextTable, path: Path) -> None:
     with GameStore(path) as store:
         with TableSession(table, table, store) as session:
-            session.submit(StartGame(STARTED)).result(5)
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
             assert any(thread.name.startswith("table") for thread in threading.enumerate())
         assert not any(thread.name.startswith("table") for thread in threading.enumerate())
         assert table.closed

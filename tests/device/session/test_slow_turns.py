@@ -17,6 +17,7 @@ from device.session.threads import MAX_STEP_S, CaptureProgress, CaptureStoppedEr
 from device.session.threads import MAX_TURN_S as DEFAULT_TURN_S
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
+from tests.support.waiting import PATIENCE_S
 from vision.recognition.reader import PhotoReading
 
 MAX_TURN_S = 10.0
@@ -50,7 +51,7 @@ class SlowTable(TextTable):
         if self.is_slow:
             self.clock.time_s += self.seconds
             self.reading.set()
-            assert self.released.wait(10)
+            assert self.released.wait(PATIENCE_S)
         return super().read(*args, **options)  # type: ignore[arg-type]
 
 
@@ -72,14 +73,14 @@ def playing(slow_table: SlowTable, clock: Clock) -> Iterator[TableSession]:
         GameStore(":memory:") as store,
         TableSession(slow_table, slow_table, store, WORDS, max_turn_s=MAX_TURN_S, clock=clock) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield session
         slow_table.released.set()
 
 
 def end_turn(session: TableSession, table: SlowTable) -> TableSnapshot:
     table.lay(HORN)
-    return session.submit(EndTurn()).result(5)
+    return session.submit(EndTurn()).result(PATIENCE_S)
 
 
 def test_turn_that_is_read_slowly_is_asked_about_in_time(playing: TableSession, slow_table: SlowTable) -> None:
@@ -93,7 +94,7 @@ def test_turn_is_recorded_once_it_is_read_if_the_players_wait(playing: TableSess
     end_turn(playing, slow_table)
     answered = playing.submit(AnswerQuestion(WAIT))
     slow_table.released.set()
-    state = answered.result(5)
+    state = answered.result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN"] and state.question is None
     assert slow_table.pictures == 1, "the picture of the press is used"
 
@@ -105,12 +106,12 @@ def test_slow_machine_asks_after_its_time_for_a_turn_and_not_after_its_reading(c
         GameStore(":memory:") as store,
         TableSession(table, table, store, WORDS, clock=clock) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         state = end_turn(session, table)  # the reading goes on until `released`
         assert state.question is not None and state.question.key == "not-read-in-time"
         assert f"{DEFAULT_TURN_S:.0f} seconds" in state.question.text and state.turns == ()
         table.released.set()
-        assert [turn.word for turn in session.submit(AnswerQuestion(WAIT)).result(5).turns] == ["HORN"]
+        assert [turn.word for turn in session.submit(AnswerQuestion(WAIT)).result(PATIENCE_S).turns] == ["HORN"]
 
 
 def test_players_may_wait_more_than_once(playing: TableSession, slow_table: SlowTable, clock: Clock) -> None:
@@ -127,8 +128,8 @@ def test_turn_that_is_entered_by_hand_is_not_recorded_a_second_time(
     playing: TableSession, slow_table: SlowTable
 ) -> None:
     end_turn(playing, slow_table)
-    assert playing.submit(AnswerQuestion(BY_HAND)).result(5).question is None
-    state = playing.submit(PassTurn()).result(5)
+    assert playing.submit(AnswerQuestion(BY_HAND)).result(PATIENCE_S).question is None
+    state = playing.submit(PassTurn()).result(PATIENCE_S)
     slow_table.released.set()
     assert [turn.kind for turn in state.turns] == ["pass"]
     slow_table.is_slow = False
@@ -148,9 +149,9 @@ def test_late_turn_takes_no_further_picture(playing: TableSession, slow_table: S
     slow_table.live = True
     slow_table.released.set()
     slow_table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
-    playing.submit(EndTurn()).result(5)
+    playing.submit(EndTurn()).result(PATIENCE_S)
     if playing.state.question and playing.state.question.key == "not-read-in-time":
-        playing.submit(AnswerQuestion(WAIT)).result(5)
+        playing.submit(AnswerQuestion(WAIT)).result(PATIENCE_S)
     assert slow_table.pictures == 1
 
 
@@ -158,8 +159,8 @@ def test_watchdog_is_fed_while_a_turn_is_read(playing: TableSession, slow_table:
     slow_table.lay(HORN)
     slow_table.seconds = MAX_TURN_S - 1
     pressed = playing.submit(EndTurn())
-    assert slow_table.reading.wait(5)
-    playing.ping().result(5)
+    assert slow_table.reading.wait(PATIENCE_S)
+    playing.ping().result(PATIENCE_S)
     playing.check_progress()
     assert not pressed.done()
 
@@ -173,7 +174,7 @@ def test_watchdog_is_not_fed_if_the_reading_makes_no_progress(
     with pytest.raises(TimeoutError, match="no progress for 60 s"):
         playing.check_progress()
     slow_table.released.set()
-    playing.submit(AnswerQuestion(WAIT)).result(5)
+    playing.submit(AnswerQuestion(WAIT)).result(PATIENCE_S)
     playing.check_progress()
 
 
@@ -194,7 +195,7 @@ def test_capture_that_was_stopped_ends_at_its_next_step() -> None:
 
     def capture(progress: CaptureProgress) -> int:
         steps.append("first")
-        go_on.wait(5)
+        go_on.wait(PATIENCE_S)
         progress.record_step()
         steps.append("second")
         return 1
@@ -220,12 +221,12 @@ def test_button_of_the_panel_waits_for_the_reading(playing: TableSession, slow_t
     end_turn(playing, slow_table)
     answered = playing.submit(ChooseNextAnswer())
     slow_table.released.set()
-    assert [turn.word for turn in answered.result(5).turns] == ["HORN"]
+    assert [turn.word for turn in answered.result(PATIENCE_S).turns] == ["HORN"]
 
 
 def test_question_about_a_slow_turn_cannot_be_deferred(playing: TableSession, slow_table: SlowTable) -> None:
     end_turn(playing, slow_table)
     with pytest.raises(CommandRefusedError):
-        playing.submit(DeferQuestion()).result(5)
-    state = playing.submit(PassTurn()).result(5)
+        playing.submit(DeferQuestion()).result(PATIENCE_S)
+    state = playing.submit(PassTurn()).result(PATIENCE_S)
     assert state.question is None and [turn.kind for turn in state.turns] == ["pass"]

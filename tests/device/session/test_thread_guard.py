@@ -7,6 +7,7 @@ import threading
 from device.session.commands.turns import PassTurn
 from device.session.table_session import TableSession
 from tests.support.thread_guard import ThreadGuard
+from tests.support.waiting import PATIENCE_S
 
 
 def test_change_by_a_second_thread_is_noted(playing: TableSession, thread_guard: ThreadGuard) -> None:
@@ -19,5 +20,5 @@ def test_change_by_a_second_thread_is_noted(playing: TableSession, thread_guard:
 
 
 def test_commands_change_the_game_on_one_thread(playing: TableSession, thread_guard: ThreadGuard) -> None:
-    playing.submit(PassTurn()).result(5)
+    playing.submit(PassTurn()).result(PATIENCE_S)
     assert thread_guard.violations == []

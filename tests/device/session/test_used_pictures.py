@@ -18,6 +18,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+from tests.support.waiting import PATIENCE_S
 
 PressWithPicture = Callable[..., TableSnapshot]
 
@@ -33,12 +34,12 @@ def press(tmp_path: Path) -> Iterator[PressWithPicture]:
         GameStore(":memory:") as store,
         TableSession(FolderCamera.from_folder(folder), board, store, WORDS) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
 
         def press(picture: str, *words: tuple[str, int, int, bool]) -> TableSnapshot:
             shutil.copy(tmp_path / picture, folder / f"{len(list(folder.iterdir()))}.png")
             board.lay(*words)
-            return session.submit(EndTurn()).result(5)
+            return session.submit(EndTurn()).result(PATIENCE_S)
 
         yield press
 

@@ -21,6 +21,7 @@ from device.system.systemd import (
     read_watchdog_interval_s,
     wait_with_watchdog,
 )
+from tests.support.waiting import PATIENCE_S
 from web.security.server import PageServer
 from web.streams import EventStreams
 
@@ -87,7 +88,7 @@ class Alive:
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        self.thread.join(5)
+        self.thread.join(PATIENCE_S)
         assert not self.thread.is_alive()
         self.worker.shutdown()
 

@@ -22,6 +22,7 @@ from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, make_espeak_speaker
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, TextTable
+from tests.support.waiting import PATIENCE_S
 
 WORDS = frozenset({"HORN", "FARM"})
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
@@ -47,7 +48,7 @@ class Mouth:
         self.free.set()
 
     def __call__(self, text: str, language: str) -> None:
-        self.free.wait(10)
+        self.free.wait(PATIENCE_S)
         self.said.append((text, language))
 
     def heard(self, text: str) -> bool:
@@ -62,15 +63,15 @@ class Mouth:
 def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         assert mouth.heard("Anna's turn.")
         table.lay(HORN)
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
         assert mouth.heard("Anna: 14 points. Ben's turn.")
         table.lay(HORN, FARM)
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
         assert mouth.heard("Ben: 9 points. Anna's turn.")
-        session.submit(Undo()).result(5)
+        session.submit(Undo()).result(PATIENCE_S)
         assert mouth.heard("The last turn was undone. Ben's turn.")
     assert all(language == "en" for _, language in mouth.said)
 
@@ -78,40 +79,40 @@ def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) 
 def test_invalid_word_a_pass_and_the_end_are_said(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.lay(("HRON", 7, 5, True))
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
         assert mouth.heard("hron is not in the word list.")
-        session.submit(ChallengePlay()).result(5)
+        session.submit(ChallengePlay()).result(PATIENCE_S)
         assert mouth.heard("takes the play back.")
-        session.submit(PassTurn()).result(5)
+        session.submit(PassTurn()).result(PATIENCE_S)
         assert mouth.heard("passes.")
-        session.submit(EndGame()).result(5)
+        session.submit(EndGame()).result(PATIENCE_S)
         for player in session.state.racks_wanted:
-            session.submit(RevealRack(player, "")).result(5)
+            session.submit(RevealRack(player, "")).result(PATIENCE_S)
         assert mouth.heard("share the win with 0 points.")
 
 
 def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english(session: TableSession) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.submit(StartGame(GameStarted(("Änne", "Bär"), tile_set="de"))).result(5)
+        session.submit(StartGame(GameStarted(("Änne", "Bär"), tile_set="de"))).result(PATIENCE_S)
         assert mouth.heard("Änne ist dran.") and mouth.said[-1][1] == "de"
-        session.submit(StartGame(GameStarted(("Ana", "Ion"), tile_set="hu"))).result(5)
+        session.submit(StartGame(GameStarted(("Ana", "Ion"), tile_set="hu"))).result(PATIENCE_S)
         assert mouth.heard("Ana's turn.") and mouth.said[-1][1] == "en"
 
 
 def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         assert mouth.heard("Anna's turn.")
         mouth.free.clear()
         table.lay(HORN)
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
         time.sleep(0.05)  # the voice has begun with it
         for _ in range(3):
-            session.submit(PassTurn()).result(5)
+            session.submit(PassTurn()).result(PATIENCE_S)
         mouth.free.set()
         assert mouth.heard("Ben passes. Anna's turn.")
     assert len(mouth.said) <= 4
@@ -120,24 +121,24 @@ def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSessi
 def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, table: TextTable) -> None:
     told: list[str] = []
     with Voice(session, make_espeak_speaker("no-such-espeak"), told.append):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.lay(HORN)
-        session.submit(EndTurn()).result(5)
+        session.submit(EndTurn()).result(PATIENCE_S)
         end = time.monotonic() + 5
         while not told and time.monotonic() < end:
             time.sleep(0.01)
-        session.submit(PassTurn()).result(5)
+        session.submit(PassTurn()).result(PATIENCE_S)
     assert len(told) == 1 and "sudo apt install espeak-ng" in told[0] and "\n" not in told[0]
     assert len(session.state.turns) == 2
 
 
 def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
-    state = session.submit(StartGame(STARTED)).result(5)
+    state = session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert describe_change(state, state, load_catalogue("en")) == ""
 
 
 def test_turn_that_may_be_over_is_asked_once(session: TableSession) -> None:
-    before = session.submit(StartGame(STARTED)).result(5)
+    before = session.submit(StartGame(STARTED)).result(PATIENCE_S)
     now = replace(before, sight=Sight.TURN_OVER)
     assert describe_change(before, now, load_catalogue("en")) == "Is Anna's turn over?"
     assert describe_change(now, now, load_catalogue("en")) == ""

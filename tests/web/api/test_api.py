@@ -18,6 +18,7 @@ from device.session.commands.turns import EndTurn
 from engine.rules import Rules
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.support.text_table import HORN, rows
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair
 from web.api.openapi_generator import build_document
 from web.api.operations import PREFIX
@@ -120,7 +121,7 @@ def test_words_are_not_looked_up_where_only_a_challenge_does(table: House, paire
 def test_stream_brings_each_state_under_an_id(table: House) -> None:
     with (
         PageServer(table.app, 0, "127.0.0.1") as server,
-        closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection,
+        closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)) as connection,
     ):
         connection.request("GET", f"{API}/events")
         answer = connection.getresponse()
@@ -258,7 +259,7 @@ def test_game_goes_as_gcg_and_zip_and_comes_back(table: House, paired: Program) 
     assert "game.json" in zipfile.ZipFile(io.BytesIO(packed.data)).namelist()
     zipped = {"data": packed.data, "headers": {"Content-Type": "application/zip"}}
     assert paired.call("POST", "/games", **zipped).status_code == 409  # it is here already
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert paired.call("DELETE", "/games/1").status_code == 204
     assert paired.call("GET", "/games/1").status_code == 404
     brought = paired.call("POST", "/games", **zipped)
@@ -300,7 +301,7 @@ def test_renamed_player_has_the_new_name_in_archive_statistics_and_gcg(table: Ho
     assert "Cem" in gcg.text and "Ben" not in gcg.text
     assert "Cem" in gcg.headers["Content-Disposition"]
     zipped = {"data": paired.call("GET", "/games/1/zip").data, "headers": {"Content-Type": "application/zip"}}
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert paired.call("DELETE", "/games/1").status_code == 204
     brought = paired.call("POST", "/games", **zipped)
     assert paired.call("GET", f"/games/{brought.json['number']}").json["game"]["players"] == ["Anna", "Cem"]
@@ -328,7 +329,7 @@ def test_state_has_the_rules_in_force(table: House, paired: Program) -> None:
 def test_turn_entered_by_hand_names_its_problems(
     table: House, paired: Program, at: str, word: str, problem: str
 ) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {"seen": table.seen, "number": 1, "kind": "play", "at": at, "word": word}
     state = paired.call("POST", "/commands/insert-turn", order).json
     assert problem in state["turns"][0]["problems"]
@@ -336,9 +337,9 @@ def test_turn_entered_by_hand_names_its_problems(
 
 
 def test_failed_challenge_names_the_challenger(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     table.board.lay(HORN)
-    table.session.submit(EndTurn()).result(5)
+    table.session.submit(EndTurn()).result(PATIENCE_S)
     state = paired.call("POST", "/commands/challenge", {"seen": table.seen}).json
     turn = state["turns"][-1]
     assert (turn["kind"], turn["player"], turn["by"], turn["target"]) == ("challenge", 0, 1, 1)
@@ -357,7 +358,7 @@ def order_board(table: House, *words: tuple[str, int, int, bool]) -> dict[str, o
 
 
 def test_rearranged_board_is_entered_by_hand(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(replace(STARTED, rules=Rules(rearrange=True)))).result(5)
+    table.session.submit(StartGame(replace(STARTED, rules=Rules(rearrange=True)))).result(PATIENCE_S)
     paired.call("POST", "/commands/board", order_board(table, ("TEAM", 7, 5, True)))
     state = paired.call("POST", "/commands/board", order_board(table, ("MEATY", 7, 5, True))).json
     assert "".join(paired.call("GET", "/board").json["rows"][7]) == ".....MEATY....."
@@ -366,7 +367,7 @@ def test_rearranged_board_is_entered_by_hand(table: House, paired: Program) -> N
 
 
 def test_board_that_is_entered_names_its_blanks(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     state = paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True))).json
     assert (state["turns"][0]["word"], state["turns"][0]["score"]) == ("HoRN", 12)
     assert state["question"] is None
@@ -374,7 +375,7 @@ def test_board_that_is_entered_names_its_blanks(table: House, paired: Program) -
 
 
 def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     answer = paired.call("POST", "/commands/board", order_board(table))
     assert answer.status_code == 409 and answer.json["error"].startswith("Nothing on the board has changed.")
     assert paired.call("POST", "/commands/board", order_board(table, ("HÖRN", 7, 5, True))).status_code == 409
@@ -383,7 +384,7 @@ def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, p
 
 
 def test_game_starts_from_a_position(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {**order_board(table, ("HoRN", 7, 5, True)), "totals": [120, 98], "player": 1}
     state = paired.call("POST", "/commands/position", order).json
     assert [(turn["kind"], turn["player"], turn["total"]) for turn in state["turns"]] == [
@@ -397,13 +398,13 @@ def test_game_starts_from_a_position(table: House, paired: Program) -> None:
 
 @pytest.mark.parametrize("totals", [[-1, 0], [1, 2, 3, 4, 5], "12", None])
 def test_position_with_totals_that_no_game_has_is_refused(table: House, paired: Program, totals: object) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {**order_board(table, HORN), "totals": totals}
     assert paired.call("POST", "/commands/position", order).status_code == 400
 
 
 def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     number = table.session.state.game
     paired.call("POST", "/commands/position", {**order_board(table, HORN), "totals": [1, 2]})
     answer = paired.call("GET", f"/games/{number}/gcg")
@@ -413,14 +414,14 @@ def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: House, 
 
 
 def test_exchange_of_more_tiles_than_a_rack_holds_is_refused(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     answer = paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 8})
     assert answer.status_code == 409 and "cannot exchange 8 tiles" in answer.json["error"]
     assert paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 7}).status_code == 200
 
 
 def test_letter_is_recycled_for_a_blank_by_hand(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(replace(STARTED, rules=Rules(recycle=True)))).result(5)
+    table.session.submit(StartGame(replace(STARTED, rules=Rules(recycle=True)))).result(PATIENCE_S)
     paired.call("POST", "/commands/board", order_board(table, ("TEAM", 7, 5, True)))
     state = paired.call("POST", "/commands/board", order_board(table, ("sEAMS", 7, 5, True))).json
     assert [turn["kind"] for turn in state["turns"]] == ["play", "recycled", "play"]
@@ -429,13 +430,13 @@ def test_letter_is_recycled_for_a_blank_by_hand(table: House, paired: Program) -
 
 
 def test_two_turns_entered_as_one_board_are_asked(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     state = paired.call("POST", "/commands/board", order_board(table, HORN, ("FARM", 5, 7, False))).json
     assert state["question"] is not None and len(state["turns"]) == 2
 
 
 def test_other_answer_about_an_entered_board_keeps_the_letters_of_blanks(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     board = order_board(table, ("HoRN", 7, 5, True), ("FaRM", 5, 7, False), ("PASTE", 9, 5, True))
     paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True)))
     state = paired.call("POST", "/commands/board", board | {"seen": table.seen}).json
@@ -489,7 +490,7 @@ def test_turns_after_the_end_of_the_game_are_refused(table: House, paired: Progr
 
 
 def test_exchange_that_the_bag_does_not_allow_is_refused_by_hand_too(table: House, paired: Program) -> None:
-    table.session.submit(StartGame(replace(STARTED, rules=Rules(exchange_minimum_bag=90)))).result(5)
+    table.session.submit(StartGame(replace(STARTED, rules=Rules(exchange_minimum_bag=90)))).result(PATIENCE_S)
     order = {"seen": table.seen, "number": 1, "kind": "exchange", "count": 1}
     answer = paired.call("POST", "/commands/insert-turn", order)
     assert answer.status_code == 409 and "cannot exchange" in answer.json["error"]

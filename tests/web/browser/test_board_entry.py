@@ -15,6 +15,7 @@ from engine.rules import Rules
 from tests.support.api_table import STARTED, House, house
 from tests.support.browsers import MARKS
 from tests.support.browsers import pair as pair_with
+from tests.support.waiting import PATIENCE_S
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def table(tmp_path: Path) -> Iterator[House]:
 
 def open_entry(table: House, phone: Page, rules: Rules, *turns: tuple[str, str]) -> PageServer:
     """Start a game with these turns, pair the phone and open the form."""
-    table.session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+    table.session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
     for number, (at, word) in enumerate(turns, 1):
-        table.session.submit(InsertTurn(number, at=at, word=word)).result(5)
+        table.session.submit(InsertTurn(number, at=at, word=word)).result(PATIENCE_S)
     server = PageServer(table.app, 0, "127.0.0.1")
     server.__enter__()
     pair_with(phone, server, table.code)

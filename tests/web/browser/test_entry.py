@@ -13,6 +13,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, SCREEN, opened, pair
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
+from tests.support.waiting import PATIENCE_S
 from web import create_app
 from web.security.server import PageServer
 
@@ -30,7 +31,7 @@ def table() -> TextTable:
 @pytest.fixture
 def session(table: TextTable) -> Iterator[TableSession]:
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         yield session
 
@@ -118,7 +119,7 @@ def test_end_turn_without_a_camera_opens_the_entry(browser: Browser, table: Text
         PageServer(create_app(session), 0, "127.0.0.1") as server,
         opened(browser, has_touch=True) as phone,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.locator("#panel .end-turn:enabled").tap()
         phone.get_by_text("The camera sends no pictures.").wait_for()

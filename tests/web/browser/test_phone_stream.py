@@ -22,7 +22,7 @@ from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, chromium, opened
 from tests.support.recorded_boards import GAME, render_boards
-from tests.support.sessions import until
+from tests.support.waiting import until
 from tests.web.browser.test_phone_camera import make_photo, take_picture, wait_for_turn
 from vision.geometry import Image
 from vision.recognition.reader import BoardReader

@@ -14,6 +14,7 @@ from tests.support.api_table import STARTED, House, house
 from tests.support.browsers import MARKS
 from tests.support.browsers import pair as pair_with
 from tests.support.text_table import FARM, HORN, PASTE
+from tests.support.waiting import PATIENCE_S
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ pytestmark = MARKS
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[House]:
     with house(tmp_path) as table:
-        table.session.submit(StartGame(STARTED)).result(5)
+        table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield table
 
 
@@ -51,7 +52,7 @@ def read_board(table: House) -> str:
 
 def test_question_about_the_first_picture_is_answered_with_points(table: House, paired_phone: Page) -> None:
     table.board.lay(HORN, FARM, PASTE)
-    table.session.submit(EndTurn()).result(10)
+    table.session.submit(EndTurn()).result(PATIENCE_S)
     paired_phone.get_by_role("link", name="Start from here").tap()
     paired_phone.get_by_text("Check the 12 tiles on the board").tap()
     paired_phone.locator("#lay-F8").tap()  # the picture shows an H, but it is a B

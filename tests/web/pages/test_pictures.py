@@ -19,6 +19,7 @@ from device.session.table_session import TableSession
 from engine.limits import MAX_UPLOADED_PHOTO_BYTES
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, TextTable
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from tests.web.security.test_limits_requests import read_all, send
 from web import create_app
@@ -141,7 +142,7 @@ def test_only_the_first_of_two_pictures_at_once_counts(app: Flask, session: Tabl
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert sorted(answer.status_code for answer in answers) == [204, 409] and len(session.state.turns) == 1
 
 

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from device.session.commands.games import StartGame
 from tests.support.api_table import STARTED, House, house
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
 
 OTHERS = replace(STARTED, players=("Ann", "Cem"))
@@ -22,7 +23,7 @@ def table(tmp_path: Path) -> Iterator[House]:
     with house(tmp_path) as table:
         table.play_three_turns()
         table.end()
-        table.session.submit(StartGame(OTHERS)).result(5)
+        table.session.submit(StartGame(OTHERS)).result(PATIENCE_S)
         yield table
 
 

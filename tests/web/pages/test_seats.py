@@ -13,6 +13,7 @@ from device.session.commands.games import StartGame
 from engine.events import GameStarted
 from tests.support.api_table import STARTED, House, Program, house
 from tests.support.text_table import HORN
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
 from web.security.pairing import Pairing
 
@@ -20,7 +21,7 @@ from web.security.pairing import Pairing
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[House]:
     with house(tmp_path, pairing=Pairing(file=tmp_path / "pairing.json")) as table:
-        table.session.submit(StartGame(STARTED)).result(5)
+        table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.board.lay(HORN)
         yield table
 
@@ -33,7 +34,7 @@ def end_turn(table: House, client: FlaskClient) -> str:
     """End the turn with the phone, and return the key of the open question; empty if there is none."""
     data = {"csrf": token(client), "seen": table.seen}
     assert client.post("/actions/end-turn", data=data).status_code == 204
-    table.session.ping().result(5)
+    table.session.ping().result(PATIENCE_S)
     question = table.session.state.question
     return question.key if question else ""
 
@@ -84,11 +85,11 @@ def test_phone_follows_its_player_to_another_seat_and_has_none_without_him(table
     assign(phone, "Ben")
     (client,) = table.app.extensions["pairing"].clients
     assert [client.find_seat(names) for names in (("Anna", "Ben"), ("Ben", "Cleo"), ("Anna", "Cleo"))] == [1, 0, None]
-    table.session.submit(StartGame(GameStarted(("Ben", "Cleo"), lexicon="test"))).result(5)
+    table.session.submit(StartGame(GameStarted(("Ben", "Cleo"), lexicon="test"))).result(PATIENCE_S)
     assert end_turn(table, phone) == ""
 
 
 def test_phone_follows_its_player_to_another_name(table: House, phone: FlaskClient) -> None:
     assign(phone, "Ben")
-    table.session.submit(RenamePlayer(1, "Benjamin")).result(5)
+    table.session.submit(RenamePlayer(1, "Benjamin")).result(PATIENCE_S)
     assert get_players(table) == ["Benjamin"]

@@ -20,7 +20,7 @@ from device.session.setup import SetupView
 from device.system.hotspot import Hotspot
 from engine.tiles import load_tile_set
 from tests.support import samples
-from tests.support.panels import until
+from tests.support.waiting import until
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
 from web.host_info import HostInfo
@@ -109,7 +109,7 @@ def test_buttons_of_the_page_take_the_way_of_the_panel(table: ShownTable, paired
     assert paired.post("/panel/press", data={**form, "button": "end-turn-2"}).status_code == 204
     assert table.submitted == [(EndTurn(), samples.MIDGAME.moment)]
     assert paired.post("/panel/press", data={**form, "button": "end-turn-1"}).status_code == 204
-    assert until(lambda: table.seats == [1, 0])  # the session asks about the other side
+    until(lambda: table.seats == [1, 0])  # the session asks about the other side
     assert paired.post("/panel/press", data={**form, "held": "pause"}).status_code == 204
     assert table.submitted[-1] == (Undo(question_id=0), samples.MIDGAME.moment)
     assert paired.post("/panel/press", data={**form, "button": "self-destruct"}).status_code == 409

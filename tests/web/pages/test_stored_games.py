@@ -15,6 +15,7 @@ from device.session.commands.turns import EndTurn
 from engine.events import GameStarted
 from tests.support.api_table import STARTED, House, house
 from tests.support.text_table import HORN
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
 from web.game_archive import MAX_IMPORT_BYTES
 from web.security.csrf import MAX_BODY_BYTES
@@ -50,9 +51,9 @@ def test_list_names_players_and_totals(played: House) -> None:
 
 
 def test_game_that_was_begun_again_before_its_first_turn_is_not_listed(table: House) -> None:
-    table.session.submit(StartGame(GameStarted(("Player 1", "Player 2")))).result(5)
+    table.session.submit(StartGame(GameStarted(("Player 1", "Player 2")))).result(PATIENCE_S)
     assert "Player 1" in read(table, "/history")
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert "Player 1" not in read(table, "/history")
 
 
@@ -126,7 +127,7 @@ def test_only_paired_phones_are_offered_changes(table: House, phone: FlaskClient
 def test_game_is_deleted_only_after_a_question_and_not_while_at_the_table(table: House, phone: FlaskClient) -> None:
     assert "deleted for good" in phone.get("/history/1/delete").text
     assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 409
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 303
     assert phone.get("/history/1").status_code == 404
 
@@ -139,7 +140,7 @@ def bring(phone: FlaskClient, data: bytes) -> tuple[int, str]:
 
 def test_game_is_brought_back_from_its_files(table: House, phone: FlaskClient) -> None:
     packed, gcg = phone.get("/history/1/game.zip").data, phone.get("/history/1/game.gcg").data
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     phone.post("/history/1/delete", data={"csrf": token(phone)})
     status, where = bring(phone, packed)
     assert status == 303
@@ -160,11 +161,11 @@ def test_file_that_is_too_large_is_refused(phone: FlaskClient) -> None:
 
 
 def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: House) -> None:
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     table.board.lay(HORN)
-    table.session.submit(EndTurn()).result(5)
-    table.session.submit(EndGame()).result(5)
-    table.session.submit(StartGame(STARTED)).result(5)
+    table.session.submit(EndTurn()).result(PATIENCE_S)
+    table.session.submit(EndGame()).result(PATIENCE_S)
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     line = read(table, "/history").partition("/history/2")[2].partition("/history/1")[0]
     assert "unplayed letters missing" in line and "winner" not in line
 

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from device.system.wifi import WifiError, WifiNetwork
 from tests.support.api_table import House, house
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
 
@@ -53,12 +54,12 @@ def test_networks_in_range_are_offered(admin: FlaskClient) -> None:
 def test_network_is_joined_after_the_answer(admin: FlaskClient, manager: Manager) -> None:
     page = admin.post("/wifi", data={"csrf": token(admin), "name": "home", "password": "correct horse"})
     assert page.status_code == 200 and "joining home" in page.text
-    assert manager.has_joined.wait(10) and manager.joined == [("home", "correct horse")]
+    assert manager.has_joined.wait(PATIENCE_S) and manager.joined == [("home", "correct horse")]
 
 
 def test_name_that_was_typed_goes_before_the_list(admin: FlaskClient, manager: Manager) -> None:
     admin.post("/wifi", data={"csrf": token(admin), "name": "home", "typed": "attic", "password": ""})
-    assert manager.has_joined.wait(10) and manager.joined == [("attic", "")]
+    assert manager.has_joined.wait(PATIENCE_S) and manager.joined == [("attic", "")]
 
 
 @pytest.mark.parametrize(("name", "password"), [("", "correct horse"), ("home", "short"), ("x" * 33, "")])

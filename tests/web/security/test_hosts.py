@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable, pair
 from web import create_app
 from web.host_info import HostInfo
@@ -81,18 +82,18 @@ def test_slow_look_up_delays_no_other_request() -> None:
 
     def look_up() -> str:
         begun.set()
-        answered.wait(30)
+        answered.wait(PATIENCE_S)
         return "table.club.example"
 
     names = HostNames((), lambda: frozenset({"table"}), look_up)
     with ThreadPoolExecutor(3) as requests:
         first = requests.submit(names.accept, "table.club.example")
-        assert begun.wait(5)
+        assert begun.wait(PATIENCE_S)
         others = [requests.submit(names.accept, name) for name in ("table", "evil.example")]
-        assert [one.result(5) for one in others] == [True, False]
+        assert [one.result(PATIENCE_S) for one in others] == [True, False]
         assert not first.done()
         answered.set()
-        assert first.result(5)
+        assert first.result(PATIENCE_S)
 
 
 @pytest.mark.parametrize("path", ["/", "/join", "/big", "/pair", "/live/state", "/api/v1/state", "/static/page.js"])

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import samples
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
@@ -45,7 +46,7 @@ class Door:
         self._tls = ssl.create_default_context(cafile=str(trusted))
 
     def connection(self) -> http.client.HTTPSConnection:
-        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self._tls, timeout=10)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self._tls, timeout=PATIENCE_S)
 
     def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
         with closing(self.connection()) as connection:
@@ -67,7 +68,7 @@ def door(table: ShownTable, made: Path) -> Iterator[Door]:
 def test_page_is_there_over_https_and_over_http(door: Door) -> None:
     status, _, page = door.get("/")
     assert status == 200 and b"Anna" in page
-    with closing(http.client.HTTPConnection("127.0.0.1", door.plain, timeout=10)) as plain:
+    with closing(http.client.HTTPConnection("127.0.0.1", door.plain, timeout=PATIENCE_S)) as plain:
         plain.request("GET", "/")
         assert plain.getresponse().status == 200
 

@@ -10,8 +10,9 @@ from contextlib import closing
 import pytest
 
 from engine.limits import MAX_CONNECTIONS_PER_ADDRESS
+from tests.support.waiting import PATIENCE_S, until
 from tests.web.conftest import ShownTable
-from tests.web.security.test_server import Phone, get, until
+from tests.web.security.test_server import Phone, get
 from web import create_app
 from web.security.limits import ConnectionLimiter
 from web.security.server import PageServer
@@ -26,7 +27,7 @@ def server(table: ShownTable) -> Iterator[PageServer]:
 
 
 def connect(port: int, source: str = "127.0.0.1") -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), timeout=5, source_address=(source, 0))
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S, source_address=(source, 0))
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -51,7 +52,7 @@ def test_one_device_has_a_bounded_number_of_connections(server: PageServer) -> N
     assert answer.startswith(b"HTTP/1.1 503") and str(MAX_CONNECTIONS_PER_ADDRESS).encode() in answer
     assert get(server.port, "/")[0] == 200
     close_all(connections)
-    assert until(lambda: len(server.limiter) == 0)
+    until(lambda: len(server.limiter) == 0)
     with closing(connect(server.port, OTHER_DEVICE)) as again:
         again.sendall(b"GET /static/page.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert again.recv(1000).startswith(b"HTTP/1.1 200")
@@ -62,8 +63,9 @@ def test_new_connection_replaces_the_one_that_was_idle_longest(table: ShownTable
     with PageServer(create_app(table), 0, "127.0.0.1", limiter=limiter) as server:
         phone = Phone(server.port)  # its stream is no idle connection
         idle = [connect(server.port) for _ in range(9)]
-        assert until(lambda: len(limiter) == 10)
+        until(lambda: len(limiter) == 10)
         assert get(server.port, "/")[0] == 200
+        until(lambda: is_closed(idle[0]))
         assert [is_closed(connection) for connection in idle] == [True] + [False] * 8
         assert not phone.ended.is_set()
         phone.leave()
@@ -74,10 +76,10 @@ def test_connection_without_a_request_is_closed_in_time(table: ShownTable) -> No
     limiter = ConnectionLimiter(idle_timeout_s=0.5)
     with PageServer(create_app(table), 0, "127.0.0.1", limiter=limiter) as server:
         phone = Phone(server.port)
-        silent, slow = connect(server.port), connect(server.port)
         began = time.monotonic()
+        silent, slow = connect(server.port), connect(server.port)
         slow.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
-        assert until(lambda: is_closed(silent) and is_closed(slow), 4)
+        until(lambda: is_closed(silent) and is_closed(slow))
         assert time.monotonic() - began > 0.4
         assert not phone.ended.is_set()
         phone.leave()

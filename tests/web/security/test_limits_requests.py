@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from engine.limits import MAX_BODY_BYTES
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from tests.web.security.test_server import get
 from web import create_app
@@ -27,7 +28,7 @@ def server(app: Flask) -> Iterator[PageServer]:
 @contextmanager
 def send(server: PageServer, path: str, size: int, body: bytes = b"", more: str = "") -> Iterator[socket.socket]:
     """A POST with a body of the given size, of which only a part is sent."""
-    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=5)) as connection:
+    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)) as connection:
         length = f"Content-Length: {size}\r\n" if size >= 0 else "Transfer-Encoding: chunked\r\n"
         connection.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{length}{more}\r\n".encode() + body)
         yield connection

@@ -27,8 +27,8 @@ from device.settings import HallSettings
 from device.storage.store import GameStore
 from tests.device.hall.conftest import MakeBroker
 from tests.support.broker import PASSWORD, USER, Broker, make_certificate
-from tests.support.sessions import until
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play
+from tests.support.waiting import PATIENCE_S, until
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def agrees(hall: HallReceiver, session: TableSession, name: str = "7") -> bool:
 
 
 def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, broker: Broker, path: Path) -> None:
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     play(session, table, HORN)
     with (
         GameStore(path, is_owner=False) as store,
@@ -60,7 +60,7 @@ def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, b
         until(lambda: agrees(hall, session))
         play(session, table, HORN, FARM)
         until(lambda: agrees(hall, session))
-        session.submit(Undo()).result(5)
+        session.submit(Undo()).result(PATIENCE_S)
         until(lambda: agrees(hall, session))
         assert hall.state.tables["7"].is_online
         assert [turn.words[0].valid for turn in hall.state.tables["7"].snapshot.turns] == [None]
@@ -111,7 +111,7 @@ def test_clock_is_right_in_a_hall_that_comes_later_though_the_table_has_a_wrong_
 def test_hall_that_comes_later_has_the_whole_game(
     session: TableSession, table: TextTable, broker: Broker, path: Path, tmp_path: Path
 ) -> None:
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     with GameStore(path, is_owner=False) as store, HallPublisher(session, store, broker.settings(), print):
         play(session, table, HORN)
         play(session, table, HORN, FARM)
@@ -134,13 +134,13 @@ def test_hall_and_table_agree_after_everything_was_killed(
     session: TableSession, broker: Broker, path: Path, tmp_path: Path, seed: int
 ) -> None:
     rng = random.Random(seed)
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     with GameStore(path, is_owner=False) as store:
         publisher = HallPublisher(session, store, broker.settings(), print)
         hall = HallReceiver(tmp_path / "hall.db", broker.settings())
         for _ in range(10):
             for _ in range(rng.randrange(4)):
-                session.submit(ExchangeTiles(1)).result(5)
+                session.submit(ExchangeTiles(1)).result(PATIENCE_S)
             what = rng.choice(["broker", "hall", "table"])
             broker.kill()
             if what == "hall":
@@ -149,7 +149,7 @@ def test_hall_and_table_agree_after_everything_was_killed(
             if what == "table":
                 publisher.close()
                 publisher = HallPublisher(session, store, broker.settings(), print)
-            session.submit(ExchangeTiles(1)).result(5)
+            session.submit(ExchangeTiles(1)).result(PATIENCE_S)
             broker.start()
             if rng.random() < 0.5:
                 until(lambda receiver=hall: receiver.state.is_connected)  # type: ignore[misc]
@@ -194,17 +194,17 @@ def test_user_of_a_table_cannot_publish_for_another_table(make_broker: MakeBroke
 
 
 def test_hall_that_is_killed_loses_no_event(session: TableSession, broker: Broker, path: Path, tmp_path: Path) -> None:
-    session.submit(StartGame(STARTED)).result(5)
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
     context = multiprocessing.get_context("spawn")
     with GameStore(path, is_owner=False) as store, HallPublisher(session, store, broker.settings(), print):
         for _ in range(3):
             process = context.Process(target=receive_for_ever, args=(tmp_path / "hall.db", broker.settings()))
             process.start()
             until(lambda: (tmp_path / "hall.db-wal").exists())
-            session.submit(ExchangeTiles(1)).result(5)
+            session.submit(ExchangeTiles(1)).result(PATIENCE_S)
             process.kill()
             process.join()
-            session.submit(ExchangeTiles(1)).result(5)
+            session.submit(ExchangeTiles(1)).result(PATIENCE_S)
         with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
             until(lambda: agrees(hall, session))
             (game,) = hall.games.list_games()

@@ -19,6 +19,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.stepped_time import STEP_S, SteppedTime, pass_time
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, RuledTable
+from tests.support.waiting import PATIENCE_S
 
 WAIT_S = 5.0
 Word = tuple[str, int, int, bool]
@@ -65,7 +66,7 @@ def open_table(
             table, table, store, words, clock=time.clock, closing=time, auto_turns=AutoTurnConfig(ends, WAIT_S)
         ) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         auto = AutoTable(session, table, time)
         auto.rest(3.0)  # before a game the camera is looked at every two seconds
         yield auto
@@ -143,7 +144,7 @@ def test_play_of_an_earlier_moment_is_refused(auto: AutoTable) -> None:
     capture = auto.session._advance_reader.get_newest()
     assert capture is not None
     with pytest.raises(CommandRefusedError):
-        auto.session.submit(EndFoundTurn(capture), Moment(1, 99)).result(5)
+        auto.session.submit(EndFoundTurn(capture), Moment(1, 99)).result(PATIENCE_S)
     assert auto.session.state.turns == ()
 
 
@@ -253,7 +254,7 @@ def test_session_without_the_setting_waits_for_the_button() -> None:
         GameStore(":memory:") as store,
         TableSession(table, table, store, WORDS, clock=time.clock, closing=time) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.lay(HORN)
         pass_time(time, session, 30.0)
         assert session.state.turns == () and session.state.sight is Sight.READY

@@ -14,8 +14,8 @@ from engine.reading import BoardReading
 from tests.support.engine_table import new_game, play, seen
 from tests.support.painted_sessions import session as session
 from tests.support.painted_sessions import table as table
-from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import FARM, HORN, PaintedTable
+from tests.support.waiting import PATIENCE_S, until
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 

@@ -18,8 +18,8 @@ from engine.events import GameStarted
 from engine.rules import Rules
 from tests.support.fast_time import FastEvent, fast_clock
 from tests.support.painted_sessions import session as session
-from tests.support.sessions import PATIENCE_S, until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, RuledTable
+from tests.support.waiting import PATIENCE_S, until
 
 
 @pytest.fixture
@@ -106,21 +106,21 @@ def test_turn_is_inferred_again_after_an_undo(session: TableSession, table: Rule
     rest(session, table, HORN)
     end_turn(session)
     rest(session, table, HORN, FARM)
-    session.submit(Undo()).result(5)
+    session.submit(Undo()).result(PATIENCE_S)
     state = end_turn(session)
     assert sum(turn.score for turn in state.turns) == 23, "both plays are new now"
 
 
 def test_turn_is_inferred_again_for_another_player(session: TableSession, table: RuledTable) -> None:
     rest(session, table, HORN)
-    session.submit(PassTurn()).result(5)
+    session.submit(PassTurn()).result(PATIENCE_S)
     assert [(turn.player, turn.word) for turn in end_turn(session).turns if turn.word] == [(1, "HORN")]
 
 
 def test_new_game_discards_the_reading(session: TableSession, table: RuledTable) -> None:
     rest(session, table, HORN)
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), rules=Rules(bingo_bonus=60), lexicon="test"))).result(
-        5
+        PATIENCE_S
     )
     assert session._advance_reader._future is None
     state = end_turn(session)
@@ -129,7 +129,7 @@ def test_new_game_discards_the_reading(session: TableSession, table: RuledTable)
 
 def test_renamed_player_keeps_the_new_name(session: TableSession, table: RuledTable) -> None:
     rest(session, table, HORN)
-    session.submit(RenamePlayer(0, "Zoe")).result(5)
+    session.submit(RenamePlayer(0, "Zoe")).result(PATIENCE_S)
     state = end_turn(session)
     assert [player.name for player in state.players] == ["Zoe", "Ben"] and state.turns[0].score == 14
 
@@ -137,7 +137,7 @@ def test_renamed_player_keeps_the_new_name(session: TableSession, table: RuledTa
 def test_placed_corners_lead_to_a_new_reading(session: TableSession, table: RuledTable) -> None:
     rest(session, table, HORN)
     stills = table.stills
-    session.place_corners([[0, 0], [300, 0], [300, 300], [0, 300]]).result(5)
+    session.place_corners([[0, 0], [300, 0], [300, 300], [0, 300]]).result(PATIENCE_S)
     taken = table.stills
     assert [turn.word for turn in end_turn(session).turns] == ["HORN"]
     assert table.stills > taken > stills
@@ -175,7 +175,7 @@ def test_thread_ends_with_the_session(table: RuledTable, tmp_path: Path) -> None
         GameStore(tmp_path / "games.db") as store,
         TableSession(table, table, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
     ):
-        session.submit(StartGame(STARTED)).result(5)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         rest(session, table, HORN)
         threads = session._advance_reader._worker._threads
         assert [thread.name for thread in threads] == ["ahead_0"]
