@@ -44,7 +44,7 @@ _EMPTY_BOARD_ARRAYS: Final = {
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Arrays of zeros in each profile file: earlier releases require these keys, for the colours of empty squares."""
+"""Arrays of zeros in each profile file, because earlier releases require these keys (colours of empty squares)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,10 @@ def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
 
 
 def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:
-    """Return the letters that are left of a player's rack in the position from which the game started, or None."""
+    """Return a player's unplayed letters, computed from the rack in the position from which the game started.
+
+    Return None if that rack is not known, or if other tiles were on the rack later.
+    """
     own = [turn for turn in state.turns if turn.player == player]
     if not own or own[0].kind is not TurnKind.POSITION or any(turn.kind in _MID_TURN_KINDS for turn in own):
         return None

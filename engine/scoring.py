@@ -121,8 +121,8 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
     """Return the score of a play. The play need not be legal.
 
     All words that contain a newly covered or a rearranged square count. Premiums count only on newly covered squares
-    (Scoring 5; for a rearranged word travel-case, rule 5 A). Blanks count zero, but a word premium under a blank counts
-    (Scoring 6). A letter common to two words counts in both words (Scoring 7).
+    (Scoring 5, and rule 5 A of travel-case for a rearranged word). Blanks count zero, but a word premium under a blank
+    counts (Scoring 6). A letter common to two words counts in both words (Scoring 7).
     """
     merged = list(board.squares)
     fresh = dict(play.tiles)

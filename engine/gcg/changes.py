@@ -43,7 +43,7 @@ def format_rearranged(placements: Iterable[Placement], tiles: TileSet) -> str:
 
 
 def format_change(change: TileChange, tiles: TileSet) -> str:
-    """Return the note for an exchange of a tile on the board with one of the rack."""
+    """Return the note for an exchange of a tile on the board for a tile of the rack."""
     return f"{_TEXT_BY_KIND[change.kind]}:{_format_marks([change.placement], tiles)}"
 
 

@@ -268,10 +268,10 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players before a misread tile on the board is corrected, once for each square.
+    """Ask the players, once for each square, before a misread tile on the board is corrected.
 
-    Until the answer, the recorded tile counts, or the correction if the recorded tile had a low confidence when it was
-    placed.
+    Until the answer, the recorded tile counts. If the recorded tile had a low confidence when it was placed, the
+    correction counts instead.
     """
     reading, game, questions = proposal.reading, proposal.game, proposal.question_history
     if reading is None or not proposal.events:

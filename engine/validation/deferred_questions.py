@@ -131,7 +131,7 @@ def answer_deferred_question(
 
 @dataclass(frozen=True, slots=True)
 class _TurnShift:
-    """Change of the turn numbers by a late answer that has `added` turns more than before (negative: fewer turns).
+    """Change of the turn numbers by a late answer that adds `added` turns (negative: removes turns).
 
     The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces.
     """
@@ -209,11 +209,11 @@ def _move_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShif
 def settle_questions(
     game: Game, reading: BoardReading, history: ReadingHistory = EMPTY_HISTORY, words: WordList | None = None
 ) -> Game:
-    """Return the game after the deferred questions that a new reading answers.
+    """Return the game after settling the deferred questions that a new reading answers.
 
     A question is settled if the reading is much more likely after one of the answers than after the others. A reading
-    of the same symbols as before settles nothing: the same light may cause the same error. `words` is as in
-    `answer_deferred_question`.
+    of the same symbols as before settles nothing: the same light may cause the same error. `words` has the same
+    meaning as in `answer_deferred_question`.
     """
     for question in find_open_questions(game):
         answer = _find_settled_answer(game, question, reading, history)
@@ -292,7 +292,7 @@ def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], r
 
 
 def _find_disputed_squares(before: Game, answers: Sequence[Sequence[Event]]) -> tuple[Square, ...]:
-    """Return the squares on which a reading can distinguish the answers, because their boards differ there."""
+    """Return the squares on which the answers lead to different boards, so that a reading can decide between them."""
     boards = [before.push(*events).board for events in answers]
     found = {square for board in boards for square in boards[0].differences(board)}
     return tuple(sorted(s for s in found if len({face_of(board[s]) for board in boards}) > 1))

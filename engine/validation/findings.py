@@ -99,7 +99,7 @@ class QuestionHistory:
 
     - `words`: the unlisted words in earlier questions. Only the words are kept for the next game.
     - `squares`: squares of old tiles in earlier questions.
-    - `open_squares`: squares of questions about plays that were not answered yet.
+    - `open_squares`: squares of unanswered questions about plays.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
     """
@@ -140,7 +140,7 @@ class QuestionHistory:
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the recorded tiles on the squares of earlier questions about old tiles."""
+        """Replace the reading of each square in `squares` by the recorded tile; return the changed reading."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading

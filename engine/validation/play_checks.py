@@ -239,7 +239,7 @@ def _find_game_before(proposal: Proposal, play: PlayMade) -> Game:
 
 
 def _replace_play(proposal: Proposal, play: Play) -> tuple[Event, ...]:
-    """Return the proposed events with `play` in place of the recorded play."""
+    """Return the proposed events with `play` in place of the proposed play."""
     return tuple(replace(event, play=play) if isinstance(event, PlayMade) else event for event in proposal.events)
 
 

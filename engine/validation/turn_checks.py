@@ -58,9 +58,9 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
-    """Return the events with the last turn made by `seat`, and the earlier turns by the players before `seat`.
+    """Return the events with other players: the last turn by `seat`, the earlier turns by the players before `seat`.
 
-    The players who were skipped have passed.
+    A pass is added for each player who is skipped.
     """
     count = len(game.players)
     moved, turns_left = list[Event](), sum(isinstance(event, PlayMade | Passed | Exchanged) for event in events)

@@ -62,7 +62,10 @@ def _split_into_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 
 def _are_possible_without(kept: Game, withdrawn: Game, events: Sequence[Event]) -> bool:
-    """Return True if no play among `events` has a defect in the game `withdrawn` that it does not have in `kept`."""
+    """Return True if the withdrawal of a play causes neither new defects nor errors in the later events.
+
+    `events` are the later events. `kept` is the game with the play, `withdrawn` the game without the play.
+    """
     try:
         for event in events:
             if isinstance(event, PlayMade) and withdrawn.check_play(event.play) & ~kept.check_play(event.play):
