@@ -30,7 +30,7 @@ _MAX_CACHED_SQUARES = 4096
 """Largest number of squares in the cache, enough for hundreds of positions: a turn changes only a few squares."""
 
 _NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
-"""Keys of the notices that report a folder without new pictures. They are not faults of the camera."""
+"""Keys of the notices that report a folder without new pictures, which is not a fault of the camera."""
 
 _CLASSIC_COLOURS = "crossword-game"
 """The edition whose colours most boards have: 3W red, 2W pink, 3L dark blue, 2L light blue."""

@@ -31,8 +31,8 @@ UNREADABLE_GAME_ERRORS = (
 )
 """Exceptions that a replay of invalid events may raise. There are many, because the engine does not check types."""
 UNDO, REDO = "undo", "redo"
-"""The values of the field `way` in the events of a press. The way of a press of another kind is an empty string here;
-its events have no such field."""
+"""Values of the field `way` in the events of an undo or a redo. Events of other presses have no field `way`; in this
+module, their way is an empty string."""
 
 
 class EventHistory:
@@ -210,7 +210,7 @@ class GameLog:
     def replace_last_press(self, events: Sequence[Event]) -> str:
         """Replace the events of the last press by the given events, but keep its clock events.
 
-        The new events belong to the same press. But if the last step was an undo or a redo, they are recorded as a new
+        The new events belong to the same press. But after an undo or a redo, the new events are recorded as a new
         press, and nothing can be redone any more. Return an error message if the events could not be saved, otherwise
         an empty string. If the events are invalid, raise `RulesError` and do not change the game.
         """

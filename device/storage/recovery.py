@@ -41,7 +41,8 @@ _GAME_COLUMNS = "id, started, imported, deleted, length, seal"
 _COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
 _GAME_COLUMNS_V1 = f"id, started, 0, 0, {_COUNT_EVENTS}"
 _GAME_COLUMNS_V2 = f"id, started, imported, deleted, {_COUNT_EVENTS}"
-"""The same columns in files of versions 1 and 2 (`_GAME_COLUMNS_V1` and `_GAME_COLUMNS_V2`), without checksums."""
+"""`_GAME_COLUMNS_V1` and `_GAME_COLUMNS_V2`: the columns of `_GAME_COLUMNS` except the seal, in files of versions 1 and
+2."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
@@ -148,7 +149,7 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged SQLite file and its companions; return the new path. Raises `OSError`."""
+    """Rename a damaged SQLite file and the log files beside it; return the new path. Raises `OSError`."""
     aside = _find_free_name(path)
     for suffix in ("", *_COMPANION_SUFFIXES):
         if (beside := path.with_name(path.name + suffix)).exists():

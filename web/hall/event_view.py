@@ -23,7 +23,7 @@ from web.hall.view import HallView, is_playing
 from web.i18n import Texts
 
 MAX_ORDERS_SHOWN = 100
-"""Largest number of orders, with the tables' answers, on the page of the director."""
+"""Largest number of the director's orders to tables on the director's page, which shows the newest orders."""
 MAX_UNCOUNTED_SHOWN = 20
 """Largest number of results without a pairing on the page of the director."""
 

@@ -13,8 +13,8 @@ from device.system.periodic import PeriodicTask
 TICK_S = 0.05
 """Interval between two checks of the state, in seconds. Changes within one interval are shown together."""
 NEW_TABLES_STEP_S = 1.0
-"""Shortest time between two updates of the list of tables, in seconds. Each update sends all cards again, and many
-tables are new when a hall starts."""
+"""Shortest time between two updates of the list of tables, in seconds. Each update sends the HTML of all tables again,
+and many tables are new when a hall starts."""
 DELAYED_STEP_S = 1.0
 """Shortest time between two states that are kept for the delayed view, in seconds."""
 MAX_DELAY_S = 1800.0
@@ -25,8 +25,8 @@ Show = Callable[[HallState, float], None]
 class HallFeed:
     """Feed of states: passes the newest state to `show_live`, and a delayed one to `show_delayed`.
 
-    `read_delay_s` returns the delay in seconds. Both functions get the state and its age in seconds. A thread named
-    `hall-feed` calls them.
+    `read_delay_s` returns the delay in seconds. `show_live` and `show_delayed` are called with the state and its age
+    in seconds, in a thread named `hall-feed`.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class HallFeed:
         self._live_state: HallState | None = None
         """The last state passed to `show_live`."""
         self._list_due = 0.0
-        """Time (s) before which new tables wait."""
+        """Time (s) before which new tables are not shown."""
         self._kept_states: deque[tuple[float, HallState]] = deque()
         """Times (s) and states that are not old enough for `show_delayed` yet, the oldest first."""
         self._newest_kept: HallState | None = None
-        """The last state that was kept; `show_delayed` may have got it already."""
+        """The last state added to `_kept_states`; it may have been passed to `show_delayed` already."""
         self._task: PeriodicTask | None = None
 
     def start(self) -> None:

@@ -89,7 +89,7 @@ class Dialogs:
         )
 
     def question(self) -> Response:
-        """Return the form to answer the open question, with a link to correct the tapped square."""
+        """Return the form to answer the open question, with a link to correct the square in the query."""
         return self.show("question", square=request.args.get("square", "")[:3])
 
     def turn(self) -> Response:
@@ -100,7 +100,7 @@ class Dialogs:
         return self.show("turn", turn=found, number=number, insert=insert)
 
     def board(self) -> Response:
-        """Return the form to enter the turn on the drawn board."""
+        """Return the form to enter the current turn as the whole board after it."""
         state = self.session.state
         tiles = load_tile_set(state.tile_set or "en")
         return self.show(
@@ -127,7 +127,7 @@ class Dialogs:
         )
 
     def entry(self) -> Response:
-        """Return the form to enter the current turn on a board."""
+        """Return the form to enter the current turn as one word, typed on the drawn board."""
         state = self.session.state
         return self.show("entry", letters=list_letter_keys(state), no_camera=has_camera_fault(state))
 
@@ -217,7 +217,7 @@ def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
 
 
 def _list_cells(symbols: Iterable[str], tiles: TileSet) -> list[tuple[str, str]]:
-    """Return the symbol and the letter of each square of the board form."""
+    """Return (symbol, letter) for each square of a form with a board; the letter is empty for an empty square."""
     return [(symbol, "" if symbol == EMPTY else tiles.parse_tile(symbol).letter) for symbol in symbols]
 
 

@@ -66,9 +66,9 @@ class HostNames:
         return name in self._configured or name in self._find_names() or name == self._look_up_full_name(name)
 
     def _look_up_full_name(self, wanted: str) -> str:
-        """Return the full name of the machine.
+        """Return the full name of the machine, for comparison with the name `wanted`.
 
-        If the known name is not `wanted`, look it up again, but at most once in `REFRESH_INTERVAL_S` seconds.
+        If the stored name is different, the full name is looked up again, at most once in `REFRESH_INTERVAL_S` seconds.
         """
         with self._lock:
             is_recent = self._clock() - self._looked_up_at < REFRESH_INTERVAL_S
