@@ -240,13 +240,13 @@ def load_settings(path: Path | None) -> Settings:
         return Settings()
     try:
         if path.exists() and not path.is_file():
-            raise SettingsError(f"{path} is no file: name another settings file")
+            raise SettingsError(f"{path} is not a file. Name another settings file.")
         text = path.read_text(encoding="utf-8-sig")  # editors on Windows begin a file with a byte-order mark
     except (OSError, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
-            raise SettingsError(f"{path} is no text in UTF-8: save it in UTF-8, or write it again") from error
+            raise SettingsError(f"{path} is not a text in UTF-8. Save it in UTF-8, or write it again.") from error
         reason = getattr(error, "strerror", None) or error
-        raise SettingsError(f"{path} cannot be read ({reason}): name another settings file") from error
+        raise SettingsError(f"{path} cannot be read ({reason}). Name another settings file.") from error
     return parse_settings(text, str(path))
 
 
@@ -255,7 +255,7 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
     try:
         document = tomllib.loads(text)
     except ValueError as error:  # also for a number with more digits than Python converts
-        raise SettingsError(f"{name} is not valid TOML: {error}; compare it with the default file") from error
+        raise SettingsError(f"{name} is not valid TOML: {error}. Compare it with the default file.") from error
     except RecursionError:
         raise _make_depth_error(name) from None
     try:
@@ -269,7 +269,7 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
 
 
 def _make_depth_error(name: str) -> SettingsError:
-    return SettingsError(f"{name} is nested too deeply: compare it with the default file")
+    return SettingsError(f"{name} is nested too deeply. Compare it with the default file.")
 
 
 def _build_settings(document: dict[str, Any]) -> Settings:
@@ -326,9 +326,9 @@ def _check_rules(game: GameSettings) -> None:
         rules.finish_lines(len(game.players))
     except NewGameError as error:
         key = {"preset": "rules", "challenge": "challenge", "minutes": "clock"}.get(error.field, "more_rules")
-        raise InvalidSettingError(("game", key), get_text("setting-rule", describe_choice(error))) from None
+        raise InvalidSettingError(("game", key), describe_choice(error)) from None
     except RulesError as error:
-        raise InvalidSettingError(("game", "more_rules"), get_text("setting-rules", error)) from None
+        raise InvalidSettingError(("game", "more_rules"), str(error)) from None
     if game.first and game.first not in (DRAW, *game.players):
         message = get_text("setting-first", repr(game.first), DRAW, ", ".join(game.players))
         raise InvalidSettingError(("game", "first"), message)

@@ -32,7 +32,7 @@ class InvalidSettingError(TilekeeperError):
     """Error for an invalid setting: `path` is its section and key, and the message gives the error or the remedy."""
 
     def __init__(self, path: tuple[str, ...], text: str) -> None:
-        super().__init__(f"{'.'.join(path)} {text}")
+        super().__init__(f"{'.'.join(path)}: {text}")
         self.path, self.text = path, text
 
 
@@ -84,7 +84,7 @@ def decode_path(kind: type, value: object) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError:
-        raise ValueError(f"is in the home folder of an unknown user: {value}") from None
+        raise ValueError(get_text("setting-home", value)) from None
 
 
 def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:
@@ -96,13 +96,15 @@ def explain_error(error: msgspec.ValidationError) -> InvalidSettingError:
     defaults = tomllib.loads(read_default_text())
     if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
         known = (
-            f"[{path[0]}] has {', '.join(defaults[path[0]])}" if path else f"the tables are [{'], ['.join(defaults)}]"
+            f"setting. [{path[0]}] has {', '.join(defaults[path[0]])}."
+            if path
+            else f"table. The tables are [{'], ['.join(defaults)}]."
         )
-        return InvalidSettingError((*path, unknown[1]), f"is not known: {known}")
+        return InvalidSettingError((*path, unknown[1]), f"There is no such {known}")
     if not what.startswith("Expected"):
-        return InvalidSettingError(path, what)
+        return InvalidSettingError(path, str(error.__cause__ or what))
     if len(path) == 1:
-        return InvalidSettingError(path, f"must be a table: write [{path[0]}] on a line of its own")
+        return InvalidSettingError(path, f"This must be a table. Write [{path[0]}] on a line of its own.")
     default = defaults[path[0]][path[1]]
     if isinstance(default, list):
         if default and isinstance(default[0], int):

@@ -248,9 +248,9 @@ class SettingsEditor:
                 wanted.setdefault(section, {})[key] = value
             new_text = mark + tomlkit.dumps(document)
             if tomllib.loads(new_text.removeprefix(mark)) != wanted:
-                raise SettingsError(f"{self.path} cannot be changed here: edit it by hand")
+                raise SettingsError(f"{self.path} cannot be changed here. Edit it by hand.")
         except (TOMLKitError, tomllib.TOMLDecodeError) as error:
-            raise SettingsError(f"{self.path} cannot be changed here: edit it by hand") from error
+            raise SettingsError(f"{self.path} cannot be changed here. Edit it by hand.") from error
         return new_text
 
     def _write(self, text: str) -> None:

@@ -68,7 +68,7 @@ def describe_choice(error: NewGameError) -> str:
     """Return the message about an invalid choice, with the possible choices, for users of the command line.
 
     >>> describe_choice(NewGameError("new.wrong.choice", field="exchange", offered=("any", "seven"), choice="x"))
-    "exchange 'x': choose one of any, seven"
+    "'x' is not a choice for exchange. Choose one of any, seven."
     """
     values = error.field, repr(error.values["choice"]), ", ".join(error.offered)
     if len(error.offered) > 1:

@@ -80,63 +80,105 @@ def test_panel_may_have_no_button_at_all() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[page]\n\nport = 70000", "t.toml, line 3: page.port is 70000: choose a number from 1 to 65535"),
-        ('[page]\nport = "80"', "t.toml, line 2: page.port must be a whole number"),
-        ("[page]\nport = true", "line 2: page.port must be a whole number"),
-        ("[page]\nprot = 80", "line 2: page.prot is not known: [page] has port, host"),
-        ("\n[pages]\nport = 80", "line 2: pages is not known: the tables are [game], [camera]"),
-        ("page = 80", "line 1: page must be a table: write [page] on a line of its own"),
-        ("page.port = 0", "line 1: page.port is 0: choose"),
-        ('[page]\ncertificate = "/c.pem"', "page.key is missing: https needs a certificate and its key"),
-        ('[page]\ncertificate = "c"\nkey = "k"\nport = 8443', "page.secure_port is the port of http"),
-        ("[page]\nsecure_port = 0", "line 2: page.secure_port is 0: choose"),
-        ('[page]\nwifi_password = "x"', "page.wifi is missing: enter the name of the Wi-Fi that has this password"),
-        (f'[page]\nwifi = "{"x" * 33}"', "line 2: page.wifi may have at most 32 bytes"),
-        ("[voice]\nuse = 1", "line 2: voice.use must be true or false"),
-        ('[game]\nplayers = ["Anna"]', "line 2: game.players must be 2 to 4 different names"),
-        ('[game]\nplayers = ["Anna", " Anna"]', "game.players must be 2 to 4 different names"),
-        ('[game]\nplayers = "Anna"', 'game.players must be a list of texts: ["a", "b"]'),
-        ('[game]\ntiles = "klingon"', "line 2: game.tiles is 'klingon': choose one of af, ar, bg, ca"),
-        ('[game]\ntiles = "en_super"', "line 2: game.tiles is 'en_super', which needs a board of 21 x 21 squares"),
-        ('[game]\nlayout = "round"', f"line 2: game.layout is 'round': choose one of {', '.join(layout_names())}"),
-        ('[game]\nrules = "x"', "line 2: game.rules has preset 'x': choose one of classic-2008"),
-        ('[game]\nchallenge = "x"', "line 2: game.challenge has challenge 'x': choose one of double, single"),
-        ("[game]\nclock = 999", "line 2: game.clock has minutes '999': choose 0 to 180"),
-        ('[game]\nmore_rules = ["exchange=x"]', "line 2: game.more_rules has exchange 'x': choose one of any, seven"),
+        (
+            "[page]\n\nport = 70000",
+            "t.toml, line 3: page.port: 70000 is not allowed here. Choose a number from 1 to 65535.",
+        ),
+        ('[page]\nport = "80"', "t.toml, line 2: page.port: Enter a whole number, without quotation marks."),
+        ("[page]\nport = true", "line 2: page.port: Enter a whole number, without quotation marks."),
+        ("[page]\nprot = 80", "line 2: page.prot: There is no such setting. [page] has port, host"),
+        ("\n[pages]\nport = 80", "line 2: pages: There is no such table. The tables are [game], [camera]"),
+        ("page = 80", "line 1: page: This must be a table. Write [page] on a line of its own."),
+        ("page.port = 0", "line 1: page.port: 0 is not allowed here. Choose"),
+        ('[page]\ncertificate = "/c.pem"', "page.key: The page needs a certificate and its key. Enter both"),
+        ('[page]\ncertificate = "c"\nkey = "k"\nport = 8443', "page.secure_port: The page uses this port for http."),
+        ("[page]\nsecure_port = 0", "line 2: page.secure_port: 0 is not allowed here. Choose"),
+        ('[page]\nwifi_password = "x"', "page.wifi: A Wi-Fi password is set, but no Wi-Fi name. Enter the name"),
+        (f'[page]\nwifi = "{"x" * 33}"', "line 2: page.wifi: Enter a Wi-Fi name of up to 32 bytes"),
+        ("[voice]\nuse = 1", "line 2: voice.use: Enter true or false"),
+        ('[game]\nplayers = ["Anna"]', "line 2: game.players: Enter 2 to 4 different names."),
+        ('[game]\nplayers = ["Anna", " Anna"]', "game.players: Enter 2 to 4 different names."),
+        (
+            '[game]\nplayers = "Anna"',
+            'game.players: Enter a list of texts. In the settings file, write it in brackets: ["a", "b"].',
+        ),
+        (
+            '[game]\ntiles = "klingon"',
+            "line 2: game.tiles: 'klingon' is not one of the choices. Choose one of af, ar, bg, ca",
+        ),
+        ('[game]\ntiles = "en_super"', "line 2: game.tiles: 'en_super' needs a board of 21 x 21 squares"),
+        (
+            '[game]\nlayout = "round"',
+            f"line 2: game.layout: 'round' is not one of the choices. Choose one of {', '.join(layout_names())}",
+        ),
+        ('[game]\nrules = "x"', "line 2: game.rules: 'x' is not a choice for preset. Choose one of classic-2008"),
+        (
+            '[game]\nchallenge = "x"',
+            "line 2: game.challenge: 'x' is not a choice for challenge. Choose one of double, single",
+        ),
+        ("[game]\nclock = 999", "line 2: game.clock: '999' is not a choice for minutes. Choose 0 to 180."),
+        (
+            '[game]\nmore_rules = ["exchange=x"]',
+            "line 2: game.more_rules: 'x' is not a choice for exchange. Choose one of any, seven.",
+        ),
         (
             '[game]\nmore_rules = ["levels=expert,expert,expert"]',
-            "game.more_rules names 3 levels for 2 players",
+            "game.more_rules: 3 levels for 2 players",
         ),
-        ('[game]\nfirst = "Cleo"', "line 2: game.first is 'Cleo': choose draw or one of Player 1, Player 2"),
-        ('[camera]\nsource = "film"', "line 2: camera.source is 'film': write"),
-        ("[camera]\nmains_hz = 55", "line 2: camera.mains_hz is 55: choose 50 or 60"),
-        ('[page]\nboard_colours = "pink"', "line 2: page.board_colours is 'pink': choose one of crossword-game"),
-        ('[page]\nlanguage = "xx"', "line 2: page.language is 'xx': choose one of en, de"),
-        ('[camera]\nsource = "pi:x"', "line 2: camera.source is 'pi:x': write"),
-        ("[camera]\nturn_seconds = 1", "line 2: camera.turn_seconds is 1: choose a number from 2 to 120"),
-        ('[table]\nauto = "yes"', "line 2: table.auto is 'yes': choose one of off, propose, end"),
-        ("[table]\nauto_seconds = 2", "line 2: table.auto_seconds is 2: choose a number from 3 to 120"),
-        ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge is GPIO 40, which cannot be used"),
-        ("[panel]\nchallenge = 5", "panel.challenge is GPIO 5, which end_turn already uses: choose another one"),
-        ("[panel]\nend_turn = [5, 5]", "line 2: panel.end_turn is GPIO 5, which end_turn already uses"),
-        ("[panel]\nend_turn = [5, true]", "line 2: panel.end_turn must be a list of whole numbers: [5, 6]"),
-        ("[panel]\nend_turn = [7, 8, 9, 10, 11]", "line 2: panel.end_turn has 5 pins: use one pin for a shared"),
-        ("[panel]\nstatus_light = [18, 23]", "line 2: panel.status_light has 2 pins: use three"),
-        ('[panel]\ndisplays = ["lcd"]', "line 2: panel.displays can have at most two"),
-        ('[game]\nplayers = ["Anna", "Ben\\u001b[2J"]', "line 2: game.players has control characters: remove them"),
-        (f'[game]\nplayers = ["Anna", "{"B" * 41}"]', "line 2: game.players must be names of up to 40 letters"),
-        ('[game]\nlexicon = "\\u0000"', "line 2: game.lexicon has control characters"),
-        ('[data]\nfolder = "~nouser/x"', "line 2: data.folder is in the home folder of an unknown user"),
+        (
+            '[game]\nfirst = "Cleo"',
+            "line 2: game.first: No player is called 'Cleo'. Enter draw or one of the names Player 1, Player 2.",
+        ),
+        ('[camera]\nsource = "film"', "line 2: camera.source: 'film' is not a camera. Enter"),
+        ("[camera]\nmains_hz = 55", "line 2: camera.mains_hz: 55 is not a mains frequency. Choose 50 or 60."),
+        (
+            '[page]\nboard_colours = "pink"',
+            "line 2: page.board_colours: 'pink' is not one of the choices. Choose one of crossword-game",
+        ),
+        ('[page]\nlanguage = "xx"', "line 2: page.language: 'xx' is not one of the choices. Choose one of en, de"),
+        ('[camera]\nsource = "pi:x"', "line 2: camera.source: 'pi:x' is not a camera. Enter"),
+        (
+            "[camera]\nturn_seconds = 1",
+            "line 2: camera.turn_seconds: 1 is not allowed here. Choose a number from 2 to 120",
+        ),
+        (
+            '[table]\nauto = "yes"',
+            "line 2: table.auto: 'yes' is not one of the choices. Choose one of off, propose, end",
+        ),
+        (
+            "[table]\nauto_seconds = 2",
+            "line 2: table.auto_seconds: 2 is not allowed here. Choose a number from 3 to 120",
+        ),
+        ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge: GPIO 40 cannot be used."),
+        ("[panel]\nchallenge = 5", "panel.challenge: GPIO 5 is already used by end_turn. Choose another GPIO number."),
+        ("[panel]\nend_turn = [5, 5]", "line 2: panel.end_turn: GPIO 5 is already used by end_turn."),
+        ("[panel]\nend_turn = [5, true]", "line 2: panel.end_turn: Enter only whole numbers."),
+        (
+            "[panel]\nend_turn = [7, 8, 9, 10, 11]",
+            "line 2: panel.end_turn: 5 pins are too many. Enter one pin for a shared",
+        ),
+        ("[panel]\nstatus_light = [18, 23]", "line 2: panel.status_light: The number of pins is 2. Enter three"),
+        ('[panel]\ndisplays = ["lcd"]', "line 2: panel.displays: Enter one or two displays"),
+        (
+            '[game]\nplayers = ["Anna", "Ben\\u001b[2J"]',
+            "line 2: game.players: The text has control characters. Remove them.",
+        ),
+        (f'[game]\nplayers = ["Anna", "{"B" * 41}"]', "line 2: game.players: A name may have up to 40 letters."),
+        ('[game]\nlexicon = "\\u0000"', "line 2: game.lexicon: The text has control characters."),
+        (
+            '[data]\nfolder = "~nouser/x"',
+            "line 2: data.folder: ~nouser/x is in the home folder of a user who does not exist",
+        ),
         (
             '[game]\nlexicon = "~nouser/x"',
-            "line 2: game.lexicon names the home folder of a user that this machine does not have",
+            "line 2: game.lexicon: ~nouser/x is in the home folder of a user who does not exist",
         ),
-        ('[page]\nhost = "ü..x"', "line 2: page.host is 'ü..x': write an address"),
+        ('[page]\nhost = "ü..x"', "line 2: page.host: 'ü..x' is not a valid address."),
         (f"a = {'[' * 3000}", "t.toml is nested too deeply"),
         (f"{'a.' * 2000}b = 1", "t.toml is nested too deeply"),
         (f"[page]\nport = {'9' * 5000}", "t.toml is not valid TOML: Exceeds the limit"),
-        ("[data]\nfolder = 3", 'line 2: data.folder must be text in "quotes"'),
-        ("[panel.pins]\nchallenge = 4", "panel.pins is not known"),
+        ("[data]\nfolder = 3", "line 2: data.folder: Enter a text in quotation marks"),
+        ("[panel.pins]\nchallenge = 4", "panel.pins: There is no such setting."),
         ("[page]\nport = \n[data]", "t.toml is not valid TOML: Invalid value (at line 2"),
     ],
 )
@@ -154,7 +196,7 @@ def test_file_with_byte_order_mark_is_read(tmp_path: Path) -> None:
 
 def test_fifo_and_name_with_nul_are_refused_in_one_line(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.toml")
-    for path, text in ((tmp_path / "fifo.toml", "is no file"), (tmp_path / "nul\0.toml", "cannot be read")):
+    for path, text in ((tmp_path / "fifo.toml", "is not a file"), (tmp_path / "nul\0.toml", "cannot be read")):
         with pytest.raises(SettingsError, match=text):
             load_settings(path)
 
@@ -164,7 +206,7 @@ def test_file_that_is_not_there_and_file_that_is_no_text(tmp_path: Path) -> None
         load_settings(tmp_path / "none.toml")
     binary = tmp_path / "settings.toml"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsError, match="no text in UTF-8"):
+    with pytest.raises(SettingsError, match="not a text in UTF-8"):
         load_settings(binary)
 
 
@@ -186,5 +228,7 @@ def test_limits_of_the_pictures_are_set_in_megabytes_and_days() -> None:
 
 @pytest.mark.parametrize("line", ["pictures_mb = -1", "pictures_days = 36501"])
 def test_limit_of_the_pictures_out_of_range_is_refused(line: str) -> None:
-    with pytest.raises(SettingsError, match=r"line 2: data\.pictures_\w+ is -?\d+: choose a number from 0 to"):
+    with pytest.raises(
+        SettingsError, match=r"line 2: data\.pictures_\w+: -?\d+ is not allowed here. Choose a number from 0 to"
+    ):
         parse_settings(f"[data]\n{line}")

@@ -101,7 +101,7 @@ def test_file_that_became_a_fifo_is_a_problem_of_the_form(editor: SettingsEditor
     with ThreadPoolExecutor(1) as worker:
         form = worker.submit(editor.read)
         try:
-            assert "is no file" in form.result(PATIENCE_S).problem
+            assert "is not a file" in form.result(PATIENCE_S).problem
         finally:
             with suppress(OSError):  # lets a reader that waits go on
                 os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
@@ -126,14 +126,14 @@ def test_permissions_of_the_file_are_kept(editor: SettingsEditor, path: Path) ->
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("camera__source", "webcam", "is 'webcam': write"),
-        ("camera__turn_seconds", "soon", "must be a whole number"),
-        ("camera__turn_seconds", "1", "choose a number from 2 to 120"),
-        ("page__port", "", "must be a whole number"),
-        ("panel__use", "perhaps", "must be true or false"),
-        ("panel__end_turn", "5, x", "must be a list of whole numbers"),
-        ("panel__buzzer", "5", "which end_turn already uses"),
-        ("game__players", "Anna", "must be 2 to 4 different names"),
+        ("camera__source", "webcam", "'webcam' is not a camera. Enter"),
+        ("camera__turn_seconds", "soon", "Enter a whole number"),
+        ("camera__turn_seconds", "1", "Choose a number from 2 to 120"),
+        ("page__port", "", "Enter a whole number"),
+        ("panel__use", "perhaps", "Enter true or false"),
+        ("panel__end_turn", "5, x", "Enter only whole numbers"),
+        ("panel__buzzer", "5", "is already used by end_turn"),
+        ("game__players", "Anna", "Enter 2 to 4 different names"),
         ("page__wifi", "home\x07", "has control characters"),
     ],
 )

@@ -105,13 +105,22 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--rules", "x"), r"--rules: preset 'x': choose one of classic-2008, .*tournament"),
-        (("--challenge", "x"), "--challenge: challenge 'x': choose one of double, single, void, points"),
-        (("--clock", "999"), "--clock: minutes '999': choose 0 to 180"),
-        (("--rule", "exchange=x"), "--rule: exchange 'x': choose one of any, seven"),
-        (("--rule", "x"), "--rule: rule 'x': choose one of preset, "),
-        (("--rule", "variations=x"), "--rule: variations 'x': choose one of rearrange, recycle, retake_blanks"),
-        (("--rule", "levels=x,expert"), "--rule: levels 'x': choose one of beginner, intermediate, expert"),
+        (("--rules", "x"), r"--rules: 'x' is not a choice for preset. Choose one of classic-2008, .*tournament"),
+        (
+            ("--challenge", "x"),
+            "--challenge: 'x' is not a choice for challenge. Choose one of double, single, void, points",
+        ),
+        (("--clock", "999"), "--clock: '999' is not a choice for minutes. Choose 0 to 180."),
+        (("--rule", "exchange=x"), "--rule: 'x' is not a choice for exchange. Choose one of any, seven"),
+        (("--rule", "x"), "--rule: 'x' is not a choice for rule. Choose one of preset, "),
+        (
+            ("--rule", "variations=x"),
+            "--rule: 'x' is not a choice for variations. Choose one of rearrange, recycle, retake_blanks",
+        ),
+        (
+            ("--rule", "levels=x,expert"),
+            "--rule: 'x' is not a choice for levels. Choose one of beginner, intermediate, expert",
+        ),
         (("--rule", "levels=expert,expert,expert"), "--rule: 3 levels for 2 players"),
         (("--layout", "round"), f"there is no board layout 'round': choose one of {', '.join(layout_names())}"),
         (("--tiles", "en_super"), "--tiles en_super: this set needs a board of 21 x 21 squares"),

@@ -543,7 +543,11 @@ def test_without_a_settings_file_everything_has_its_default() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("[page]\nport = 0\n", "line 2: page.port is 0"), ("port = ", "not valid TOML"), (None, "cannot be read")],
+    [
+        ("[page]\nport = 0\n", "line 2: page.port: 0 is not allowed here"),
+        ("port = ", "not valid TOML"),
+        (None, "cannot be read"),
+    ],
 )
 def test_wrong_settings_file_is_said_in_one_line(
     tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]

@@ -63,7 +63,7 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     "settings with a mistake": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", "challenge = 17", "challenge = 5"),
         "settings",
-        "panel.challenge is GPIO 5, which end_turn already uses",
+        "panel.challenge: GPIO 5 is already used by end_turn",
         "nano",
     ),
     "a word list that is not there": (
@@ -472,7 +472,7 @@ def test_the_command_says_what_to_mend_and_ends_with_status_1(
     (tmp_path / "settings.toml").write_text("[page]\nport = 0\n", encoding="utf-8")
     assert main(["doctor", "--program", "--settings", str(tmp_path / "settings.toml")]) == 1
     said = capsys.readouterr().out
-    assert "FAIL  settings: " in said and "line 2: page.port is 0" in said and "-> sudo nano" in said
+    assert "FAIL  settings: " in said and "line 2: page.port: 0 is not allowed here" in said and "-> sudo nano" in said
 
 
 def test_the_own_wifi_is_read(tmp_path: Path) -> None:

@@ -108,9 +108,9 @@ def test_invalid_value_is_marked_and_not_saved(admin: FlaskClient, path: Path) -
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("camera.turn_seconds", "1", "Ungültig: 1: bitte eine Zahl von 2 bis 120 wählen."),
-        ("panel.buzzer", "5", "Ungültig: GPIO 5 gehört schon zu end_turn: bitte einen anderen wählen."),
-        ("panel.pause", "x", "Ungültig: muss eine ganze Zahl sein."),
+        ("camera.turn_seconds", "1", "1 ist hier nicht erlaubt. Wähle eine Zahl von 2 bis 120."),
+        ("panel.buzzer", "5", "GPIO 5 gehört schon zu end_turn. Wähle eine andere GPIO-Nummer."),
+        ("panel.pause", "x", "Gib eine ganze Zahl ein, ohne Anführungszeichen."),
     ],
 )
 def test_error_is_in_the_language_of_the_page(admin: FlaskClient, name: str, value: str, reason: str) -> None:
