@@ -15,7 +15,7 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Maximum time for writing a file, in seconds; an unreadable file is tried again until its last change is older."""
+"""Time after the last change of an unreadable file, in seconds, in which it is read again: it may be incomplete."""
 _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 

@@ -59,7 +59,7 @@ AF_FOCUSED = 2
 FLICKER_MANUAL = 1
 """Value of libcamera's control `AeFlickerMode` that makes exposures multiples of `AeFlickerPeriod`."""
 IDLE_INTERVAL_S = 1.0
-"""Maximum time between two pictures, in seconds, at full frame rate. After a longer time, the frame rate is reduced."""
+"""Maximum time between two requests for a picture, in seconds; after a longer time, the frame rate is reduced."""
 FRAME_US, IDLE_FRAME_US = 33_333, 100_000
 """Shortest time of a frame in microseconds during a game (`FRAME_US`) and while idle (`IDLE_FRAME_US`). Without a
 limit, some sensors give 56 frames a second."""

@@ -134,7 +134,10 @@ class BoardCamera:
                 self._tracker = advance.after
 
     def is_unchanged(self, advance: AdvanceReading, preview: Frame) -> bool:
-        """Return True if a preview certainly shows the same board as the reading `advance`, at the tracked corners."""
+        """Return True if a preview certainly shows the same board as the reading `advance`.
+
+        Return False if the tracked corners have changed since that reading.
+        """
         tracker = self.tracker
         is_tracked = tracker.corners is advance.capture.reading.corners or tracker.has_same_corners(advance.before)
         return is_tracked and advance.reference.matches(preview.image)
@@ -222,7 +225,8 @@ IDLE_CHECK_INTERVAL_S = 2.0
 MAX_FRAME_AGE_S = 1.5
 """Age of the newest frame in seconds; if it is greater, the camera counts as stalled."""
 MIN_SCENE_REST_S = 0.08
-"""Time without motion, in seconds, before `CameraMonitor` takes a still: just less than `MOTION_CHECK_INTERVAL_S`."""
+"""Time without motion, in seconds, before `CameraMonitor` takes a still. It is less than `MOTION_CHECK_INTERVAL_S`, so
+that one check without motion is enough."""
 MIN_REST_S = 0.4
 """Time without motion, in seconds, before `CameraMonitor` regards the board as at rest."""
 LONG_REST_S = 5.0
@@ -323,9 +327,9 @@ class CameraMonitor:
             self._on_long_rest(preview)
 
     def _handle_rest(self, preview: Frame) -> None:
-        """Take a still when the board has stopped moving and looks different, and pass it to `on_scene` and `on_rest`.
+        """Take a still when the board has stopped moving and has changed, and pass it to `on_scene` and `on_rest`.
 
-        The board also looks different if a hand pauses over it, so the board is read again when the hand is gone.
+        A hand that pauses over the board counts as a change, so the board is read again when the hand is gone.
         """
         last_rest, last_scene, now = (
             self._last_rest_thumbnail,

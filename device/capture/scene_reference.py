@@ -1,11 +1,11 @@
 """Compare previews, square by square, to find out whether the board at rest has changed since it was read.
 
 The largest difference between two previews is measured in boxes of two sizes. In boxes of a seventh of a square, even
-letters as similar as O and Q differ by a quarter of the contrast between print and tile. Boxes of one square show a
-tile in the colour of its square.
+letters as similar as O and Q differ by a quarter of the contrast between print and tile. In boxes of one square, a tile
+differs from an empty square of nearly the same colour.
 
 Previews of the same scene differ by noise, which depends on camera and light. The noise is therefore measured for each
-reference preview. Any doubt counts as a change: much noise, few pixels, another size.
+reference preview. Any doubt counts as a change: much noise, few pixels, or previews of different sizes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vision.geometry import Floats, grid_corners, homography, project, square_si
 class SceneConfig:
     """Limits for the comparison of two previews of a board at rest. Differences are in grey levels (0 to 255).
 
-    They were measured on rendered boards of three editions at 20 px a square:
+    The limits follow from measurements on rendered boards of three editions at 20 px a square:
 
     - In small boxes (`box_squares`), previews of the same tiles differ by at most 2, 4, 7 and 11 for noise with a
       standard deviation of 2, 5, 8 and 12.
@@ -41,16 +41,17 @@ class SceneConfig:
     """Side, in squares, of the small boxes in which two previews are compared, to find a changed letter. The side is at
     least 3 px."""
     noise_factor: float = 1.5
-    """Allowed difference as a multiple of the noise; the noise is the difference between the two previews at rest."""
+    """Allowed difference as a multiple of the noise, which is the difference between the previews of a `RestScene`."""
     min_difference: float = 4.0
     """Mean difference in a box of side `box_squares` that is always allowed, because the exposure may vary slightly."""
     max_difference_contrast: float = 0.12
-    """Largest allowed mean difference in a box of side `box_squares`, as a share of the contrast; with more noise,
-    previews are not compared. A D in place of an O causes a difference of 0.2 or more."""
+    """Largest mean difference that may be allowed in a box of side `box_squares`, as a share of the contrast. If the
+    noise requires more, previews are not compared. A D in place of an O causes a difference of 0.2 or more."""
     min_mean_difference: float = 1.5
     """Mean difference in a box of one square's size that is always allowed, even without noise."""
     max_mean_difference: float = 3.0
-    """Largest allowed mean difference in a box of one square's size; with more noise, previews are not compared."""
+    """Largest mean difference that may be allowed in a box of one square's size. If the noise requires more, previews
+    are not compared."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -159,9 +159,10 @@ def find_extended_play(
 
 
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
-    """Return the square of a new tile that the reading of the last play may have missed; None if there is no such tile.
+    """Return the square of a tile of `play` that may belong to the previous play, or None if there is no such tile.
 
-    A key frame shows this tile at an end of the last play, without the other tiles of the new play `play`.
+    `play` is the new play, and the previous play is the last turn of `game`. A key frame shows the tile at an end of
+    the previous play, without the other tiles of `play`: the reading of the previous play may have missed the tile.
     `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
     """
     last = game.turns[-1] if game.turns else None
@@ -215,7 +216,7 @@ MIN_FACE_PROBABILITY = 0.5
 class TurnImages:
     """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size.
 
-    The photo contains the reading as a comment. `view` has the data about the pictures for the snapshot.
+    The photo contains the reading as a comment. `view` describes the crop in the snapshot.
     """
 
     view: LookView

@@ -30,8 +30,8 @@ START_WAIT_S = 120.0
 """Longest wait, in seconds, for the director to start the clocks; after it, a new game begins anyway."""
 WAITING_COUNT = 2
 MAX_SKIPPED_EVENTS = 25
-"""Maximum number of events by which a table's first game is advanced at the start: each table is then at another
-point of its game."""
+"""Maximum number of events that are skipped in a table's first game, so that the tables are not all at the beginning of
+a game."""
 MAX_WAIT_S = 1.0
 START_TIMEOUT_S = 5.0
 

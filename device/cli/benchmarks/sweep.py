@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
-"""Share of turns with a question; if the share is larger, the level of disturbance is reported."""
+"""Share of turns with a question; the table of results names the weakest levels with a larger share."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

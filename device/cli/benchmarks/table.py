@@ -285,7 +285,7 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
 
 
 class _PageClient:
-    """Client of the page's event stream, like a phone. It records when the page first showed each number of events."""
+    """Client of the page's event stream, like a phone. It records when the page first shows a new number of events."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
