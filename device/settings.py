@@ -65,7 +65,7 @@ _BOARD_COLOURS = ("", "crossword-game", "classic-2008", "giant-deluxe-2020")
 AUTO_CHOICES = ("off", "propose", "end")
 AUTO_RANGE_S = (3, 120)
 """Smallest and largest allowed value of `TableSettings.auto_seconds`, the time without motion that ends a turn, in
-seconds. It must not be shorter, because many players pause for up to three seconds while they place their tiles."""
+seconds. The smallest value is three, because many players pause for up to three seconds while they place tiles."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
 _PORT = Meta(extra={"range": (1, 65535)})
 

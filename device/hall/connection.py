@@ -1,6 +1,7 @@
 """One connection to an MQTT 5 broker. All its work is done in the thread that calls `wait`.
 
-MQTT 5 is needed, because a broker with version 3.1.1 also acknowledges messages that it discards by its rules.
+MQTT 5 is needed, because a broker with version 3.1.1 also acknowledges messages that it discards, because the
+client may not publish them.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Subscription:
 
 
 class BrokerConnection:
-    """Connection of one client to the broker, which sends the message `will` if the connection ends unexpectedly.
+    """Connection of one client to the broker. If the connection ends unexpectedly, the broker sends the message `will`.
 
     Each attempt to connect makes a new `BrokerConnection`, so unsent messages are kept only in the store.
     """

@@ -50,7 +50,7 @@ class ClockView:
 class ChessClock:
     """Immutable state of a chess clock: the seconds that each player had `used` at time `since`.
 
-    Since then the clock of player `running` runs; None means that no clock is running.
+    `running` is the player whose clock has been running since that time, or None if no clock is running.
 
     >>> clock = ChessClock.for_players(2).start_player(0, now=100.0).start_player(1, now=130.0)
     >>> clock.advance_to(135.0).used

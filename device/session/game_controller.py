@@ -150,7 +150,7 @@ class GameController:
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
         """Open the question of a decision about `reading`, and show the notices of the decision.
 
-        A warning is shown only once, unless the decision records nothing.
+        If the decision records events, a warning that was shown before is not repeated.
         """
         self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
         self._memory.add_questions(decision.question_history)

@@ -57,7 +57,7 @@ _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
 """Key of the question whether the game starts from the position in the first picture."""
 LOOK_AGAIN_ANSWER = "answer-look-again"
-"""Key of the answer to a question of the inference after which the board is read again."""
+"""Key of the answer *Look again* in questions of the inference. After this answer, the board is read again."""
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""

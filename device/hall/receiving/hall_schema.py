@@ -58,7 +58,7 @@ _SELECT_GAME = "SELECT id, place, store, number, started FROM game WHERE id = ?"
 
 @dataclass(frozen=True, slots=True)
 class HallTotal:
-    """How many changes were made to the file of a hall, and how many games and results it has."""
+    """Numbers of the changes made to the file of a hall, and of the games and results in the file."""
 
     changes: int
     games: int

@@ -54,11 +54,11 @@ class HallTable:
 
     The pages show a table from two sources, its newest game (`played`) and its state (`state`):
 
-    - If the events of the game can be read, and the table still shows the game, players, board and turns are those of
-      the game (`_shown_game`); otherwise those of the state.
-    - The phase, the player to move and the clocks are those of the state, unless the state does not belong to the last
-      received event of the game that is shown (`_current_state`); then those of the game.
-    - Without both, the table is in the lobby.
+    - If the table still shows the game, and the game's events can be read (`_shown_game`), the players, the board and
+      the turns are those of the game. Otherwise they are those of the state.
+    - The phase, the player to move and the clocks are those of the state. If the state does not belong to the last
+      received event of the shown game (`_current_state`), they are those of the game.
+    - Without a game and a state, the table is in the lobby.
 
     `is_online` is None until the table's status is known. `state` is the last state that the table published, and
     `arrived` the time of its arrival (`time.monotonic()`). `revision` is the hall's revision after the last change of
@@ -169,7 +169,7 @@ def is_state_of(state: TableState, game: ReceivedGame) -> bool:
 
 
 def _is_state_after(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if the table has no current game; its pages then still show the last game, which is `game`."""
+    """Return True if the table has no current game, so that its pages still show the last game, which is `game`."""
     return state.game == 0 and state.store in ("", game.store)
 
 
@@ -340,9 +340,9 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     """Return True if no other game of the table is newer.
 
-    `received` is compared with the newest game so far. If the table's state names one of the two, this game is newer;
-    otherwise the start times decide. Start times can be wrong: after the clock of a table was set back, a new game
-    seems to start before earlier games.
+    `received` is compared with the newest game so far. If the table's state names one of the two games, the named game
+    is newer; otherwise the start times decide. Start times can be wrong: after the clock of a table was set back, a new
+    game seems to start before earlier games.
     """
     shown = table.played.received if table.played else None
     if shown is None:

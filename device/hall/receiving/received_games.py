@@ -60,7 +60,7 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 
 class MissingEventsError(TilekeeperError):
-    """Error if the file lacks events that precede the received events. The table's log message contains all events."""
+    """Error for received events if the file lacks earlier events of the game; a `TableLog` message has all events."""
 
 
 class TableFullError(TilekeeperError):

@@ -104,7 +104,8 @@ class HallReceiver(BrokerTask):
         self._known_problems: set[tuple[str, str]] = set()
         self._shown_errors: set[str] = set()
         self._devices: dict[str, tuple[str, ...]] = {}
-        """Ids of the last stores (up to four) in the messages of each table; the same id twice in a row counts once."""
+        """Ids of the last stores (up to four) in the messages of each table, to detect two devices with one name. The
+        same id twice in a row counts once."""
         self.state = self._load_state()
         if problem:
             self.state = apply_problem(self.state, problem)
@@ -235,7 +236,7 @@ class HallReceiver(BrokerTask):
             self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
-        """Return the hall after the game that a table's state names became the newest game of the table.
+        """Return the hall with the game that a table's state names as the newest game of the table.
 
         If the hall has not received this game, the hall is unchanged.
         """

@@ -39,7 +39,7 @@ class AutoTurnConfig:
 
 @dataclass(frozen=True, slots=True)
 class _EndedTurn:
-    """A turn that was ended automatically: the number of turns after it, the newest capture then, and the time (s)."""
+    """A turn that was ended automatically, with the number of turns, the newest capture and the time (s) at its end."""
 
     turn_count: int
     capture: AdvanceCapture | None
@@ -77,7 +77,7 @@ class AutoTurns:
         self._last_rest_since: float | None = None
         """`_rest_since` at the last check. If it has changed since then, something has moved."""
         self._not_before = 0.0
-        """Time (s) of the last check at which no turn could end. The rest before this time does not count."""
+        """Time (s) of the last check at which no turn could end. Only the time at rest after this check counts."""
         self._finder_input: tuple[object, ...] = ()
         """What `_add_capture` passed to the finder last; empty if the next reading must be passed in any case."""
         self._last_capture: AdvanceCapture | None = None
@@ -89,7 +89,7 @@ class AutoTurns:
         self._pending_capture: AdvanceCapture | None = None
         """The capture that shows the pending play of the finder."""
         self._ended_turn: _EndedTurn | None = None
-        """The last turn that was ended automatically; None after a press, which may be an echo."""
+        """The last turn that was ended automatically, until the next press of the button; otherwise None."""
 
     def handle_motion(self, is_moving: bool) -> None:
         """Store that the board is moving (`is_moving` is True) or has come to rest. May be called on any thread."""

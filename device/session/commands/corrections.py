@@ -204,8 +204,8 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
 def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> tuple[TurnCorrected, ...]:
     """Return events that change the challenger of the turns `lines` from player `before` to player `after`.
 
-    This is needed if a correction gives a play to the player who challenged it: nobody challenges an own play, so the
-    two players were confused.
+    This is needed if a correction gives a play to the player who challenged it: nobody challenges their own play, so
+    the two players were confused.
     """
     challenges = ((line.number, game.ledger[line.ledger_index].event) for line in lines)
     return tuple(

@@ -146,10 +146,10 @@ def find_next_question(
 
 
 def _choose_finding(finding: Finding | None, own: OpenQuestion | None) -> Finding | None:
-    """Return the validation's finding if its question is asked, or None if the inference's question `own` is asked.
+    """Choose the question to ask: return the validation's `finding`, or None for the inference's question `own`.
 
-    `finding` has the most urgent question of the validation; it is None if the validation asks nothing. If both
-    questions are about one blank, return a finding with the answers of both.
+    The more urgent question is chosen. `finding` is None if the validation asks nothing, and `own` is None if the
+    inference asks nothing. If both questions are about one blank, return a finding with the answers of both.
     """
     if finding is None or own is None:
         return finding

@@ -73,8 +73,8 @@ reads the board itself."""
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    If no board was read, inference and decision are None. `game` is the game before the turn. It includes the answers
-    to deferred questions that follow from the reading.
+    If no board was read, inference and decision are None. `game` is the game before the turn, with the answers that
+    the reading has given to deferred questions.
     """
 
     frame: Frame
@@ -261,8 +261,8 @@ def _check_key_frames(
 ) -> TurnCapture:
     """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
 
-    If the tiles in the key frame may be a separate play, the players are asked who placed them. If one of the tiles may
-    have been missed in the last play, the turn is validated again.
+    If the tiles in the key frame may be a separate play, the players are asked who placed them. If the reading
+    of the previous play may have missed one of the tiles, the turn is validated again.
     """
     if found.is_split or found.inference is None or found.decision is None:
         return found
