@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,13 @@ from device.storage.recovery import open_store
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
-from tests.support.fast_time import fast_clock, sleep_fast
-from tests.support.sessions import open_fast_session
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, TextTable, play
-from tests.support.waiting import PATIENCE_S, until
+from tests.support.stepped_tables import SteppedTable
+from tests.support.stepped_tables import stepped as stepped
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
+from tests.support.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
+NOTICED_S = 2.0
 
 
 @pytest.fixture
@@ -43,60 +43,50 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "games.db"
 
 
-@pytest.fixture
-def painted() -> PaintedTable:
-    return PaintedTable(fast_clock)
-
-
-@pytest.fixture
-def live(painted: PaintedTable, path: Path) -> Iterator[TableSession]:
-    with open_fast_session(painted, path) as session:
-        yield session
-
-
 def troubled(state: TableSnapshot, trouble: Trouble) -> bool:
     return any(notice.trouble is trouble for notice in state.notices)
 
 
 def test_camera_unplugged_in_a_game_is_said_play_goes_on_by_hand_and_the_camera_comes_back(
-    live: TableSession, painted: PaintedTable
+    stepped: SteppedTable,
 ) -> None:
-    painted.lay(HORN)
-    live.submit(EndTurn()).result(PATIENCE_S)
-    painted.trouble = "the camera sends no pictures. Check its cable"
-    until(lambda: troubled(live.state, Trouble.CAMERA))
-    live.submit(PassTurn()).result(PATIENCE_S)
-    state = live.submit(EndTurn()).result(PATIENCE_S)
+    session, table = stepped.session, stepped.table
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    table.trouble = "the camera sends no pictures. Check its cable"
+    assert stepped.until(lambda: troubled(session.state, Trouble.CAMERA)) < NOTICED_S
+    stepped.submit(PassTurn())
+    state = stepped.submit(EndTurn())
     assert troubled(state, Trouble.CAMERA) and [turn.kind for turn in state.turns] == ["play", "pass"]
-    painted.trouble = ""
-    until(lambda: not troubled(live.state, Trouble.CAMERA))
-    painted.lay(HORN, FARM)
-    assert [turn.score for turn in live.submit(EndTurn()).result(PATIENCE_S).turns] == [14, 0, 9]
+    table.trouble = ""
+    stepped.until(lambda: not troubled(session.state, Trouble.CAMERA))
+    stepped.lay(HORN, FARM)
+    assert [turn.score for turn in stepped.submit(EndTurn()).turns] == [14, 0, 9]
 
 
-def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSession, painted: PaintedTable) -> None:
-    painted.lay(HORN)
-    live.submit(EndTurn()).result(PATIENCE_S)
-    painted.black = True
-    until(lambda: troubled(live.state, Trouble.CAMERA))
-    ends = fast_clock() + 5
-    while fast_clock() < ends:
-        assert troubled(live.state, Trouble.CAMERA) and len(live.state.turns) == 1
-        sleep_fast(0.05)
-    painted.black = False
-    until(lambda: not troubled(live.state, Trouble.CAMERA))
-    painted.lay(HORN, FARM)
-    assert [turn.score for turn in live.submit(EndTurn()).result(PATIENCE_S).turns] == [14, 9]
+def test_five_seconds_of_black_frames_are_said_and_change_nothing(stepped: SteppedTable) -> None:
+    session, table = stepped.session, stepped.table
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    table.black = True
+    assert stepped.until(lambda: troubled(session.state, Trouble.CAMERA)) < NOTICED_S
+    for _ in range(50):
+        state = stepped.rest(0.1)
+        assert troubled(state, Trouble.CAMERA) and len(state.turns) == 1
+    table.black = False
+    stepped.until(lambda: not troubled(session.state, Trouble.CAMERA))
+    stepped.lay(HORN, FARM)
+    assert [turn.score for turn in stepped.submit(EndTurn()).turns] == [14, 9]
 
 
-def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_gpio_leaves_the_panel_on_the_page(session: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_: object) -> None:
         raise GpioUnavailableError("this machine has no GPIO pins. Use the buttons on the page")
 
     monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
     monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
     told: list[str] = []
-    with open_panel(live, PanelActions(), PanelSettings(), told.append) as panel:
+    with open_panel(session, PanelActions(), PanelSettings(), told.append) as panel:
         assert told == ["The panel cannot be used: this machine has no GPIO pins. Use the buttons on the page."]
         assert "on the page" in repr(panel)
 

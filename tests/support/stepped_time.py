@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
+from typing import TypeVar
 
 from device.session.table_session import TableSession
 from tests.support.waiting import PATIENCE_S
@@ -11,6 +12,8 @@ from tests.support.waiting import PATIENCE_S
 STEP_S = 0.1
 TASK_NAMES = frozenset({"watch", "clock", "saving", "learning", "auto"})
 """Names of the periodic tasks of a session."""
+
+Result = TypeVar("Result")
 
 
 class SteppedTime(threading.Event):
@@ -28,8 +31,7 @@ class SteppedTime(threading.Event):
 
     def set(self) -> None:
         super().set()
-        with self._changed:
-            self._changed.notify_all()
+        self._notify()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the clock has moved by `timeout` seconds, or until the event is set."""
@@ -48,9 +50,33 @@ class SteppedTime(threading.Event):
             self._changed.notify_all()
             assert self._changed.wait_for(self._is_idle, PATIENCE_S), "a task is stuck"
 
+    def finish(self, future: Future[Result]) -> Result:
+        """Return the result of a future. The clock moves only while a thread other than a periodic task waits for it.
+
+        So a command takes the same time on this clock on every machine.
+        """
+        future.add_done_callback(lambda _: self._notify())
+        while not future.done():
+            with self._changed:
+                is_waited_for = self._changed.wait_for(lambda: future.done() or self._find_due(), PATIENCE_S)
+                assert is_waited_for, "the command is stuck"
+                due = self._find_due()
+            if due is not None:
+                self.move_to(min(due, self._now + STEP_S))
+        return future.result()
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
     def _is_idle(self) -> bool:
         tasks = (thread for thread in threading.enumerate() if thread.name in TASK_NAMES)
         return all(self._due.get(task, self._now) > self._now for task in tasks)
+
+    def _find_due(self) -> float | None:
+        """Return the time for which a thread waits that is no periodic task, or None."""
+        dues = (due for thread, due in self._due.items() if thread.name not in TASK_NAMES and due > self._now)
+        return min(dues, default=None)
 
 
 def wait_for_readings(session: TableSession) -> None:

@@ -8,187 +8,185 @@ from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import Trouble
-from device.session.snapshot import Phase, TableSnapshot
+from device.session.snapshot import Phase
 from device.session.table_session import TableSession
-from tests.support.fast_time import sleep_fast
-from tests.support.painted_sessions import session as session
-from tests.support.painted_sessions import table as table
+from tests.support.stepped_tables import SteppedTable
+from tests.support.stepped_tables import session as session
+from tests.support.stepped_tables import stepped as stepped
+from tests.support.stepped_tables import table as table
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, PaintedTable
-from tests.support.waiting import PATIENCE_S, until
 
 FARMS = ("FARMS", 5, 7, False)
 
 
-def end_turn(session: TableSession) -> TableSnapshot:
-    return session.submit(EndTurn()).result(PATIENCE_S)
-
-
-def rest(session: TableSession, table: PaintedTable, *words: tuple[str, int, int, bool]) -> None:
+def rest(stepped: SteppedTable, *words: tuple[str, int, int, bool]) -> None:
     """Lay tiles and leave them until the table has seen them at rest."""
-    before = len(session._key_frames._frames)
-    table.lay(*words)
-    until(lambda: len(session._key_frames._frames) > before)
+    stepped.lay(*words)
+    stepped.rest(1.0)
 
 
 def camera_notices(session: TableSession) -> list[str]:
     return [notice.text for notice in session.state.notices if notice.trouble is Trouble.CAMERA]
 
 
-def test_unplugged_camera_is_said_and_recovers_by_itself(session: TableSession, table: PaintedTable) -> None:
+def test_unplugged_camera_is_said_and_recovers_by_itself(
+    stepped: SteppedTable, session: TableSession, table: PaintedTable
+) -> None:
     table.trouble = "the camera sends no pictures"
-    until(lambda: camera_notices(session) == ["The camera sends no pictures."])
-    assert session.submit(PassTurn()).result(PATIENCE_S).phase is Phase.TURN, "the game goes on by hand"
+    stepped.until(lambda: camera_notices(session) == ["The camera sends no pictures."])
+    assert stepped.submit(PassTurn()).phase is Phase.TURN, "the game goes on by hand"
     assert camera_notices(session) == ["The camera sends no pictures."], "and the trouble is still told"
     table.trouble = ""
-    until(lambda: camera_notices(session) == [])
+    stepped.until(lambda: camera_notices(session) == [])
     table.lay(HORN)
-    assert end_turn(session).turns[-1].word == "HORN"
+    assert stepped.submit(EndTurn()).turns[-1].word == "HORN"
 
 
-def test_black_pictures_are_said(session: TableSession, table: PaintedTable) -> None:
+def test_black_pictures_are_said(stepped: SteppedTable, session: TableSession, table: PaintedTable) -> None:
     table.black = True
-    until(lambda: any("black" in text for text in camera_notices(session)))
+    stepped.until(lambda: any("black" in text for text in camera_notices(session)))
     table.black = False
-    until(lambda: not camera_notices(session))
+    stepped.until(lambda: not camera_notices(session))
 
 
 def test_two_turns_under_one_press_are_told_apart_by_when_each_lay_there(
-    session: TableSession, table: PaintedTable
+    stepped: SteppedTable, table: PaintedTable
 ) -> None:
-    rest(session, table, HORN)
+    rest(stepped, HORN)
     table.lay(HORN, FARM)
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert [(turn.player, turn.word, turn.score) for turn in state.turns] == [(0, "HORN", 14), (1, "FA.M", 9)]
     assert [notice.key for notice in state.notices] == ["two-turns"]
     assert state.turn_of == 0 and state.question is None
-    assert session.submit(Undo()).result(PATIENCE_S).turns == ()
+    assert stepped.submit(Undo()).turns == ()
 
 
-def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSession, table: PaintedTable) -> None:
-    rest(session, table, ("HOR", 7, 5, True))
+def test_letter_added_after_a_rest_is_one_turn_of_one_player(stepped: SteppedTable, table: PaintedTable) -> None:
+    rest(stepped, ("HOR", 7, 5, True))
     table.lay(HORN)
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN")] and state.notices == ()
 
 
 def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
-    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
-    rest(session, table, HORN)
-    end_turn(session)
-    rest(session, table, HORN, FARM)
+    rest(stepped, HORN)
+    stepped.submit(EndTurn())
+    rest(stepped, HORN, FARM)
     table.lay(HORN, FARMS)
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert [(turn.player, turn.word, turn.score) for turn in state.turns][1:] == [(1, "FA.MS", 10)]
     assert state.question is not None and state.question.key == "one-or-two"
     assert state.question.answers == (
         "Ben played FARMS at H6 for 10.",
         "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
     )
-    state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+    state = stepped.submit(AnswerQuestion(1))
     assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
-    assert len(session.submit(Undo()).result(PATIENCE_S).turns) == 1
+    assert len(stepped.submit(Undo()).turns) == 1
 
 
 def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_long(
-    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for stood, asks in ((60.0, False), (0.0, True)):
         monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
         monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_UNKNOWN_WORDS_S", stood)
-        rest(session, table, HORN)
-        end_turn(session)
-        rest(session, table, HORN, ("FAR", 5, 7, False))
+        rest(stepped, HORN)
+        stepped.submit(EndTurn())
+        rest(stepped, HORN, ("FAR", 5, 7, False))
         table.lay(HORN, FARM)
-        state = end_turn(session)
+        state = stepped.submit(EndTurn())
         assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and (state.question is not None) == asks
         table.lay()
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        stepped.submit(StartGame(STARTED))
 
 
 def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
-    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 60.0)
-    rest(session, table, HORN)
-    end_turn(session)
-    rest(session, table, HORN, FARM)
+    rest(stepped, HORN)
+    stepped.submit(EndTurn())
+    rest(stepped, HORN, FARM)
     table.lay(HORN, FARMS)
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
 
 
 def test_end_tile_that_lay_there_before_the_next_play_belongs_to_the_play_before(
-    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
     monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_UNKNOWN_WORDS_S", 0.0)
-    rest(session, table, HORN)
-    end_turn(session)
+    rest(stepped, HORN)
+    stepped.submit(EndTurn())
     table.lay(HORN, FARM)
-    end_turn(session)
-    rest(session, table, HORN, FARMS)  # the S was missed when FARM was read
+    stepped.submit(EndTurn())
+    rest(stepped, HORN, FARMS)  # the S was missed when FARM was read
     table.lay(HORN, FARMS, PASTE)
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.MS", 10), ("PA.TE", 15)]
     assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
-    state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+    state = stepped.submit(AnswerQuestion(1))
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.M", 9), ("PASTE", 25)]
 
 
-def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, table: PaintedTable) -> None:
+def test_two_turns_that_nobody_saw_apart_are_asked_about(stepped: SteppedTable, table: PaintedTable) -> None:
     table.lay(HORN)
-    end_turn(session)
-    session._key_frames.take_all()
+    stepped.submit(EndTurn())
     table.lay(HORN, FARM, PASTE)
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert state.question is not None or any(notice.trouble is Trouble.BOARD for notice in state.notices)
 
 
-def test_tiles_of_an_upheld_challenge_are_watched_until_they_leave(session: TableSession, table: PaintedTable) -> None:
-    rest(session, table, ("HRON", 7, 5, True))
-    end_turn(session)
-    state = session.submit(ChallengePlay()).result(PATIENCE_S)
+def test_tiles_of_an_upheld_challenge_are_watched_until_they_leave(
+    stepped: SteppedTable, session: TableSession, table: PaintedTable
+) -> None:
+    rest(stepped, ("HRON", 7, 5, True))
+    stepped.submit(EndTurn())
+    state = stepped.submit(ChallengePlay())
     assert [notice.key for notice in state.notices] == ["take-off"]
     table.lay()
-    until(lambda: session.state.notices == ())
+    stepped.until(lambda: session.state.notices == ())
     table.lay(FARM)
-    assert end_turn(session).turns[-1].player == 1
+    assert stepped.submit(EndTurn()).turns[-1].player == 1
 
 
 def test_hand_that_hides_different_squares_in_each_picture_hides_nothing(
-    session: TableSession, table: PaintedTable
+    stepped: SteppedTable, table: PaintedTable
 ) -> None:
     table.lay(HORN)
     table.hidden = [frozenset({(7, 8), (7, 9)}), frozenset({(7, 4), (7, 5)})]
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14)]
     assert state.question is None and state.notices == ()
 
 
 def test_hand_that_stays_on_the_word_ends_in_a_question(
-    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.session.turns.turn_capture.MAX_HAND_WAIT_S", 0.0)
     table.lay(HORN)
     table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
-    state = end_turn(session)
+    state = stepped.submit(EndTurn())
     assert state.question is not None and "I8" in state.question.text, state.notices
     assert state.question.answers[-1] == "No: look again."
     table.hidden = []
-    state = session.submit(AnswerQuestion(len(state.question.answers) - 1)).result(PATIENCE_S)
+    state = stepped.submit(AnswerQuestion(len(state.question.answers) - 1))
     assert state.question is None and [turn.score for turn in state.turns] == [14]
 
 
-def test_still_table_is_not_read(session: TableSession, table: PaintedTable) -> None:
-    rest(session, table, HORN)
+def test_still_table_is_not_read(stepped: SteppedTable, table: PaintedTable) -> None:
+    rest(stepped, HORN)
     stills, reads = table.stills, table.reads
-    sleep_fast(1.0)
+    stepped.rest(5.0)
     assert (table.stills, table.reads) == (stills, reads)
 
 
-def test_set_up_shows_the_picture_and_where_the_board_is(session: TableSession) -> None:
-    view = session.capture_setup_view().result(PATIENCE_S)
+def test_set_up_shows_the_picture_and_where_the_board_is(stepped: SteppedTable, session: TableSession) -> None:
+    view = stepped.time.finish(session.capture_setup_view())
     assert view.jpeg.startswith(b"\xff\xd8") and view.size == (300, 300)
     assert view.corners is not None and view.corners[2] == (300.0, 300.0)

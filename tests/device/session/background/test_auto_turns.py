@@ -3,88 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 
 import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
-from device.session.commands.base import TableCommand
-from device.session.commands.games import EndPause, Pause, StartGame, Undo
+from device.session.commands.games import EndPause, Pause, Undo
 from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import Moment, Phase, Sight, TableSnapshot, WordList
-from device.session.table_session import TableSession
-from device.storage.store import GameStore
-from tests.support.stepped_time import STEP_S, SteppedTime, pass_time
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, RuledTable
+from device.session.snapshot import Moment, Phase, Sight, WordList
+from tests.support.stepped_tables import SteppedTable, open_stepped_table
+from tests.support.text_table import FARM, HORN, WORDS, PaintedTable, RuledTable
 from tests.support.waiting import PATIENCE_S
 
 WAIT_S = 5.0
-Word = tuple[str, int, int, bool]
 
 
-@dataclass
-class AutoTable:
-    """A session over a painted table, in time that the test moves."""
-
-    session: TableSession
-    table: PaintedTable
-    time: SteppedTime
-
-    def lay(self, *words: Word) -> None:
-        """Place words on the board; this is one movement."""
-        self.table.lay(*words)
-
-    def rest(self, seconds: float) -> TableSnapshot:
-        """Let nothing move for some seconds, and return the snapshot."""
-        pass_time(self.time, self.session, seconds)
-        return self.session.state
-
-    def submit(self, command: TableCommand) -> TableSnapshot:
-        """Run a command; the time goes on meanwhile."""
-        future = self.session.submit(command)
-        while not wait([future], 0.01).done:
-            self.time.move_to(self.time.clock() + STEP_S)
-        return future.result()
-
-    def found(self) -> list[tuple[int, str]]:
-        """Return player and word of each turn."""
-        return [(turn.player, turn.word) for turn in self.session.state.turns]
-
-
-@contextmanager
 def open_table(
     *, ends: bool = True, words: WordList | None = WORDS, kind: type[PaintedTable] = RuledTable
-) -> Iterator[AutoTable]:
-    time = SteppedTime()
-    table = kind(time.clock)
-    with (
-        GameStore(":memory:") as store,
-        TableSession(
-            table, table, store, words, clock=time.clock, closing=time, auto_turns=AutoTurnConfig(ends, WAIT_S)
-        ) as session,
-    ):
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        auto = AutoTable(session, table, time)
-        auto.rest(3.0)  # before a game the camera is looked at every two seconds
-        yield auto
+) -> AbstractContextManager[SteppedTable]:
+    return open_stepped_table(kind, words=words, auto_turns=AutoTurnConfig(ends, WAIT_S))
+
+
+def found(auto: SteppedTable) -> list[tuple[int, str]]:
+    """Return player and word of each turn."""
+    return [(turn.player, turn.word) for turn in auto.session.state.turns]
 
 
 @pytest.fixture
-def auto() -> Iterator[AutoTable]:
+def auto() -> Iterator[SteppedTable]:
     with open_table() as table:
         yield table
 
 
 @pytest.fixture
-def proposing() -> Iterator[AutoTable]:
+def proposing() -> Iterator[SteppedTable]:
     with open_table(ends=False) as table:
         yield table
 
 
-def test_play_that_is_still_ends_the_turn(auto: AutoTable) -> None:
+def test_play_that_is_still_ends_the_turn(auto: SteppedTable) -> None:
     auto.lay(HORN)
     assert auto.rest(WAIT_S).turns == ()
     state = auto.rest(1.5)
@@ -97,48 +55,48 @@ def test_board_in_poor_light_ends_the_turn_too() -> None:
     with open_table(kind=PaintedTable) as dark:  # a change could be missed, so that a press reads the board again
         dark.lay(HORN)
         dark.rest(6.5)
-        assert dark.found() == [(0, "HORN")]
+        assert found(dark) == [(0, "HORN")]
 
 
-def test_board_without_a_play_ends_no_turn(auto: AutoTable) -> None:
+def test_board_without_a_play_ends_no_turn(auto: SteppedTable) -> None:
     auto.lay(("HORN", 0, 0, True))
     assert auto.rest(15.0).turns == ()
 
 
-def test_play_that_grows_is_one_turn(auto: AutoTable) -> None:
+def test_play_that_grows_is_one_turn(auto: SteppedTable) -> None:
     auto.lay(("FARM", 7, 5, True))
     auto.rest(4.0)
     auto.lay(("FARMS", 7, 5, True))
     assert auto.rest(4.0).turns == ()
     auto.rest(3.0)
-    assert auto.found() == [(0, "FARMS")]
+    assert found(auto) == [(0, "FARMS")]
 
 
-def test_quick_next_player_ends_the_turn(auto: AutoTable) -> None:
+def test_quick_next_player_ends_the_turn(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(3.0)
     auto.lay(HORN, FARM)
     auto.rest(2.0)
-    assert auto.found() == [(0, "HORN")]
+    assert found(auto) == [(0, "HORN")]
     auto.rest(5.0)
-    assert auto.found() == [(0, "HORN"), (1, "FA.M")]
+    assert found(auto) == [(0, "HORN"), (1, "FA.M")]
 
 
-def test_hand_over_the_play_ends_no_turn(auto: AutoTable) -> None:
+def test_hand_over_the_play_ends_no_turn(auto: SteppedTable) -> None:
     auto.table.hidden = [frozenset({(7, 6), (7, 7)})]
     auto.lay(HORN)
     assert auto.rest(20.0).turns == ()
 
 
-def test_press_comes_first(auto: AutoTable) -> None:
+def test_press_comes_first(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(3.0)
     auto.submit(EndTurn())
     auto.rest(20.0)
-    assert auto.found() == [(0, "HORN")]
+    assert found(auto) == [(0, "HORN")]
 
 
-def test_play_of_an_earlier_moment_is_refused(auto: AutoTable) -> None:
+def test_play_of_an_earlier_moment_is_refused(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(2.0)
     capture = auto.session._advance_reader.get_newest()
@@ -148,43 +106,43 @@ def test_play_of_an_earlier_moment_is_refused(auto: AutoTable) -> None:
     assert auto.session.state.turns == ()
 
 
-def test_press_just_after_the_end_is_no_pass(auto: AutoTable) -> None:
+def test_press_just_after_the_end_is_no_pass(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
     state = auto.submit(EndTurn())
-    assert auto.found() == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
+    assert found(auto) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
     auto.submit(EndTurn())
-    assert len(auto.found()) == 2, "the second press is a pass"
+    assert len(found(auto)) == 2, "the second press is a pass"
 
 
-def test_turn_of_the_next_player_just_after_the_end_counts(auto: AutoTable) -> None:
+def test_turn_of_the_next_player_just_after_the_end_counts(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
     auto.lay(HORN, FARM)
     auto.rest(1.0)
     auto.submit(EndTurn())
-    assert auto.found() == [(0, "HORN"), (1, "FA.M")]
+    assert found(auto) == [(0, "HORN"), (1, "FA.M")]
 
 
-def test_undone_turn_is_not_found_before_something_moves(auto: AutoTable) -> None:
+def test_undone_turn_is_not_found_before_something_moves(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
     auto.submit(Undo())
     assert auto.rest(15.0).turns == ()
     auto.lay(("HORNS", 7, 5, True))
     auto.rest(6.5)
-    assert auto.found() == [(0, "HORNS")]
+    assert found(auto) == [(0, "HORNS")]
 
 
-def test_open_question_about_a_blank_does_not_stop_the_next_turn(auto: AutoTable) -> None:
+def test_open_question_about_a_blank_does_not_stop_the_next_turn(auto: SteppedTable) -> None:
     auto.lay(("HO?N", 7, 5, True))
     assert auto.rest(6.5).question is not None
     auto.lay(("HO?N", 7, 5, True), ("SHE", 6, 5, False))
     auto.rest(6.5)
-    assert [player for player, _ in auto.found()] == [0, 1]
+    assert [player for player, _ in found(auto)] == [0, 1]
 
 
-def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: AutoTable) -> None:
+def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
     auto.submit(DecideChallenge(True))
@@ -194,10 +152,10 @@ def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: AutoTable) -> None
     auto.rest(2.0)
     auto.lay(FARM)
     auto.rest(6.5)
-    assert auto.found()[-1] == (1, "FARM")
+    assert found(auto)[-1] == (1, "FARM")
 
 
-def test_pause_starts_the_wait_again(auto: AutoTable) -> None:
+def test_pause_starts_the_wait_again(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(3.0)
     auto.submit(Pause())
@@ -205,24 +163,24 @@ def test_pause_starts_the_wait_again(auto: AutoTable) -> None:
     auto.submit(EndPause())
     assert auto.rest(4.0).turns == ()
     auto.rest(3.0)
-    assert auto.found() == [(0, "HORN")]
+    assert found(auto) == [(0, "HORN")]
 
 
-def test_proposal_ends_no_turn(proposing: AutoTable) -> None:
+def test_proposal_ends_no_turn(proposing: SteppedTable) -> None:
     proposing.lay(HORN)
     assert proposing.rest(WAIT_S).sight is Sight.READY
     state = proposing.rest(20.0)
     assert state.sight is Sight.TURN_OVER and state.turns == ()
 
 
-def test_press_accepts_the_proposal(proposing: AutoTable) -> None:
+def test_press_accepts_the_proposal(proposing: SteppedTable) -> None:
     proposing.lay(HORN)
     proposing.rest(8.0)
     state = proposing.submit(EndTurn())
     assert [turn.word for turn in state.turns] == ["HORN"] and state.sight is Sight.READY
 
 
-def test_movement_withdraws_the_proposal_until_the_next_rest(proposing: AutoTable) -> None:
+def test_movement_withdraws_the_proposal_until_the_next_rest(proposing: SteppedTable) -> None:
     proposing.lay(HORN)
     proposing.rest(8.0)
     assert isinstance(proposing.table, RuledTable)
@@ -248,13 +206,7 @@ def test_word_list_does_not_matter(word: str, words: WordList | None) -> None:
 
 
 def test_session_without_the_setting_waits_for_the_button() -> None:
-    time = SteppedTime()
-    table = RuledTable(time.clock)
-    with (
-        GameStore(":memory:") as store,
-        TableSession(table, table, store, WORDS, clock=time.clock, closing=time) as session,
-    ):
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    with open_stepped_table(RuledTable) as table:
         table.lay(HORN)
-        pass_time(time, session, 30.0)
-        assert session.state.turns == () and session.state.sight is Sight.READY
+        state = table.rest(30.0)
+    assert state.turns == () and state.sight is Sight.READY

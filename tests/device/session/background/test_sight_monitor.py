@@ -8,14 +8,12 @@ import pytest
 from device.session.background.sight_monitor import judge_sight
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import Sight
-from device.session.table_session import TableSession
 from engine.game import Game
 from engine.reading import BoardReading
 from tests.support.engine_table import new_game, play, seen
-from tests.support.painted_sessions import session as session
-from tests.support.painted_sessions import table as table
-from tests.support.text_table import FARM, HORN, PaintedTable
-from tests.support.waiting import PATIENCE_S, until
+from tests.support.stepped_tables import SteppedTable
+from tests.support.stepped_tables import stepped as stepped
+from tests.support.text_table import FARM, HORN
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -53,14 +51,14 @@ def test_board_that_is_not_found_has_moved(game: Game) -> None:
     assert judge_sight(game, photograph(None), CORNERS) is Sight.BOARD_MOVED
 
 
-def test_board_at_rest_is_ready(session: TableSession) -> None:
-    until(lambda: session.state.sight is Sight.READY)
+def test_board_at_rest_is_ready(stepped: SteppedTable) -> None:
+    stepped.until(lambda: stepped.session.state.sight is Sight.READY)
 
 
-def test_tiles_that_were_taken_off_make_the_board_differ(session: TableSession, table: PaintedTable) -> None:
-    table.lay(HORN)
-    session.submit(EndTurn()).result(PATIENCE_S)
-    table.lay(FARM)
-    until(lambda: session.state.sight is Sight.BOARD_DIFFERS)
-    table.lay(HORN, FARM)
-    until(lambda: session.state.sight is Sight.READY)
+def test_tiles_that_were_taken_off_make_the_board_differ(stepped: SteppedTable) -> None:
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    stepped.lay(FARM)
+    stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
+    stepped.lay(HORN, FARM)
+    stepped.until(lambda: stepped.session.state.sight is Sight.READY)
