@@ -14,7 +14,7 @@ from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged
 from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
 from engine.gcg.reader import parse_gcg
-from engine.gcg.record import Entry, Player, Pragma, Record
+from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.messages import make_message
@@ -59,9 +59,11 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
             entries = _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
-            entries += _build_lost_turns(entries, turn, lost, len(game.players))
-            entries.insert(_find_place(entries, turn), _build_entry(turn, rack, carried[turn.player]))
-            carried[turn.player] = 0
+            if turn.kind in TURN_KINDS:
+                entries += _build_lost_turns(entries, turn.player, lost)
+            points = carried[turn.player] if turn.kind in TURN_KINDS else 0
+            entries.insert(_find_place(entries, turn), _build_entry(turn, rack, points))
+            carried[turn.player] -= points
             if turn.play and turn.play.rearranged:
                 entries = _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
             for square, tile in turn.placements:
@@ -70,6 +72,9 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
                     entries = _add_note(entries, note)
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
             lost[turn.by] += 1
+    if not game.is_over:
+        entries += _build_lost_turns(entries, game.to_move, lost)
+    entries = _sum_totals(_add_last_points(entries, carried))
     record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
     imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
     return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
@@ -152,23 +157,53 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entr
     return Entry(turn.player, turn.kind, turn.score + carried, turn.total, written, position, text, note=note)
 
 
-def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players: int) -> list[Entry]:
-    """Return passes for the players who lost their turns between the last entry and `turn`.
+def _add_last_points(entries: Sequence[Entry], carried: Sequence[int]) -> list[Entry]:
+    """Return the event lines with the points that players entered for exchanges of tiles after their last turns.
+
+    `carried` has these points of each player. They are added to the player's last turn. If the player had no turn, they
+    become the points of a pass.
+    """
+    added = list(entries)
+    for player, points in enumerate(carried):
+        if not points:
+            continue
+        at = next((n for n in range(len(added) - 1, -1, -1) if _is_turn_of(added[n], player)), None)
+        if at is None:
+            added.append(Entry(player, TurnKind.PASS, points))
+        else:
+            note = added[at].note or f"by the rules {added[at].score:+d}"
+            added[at] = replace(added[at], score=added[at].score + points, note=note)
+    return added
+
+
+def _is_turn_of(entry: Entry, player: int) -> bool:
+    return entry.player == player and entry.kind in TURN_KINDS
+
+
+def _sum_totals(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the event lines with the total of each player after each line."""
+    totals: Counter[int] = Counter()
+    summed: list[Entry] = []
+    for entry in entries:
+        totals[entry.player] += entry.score
+        summed.append(replace(entry, total=totals[entry.player]))
+    return summed
+
+
+def _build_lost_turns(entries: Sequence[Entry], to_move: int, lost: list[int]) -> list[Entry]:
+    """Return passes for the players who lost their turns between the last turn in `entries` and that of `to_move`.
 
     `lost` has the number of turns that each player still has to lose; it is reduced in place.
     """
-    last = next(
-        (entry for entry in reversed(entries) if entry.kind in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)), None
-    )
+    last = next((entry for entry in reversed(entries) if entry.kind in TURN_KINDS), None)
     passes: list[Entry] = []
-    if last is None or turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
+    if last is None:
         return passes
-    seat = (last.player + 1) % players
-    while seat != turn.player and lost[seat]:
+    seat = (last.player + 1) % len(lost)
+    while seat != to_move and lost[seat]:
         lost[seat] -= 1
-        total = next((entry.total for entry in reversed(entries) if entry.player == seat), 0)
-        passes.append(Entry(seat, TurnKind.PASS, 0, total, note=_LOST_TURN_NOTE))
-        seat = (seat + 1) % players
+        passes.append(Entry(seat, TurnKind.PASS, 0, note=_LOST_TURN_NOTE))
+        seat = (seat + 1) % len(lost)
     return passes
 
 
@@ -178,12 +213,12 @@ def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
     A withdrawal is inserted directly after its play, even if other players passed or exchanged tiles before the
     withdrawal. All other turns are inserted at the end.
     """
+    if turn.kind is not TurnKind.WITHDRAWN:
+        return len(entries)
     at = len(entries)
-    while turn.kind is TurnKind.WITHDRAWN and at and entries[at - 1].player != turn.player:
-        if entries[at - 1].kind not in (TurnKind.PASS, TurnKind.EXCHANGE):
-            return len(entries)
+    while at and entries[at - 1].kind in (TurnKind.PASS, TurnKind.EXCHANGE):
         at -= 1
-    return at
+    return at if at and entries[at - 1].player == turn.player else len(entries)
 
 
 def _add_note(entries: list[Entry], note: str) -> list[Entry]:

@@ -136,6 +136,24 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
     return Replay(tiles, board_layout, events, tuple(table.totals), table.board, tuple(sorted(problems)))
 
 
+def are_letters_lost(record: Record, tiles: TileSet) -> bool:
+    """Return True if the players of a recorded game lose points for their unplayed letters.
+
+    Then the player who went out gains the value of the letters once, otherwise twice. If more than two players played,
+    the file may have only the points gained, because it is not known who held which of the other letters.
+    """
+    end_racks = [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
+    return any(entry.is_penalty or _is_gained_once(entry, record, tiles) for entry in end_racks)
+
+
+def _is_gained_once(entry: Entry, record: Record, tiles: TileSet) -> bool:
+    try:
+        points = tiles.points(tiles.split(entry.text))
+    except NotationError:
+        return False
+    return len(record.players) > 2 and entry.score == points > 0
+
+
 class _Replayer:
     """The state of a replay: the board and the totals after the events so far."""
 
@@ -223,12 +241,13 @@ class _Replayer:
             return None
         if entry.is_penalty:
             return -points
-        lost = any(other.kind is TurnKind.ENDRACK and other.is_penalty for other in self.record.entries)
-        return points if lost else 2 * points
+        return points if are_letters_lost(self.record, self.tiles) else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
         """Return True for a withdrawal as in old files: with the score +0 and the total without the withdrawn play."""
-        return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
+        before = self.recorded_totals[entry.player]
+        kept = (None, before, before + self.total_offsets[entry.player])
+        return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total not in kept
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:
         expected = self.recorded_totals[entry.player] + entry.score

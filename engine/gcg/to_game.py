@@ -27,7 +27,7 @@ from engine.gcg.changes import parse_changes, parse_rearranged
 from engine.gcg.edition import bracket_tiles, find_variants
 from engine.gcg.export import build_record
 from engine.gcg.record import Entry, Record
-from engine.gcg.replay import ReplayedEvent, replay
+from engine.gcg.replay import ReplayedEvent, are_letters_lost, replay
 from engine.gcg.writer import format_gcg
 from engine.limits import MAX_GCG_EVENTS
 from engine.messages import join_messages, make_message
@@ -103,7 +103,7 @@ def _infer_rules(record: Record, tiles: TileSet) -> Rules:
     changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}
     costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
-    lost = any(entry.is_penalty for entry in end_racks)
+    lost = are_letters_lost(record, tiles)
     overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME]
     described = find_variants(record)
     return replace(
@@ -123,16 +123,28 @@ def _infer_rules(record: Record, tiles: TileSet) -> Rules:
 
 def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) -> Game:
     """Return the game after one event line, with the recorded score."""
-    if entry.kind is TurnKind.CHALLENGE and (entry.score < 0) != game.rules.challenger_pays and entry.score:
-        # the file has points gained and points lost by challenges, and no single rule allows both
+    if entry.kind is TurnKind.CHALLENGE and entry.score and not _is_challenge_by_rules(game, entry):
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
             raise RulesError(make_message("gcg-no-challenge", "there is no play that could have been challenged"))
         return game.push(ScoreCorrected(last.number, last.score + entry.score))
+    # Old files withdraw a play with +0 and the total before it; a total with the play means that its points were kept.
+    net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total != game.totals[entry.player]
     game = game.push(_build_event(game, entry, event, tiles))
-    net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0
     turn = game.turns[-1]
     return game if net or turn.score == entry.score else game.push(ScoreCorrected(turn.number, entry.score))
+
+
+def _is_challenge_by_rules(game: Game, entry: Entry) -> bool:
+    """Return True if the rules of the game give the points of a challenge to the player of the event line.
+
+    The rules are inferred from the first challenge of the file. A file may have points gained and points lost by
+    challenges, which no single rule allows.
+    """
+    if game.rules.challenger_pays:
+        return entry.score < 0
+    target = game.challengeable_turn
+    return entry.score > 0 and (target is None or target.player == entry.player)
 
 
 def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) -> Event:

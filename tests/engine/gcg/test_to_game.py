@@ -13,10 +13,13 @@ from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import (
     BlankTaken,
+    Challenged,
     EndReason,
     Event,
     GameEnded,
+    Passed,
     PlayMade,
+    PlayWithdrawn,
     RackRevealed,
     ScoreCorrected,
     SquareCorrected,
@@ -33,7 +36,7 @@ from engine.scoring import Status
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.local_data import GCG_DIR, needs_games
-from tests.support.play_at_random import random_game
+from tests.support.play_at_random import played_out, random_game
 
 HEAD = "#player1 A Ann\n#player2 B Bob\n"
 FIVE_TURNS = """\
@@ -268,6 +271,54 @@ def test_points_entered_for_a_recycled_tile_survive_export_and_import() -> None:
     assert write_and_read(game).totals == game.totals == (14, 21)
     [problem] = replay(parse_gcg(format_gcg(build_record(game)))).problems
     assert problem.reason == "recorded +21, by the rules +9"  # the running totals add up
+
+
+def test_points_entered_for_a_tile_recycled_in_the_last_turn_survive_export_and_import() -> None:
+    game = recycle_tile(Passed(0))
+    game = game.push(TileRecycled(1, parse_square("G8"), Tile("E")), ScoreCorrected(4, 5))
+    written = format_gcg(build_record(game)).splitlines()
+    assert ">Bob: AFM H6 FA.M +14 14" in written  # the last turn of Bob
+    assert write_and_read(game).totals == game.totals == (14, 14)
+
+
+def test_points_entered_for_a_recycled_tile_before_any_turn_become_those_of_a_pass() -> None:
+    game = recycle_tile().push(TurnCorrected(2, None), ScoreCorrected(1, 5))
+    assert format_gcg(build_record(game)).splitlines()[-1] == ">Bob: UNKNOWN - +5 5"
+    assert write_and_read(game).totals == game.totals == (14, 5)
+
+
+def test_points_entered_for_a_recycled_tile_are_not_added_to_unplayed_letters() -> None:
+    game = recycle_tile(Passed(0)).push(TileRecycled(1, parse_square("G8"), Tile("E")), ScoreCorrected(4, 5))
+    game = game.push(RackRevealed(0, ("Q",)), RackRevealed(1, ("Z",)), GameEnded(EndReason.AGREED))
+    assert write_and_read(game).totals == game.totals == (4, 4)
+
+
+@pytest.mark.parametrize("kept", [6, 16])
+def test_points_kept_after_a_withdrawal_survive_export_and_import(kept: int) -> None:
+    played = game().push(PlayWithdrawn(0), ScoreCorrected(5, kept - 16))
+    assert write_and_read(played).totals == played.totals == (39 + kept, 25)
+
+
+def test_play_withdrawn_after_a_pass_of_its_player_survives_export_and_import() -> None:
+    played = game().push(Passed(1), Passed(0), PlayWithdrawn(0))
+    assert write_and_read(played).totals == played.totals == (39, 25)
+
+
+def test_turn_lost_by_a_challenge_in_an_unfinished_game_survives_export_and_import() -> None:
+    played = recycle_tile(Challenged(0, upheld=False))
+    assert write_and_read(played).to_move == played.to_move == 1
+
+
+def test_challenge_points_of_another_player_than_that_of_the_last_play_are_not_exchanged() -> None:
+    played = game(">B:  (challenge) +5 30")
+    assert played.totals == (55, 30)
+
+
+def test_letters_gained_once_by_one_of_three_players_are_not_doubled() -> None:
+    played = played_out(Game.start(("Ann", "Bob", "Cem"))).push(GameEnded(EndReason.PLAYED_OUT))
+    assert len(played.racks_wanted) == 2
+    again = write_and_read(played)
+    assert (again.totals, again.racks_wanted) == (played.totals, played.racks_wanted)
 
 
 def test_recycled_tile_that_is_corrected_to_the_tile_before_is_written() -> None:
