@@ -13,7 +13,7 @@ from device.panel.panel import Panel
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.panels import PINS, Wires, hardware, orders
+from tests.support.panels import PINS, PanelTime, Wires, hardware, orders
 from tests.support.text_table import STARTED, WORDS, TextTable
 from tests.support.thread_guard import thread_guard as thread_guard
 from tests.support.waiting import PATIENCE_S
@@ -49,12 +49,17 @@ def factory() -> Iterator[MockFactory]:
 
 
 @pytest.fixture
-def panel(playing: TableSession, factory: MockFactory) -> Iterator[Panel]:
-    with Panel(playing, orders(), hardware(factory)) as panel:
+def panel_time() -> PanelTime:
+    return PanelTime()
+
+
+@pytest.fixture
+def panel(playing: TableSession, factory: MockFactory, panel_time: PanelTime) -> Iterator[Panel]:
+    with Panel(playing, orders(), hardware(factory), panel_time.clock, panel_time) as panel:
         yield panel
 
 
 @pytest.fixture
-def wires(factory: MockFactory, panel: Panel) -> Wires:
+def wires(factory: MockFactory, panel: Panel, panel_time: PanelTime) -> Wires:
     assert panel.view.status is PanelStatus.READY
-    return Wires(factory, PINS)
+    return Wires(factory, PINS, panel_time)

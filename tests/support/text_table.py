@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -48,17 +50,26 @@ class TextTable:
         self.then: list[tuple[str, ...]] = []
         self.problems: tuple[str, ...] = ()
         self.trouble = ""
-        self.wait_s = 0.0
+        self._is_released = threading.Event()
+        self._is_released.set()
         self.pictures = 0
         self.closed = False
 
     def lay(self, *words: tuple[str, int, int, bool]) -> None:
         self.board = BoardReading.from_rows(rows(*words))
 
+    @contextmanager
+    def hold_reading(self) -> Iterator[None]:
+        """Let each reading wait until the end of the block."""
+        self._is_released.clear()
+        try:
+            yield
+        finally:
+            self._is_released.set()
+
     def still(self) -> Frame:
         if self.trouble:
             raise CameraError(self.trouble)
-        time.sleep(self.wait_s)
         self.pictures += 1
         image = np.full((300, 400, 3), 128, np.uint8)
         image[0, 0, :2] = divmod(self.pictures, 256)
@@ -79,6 +90,7 @@ class TextTable:
         hint: object = None,  # noqa: ARG002
     ) -> PhotoReading:
         assert image.shape == (300, 400, 3) and "A" in tiles and corners is None
+        assert self._is_released.wait(PATIENCE_S), "the reading is held"
         board = self.board
         if self.then:
             self.board = BoardReading.from_rows(self.then.pop(0))

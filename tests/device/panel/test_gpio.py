@@ -16,7 +16,7 @@ from device.panel.open_panel import open_panel
 from device.panel.panel import Panel
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
-from tests.support.panels import PINS, Wires, orders
+from tests.support.panels import PINS, PanelTime, Wires, orders
 from tests.support.waiting import PATIENCE_S, until
 
 
@@ -32,7 +32,7 @@ def test_pin_that_is_used_elsewhere_is_said_and_nothing_stays_open(factory: Mock
 def test_lights_of_a_common_anode_are_turned_round(factory: MockFactory) -> None:
     pins = Pins(common_anode=True)
     board = GpioHardware(pins, factory, lambda *_: None)
-    assert Wires(factory, pins).status == (1.0, 1.0, 1.0)
+    assert Wires(factory, pins, PanelTime()).status == (1.0, 1.0, 1.0)
     board.close()
 
 

@@ -358,20 +358,20 @@ def test_taken_back_and_played_anew_are_two_turns_of_one_look(playing: TableSess
 def test_page_is_told_at_once_that_the_board_is_looked_at(playing: TableSession, table: TextTable) -> None:
     phases: list[Phase] = []
     playing.add_listener(lambda state: phases.append(state.phase))
-    table.wait_s = 0.05
     table.lay(HORN)
-    done = playing.submit(EndTurn())
-    assert phases == [Phase.LOOKING]
+    with table.hold_reading():
+        done = playing.submit(EndTurn())
+        assert phases == [Phase.LOOKING]
     assert done.result(PATIENCE_S).phase is Phase.CHALLENGE
     assert phases == [Phase.LOOKING, Phase.CHALLENGE]
 
 
 def test_second_press_while_looking_is_refused(playing: TableSession, table: TextTable) -> None:
-    table.wait_s = 0.05
     table.lay(HORN)
-    first, second = playing.submit(EndTurn()), playing.submit(EndTurn())
-    with pytest.raises(CommandRefusedError, match="being read"):
-        second.result(PATIENCE_S)
+    with table.hold_reading():
+        first = playing.submit(EndTurn())
+        with pytest.raises(CommandRefusedError, match="being read"):
+            playing.submit(EndTurn()).result(PATIENCE_S)
     assert len(first.result(PATIENCE_S).turns) == 1
 
 

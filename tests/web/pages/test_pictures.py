@@ -130,7 +130,6 @@ def test_picture_of_an_earlier_turn_is_refused_with_what_happened_since(
 
 def test_only_the_first_of_two_pictures_at_once_counts(app: Flask, session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
-    board.wait_s = 0.2
     phones = [app.test_client(), app.test_client()]
     for phone in phones:
         pair(phone)
