@@ -64,8 +64,8 @@ class Net:
         outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch, **more})]
         if not all((np.abs(out) < _MAX_OUTPUT).all() for out in outputs):  # also True for NaN
             text = (
-                "this machine's processor (or emulation) does not work with the installed onnxruntime, "
-                "so letters cannot be read. Install another version of onnxruntime"
+                "Letters cannot be read, because the processor of this machine (or its emulation) does not work "
+                "with the installed onnxruntime. Install another version of onnxruntime."
             )
             raise InvalidOutputError(make_message("no-numbers", text))
         return outputs

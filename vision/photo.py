@@ -100,26 +100,28 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
             with Pictures.open(source, formats=_FORMATS) as opened:
                 return _decode_photo(opened, max_side_px)
     except FileNotFoundError:
-        raise PhotoError(make_message("photo-missing", "{0} does not exist", path)) from None
+        raise PhotoError(make_message("photo-missing", "{0} does not exist. Check the name.", path)) from None
     except IsADirectoryError:
-        raise PhotoError(make_message("photo-folder", "{0} is a folder. Name the photos in it instead", path)) from None
+        raise PhotoError(
+            make_message("photo-folder", "{0} is a folder. Name the photos in it instead.", path)
+        ) from None
     except PermissionError:
         raise PhotoError(
-            make_message("photo-permission", "there is no permission to read {0}. Change its permissions", path)
+            make_message("photo-permission", "{0} may not be read. Change its permissions.", path)
         ) from None
     except UnidentifiedImageError:
-        text = "{0} is not in a known picture format. Save it as JPEG or PNG"
+        text = "{0} is not in a known picture format. Save it as JPEG or PNG."
         raise PhotoError(make_message("photo-format", text, path)) from None
     except Pictures.DecompressionBombError:
-        text = "{0} has too many pixels. Save it with up to {2} megapixels, or as a JPEG with up to {1} megapixels"
+        text = "{0} has too many pixels. Save it with up to {2} megapixels, or as a JPEG with up to {1} megapixels."
         raise PhotoError(make_message("photo-large", text, path, *_MEGAPIXELS)) from None
     except _FloatPixelsError:
-        text = "{0} has pixel values of an unknown range. Save it as JPEG or PNG"
+        text = "{0} has pixel values of an unknown range. Save it as JPEG or PNG."
         raise PhotoError(make_message("photo-float", text, path)) from None
     except (OSError, SyntaxError, ValueError, TypeError, EOFError) as error:
         # Pillow raises any of these exceptions for a damaged file.
         reason = " ".join(str(error).split()) or type(error).__name__
-        text = "{0} is damaged or incomplete ({1}). Copy it again, or take another picture"
+        text = "{0} is damaged or incomplete ({1}). Copy it again, or take another picture."
         raise PhotoError(make_message("photo-damaged", text, path, reason)) from None
 
 
@@ -134,7 +136,7 @@ def _check_file_size(source: Path | io.BytesIO, path: Path | str) -> None:
         file.seek(0)
     limit = MAX_JPEG_FILE_BYTES if is_jpeg else MAX_PICTURE_FILE_BYTES
     if size > limit:
-        text = "{0} is larger than {1} MB. Save it as a smaller JPEG"
+        text = "{0} is larger than {1} MB. Save it as a smaller JPEG."
         raise PhotoError(make_message("photo-file-large", text, path, limit // 1_000_000))
 
 

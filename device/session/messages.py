@@ -328,7 +328,7 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
 def find_picture_advice(problems: Iterable[str]) -> str:
     """Return the key of the advice for the first of the `problems` that has one, or an empty string.
 
-    A problem may also be part of another message ("no board found: the board is cut off on the left").
+    A problem may also be part of another message ("No board was found. The board is cut off at the top ...").
     """
     keys = [key_of(part) for problem in problems for part in (problem, *values_of(problem))]
     return next((_PICTURE_ADVICE[key] for key in keys if key in _PICTURE_ADVICE), "")

@@ -115,7 +115,7 @@ class TableSetup:
         seen = self._board_camera.capture_board(tiles)
         board, views = seen.reading.board, seen.reading.views
         if board is None or views is None:
-            raise make_refusal("lesson-blind", join_messages("; ", seen.reading.problems))
+            raise make_refusal("lesson-blind", join_messages(" ", seen.reading.problems))
         check = check_enrolment(rows, board)
         unlike = tuple(square for square, _ in check.mismatched)
         insisted, self._last_mismatch = self._last_mismatch == (faces, unlike), (faces, unlike)

@@ -313,7 +313,7 @@ class TableSession(Closeable):
         controller = self._controller
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
-            controller.add_notice(join_messages("; ", turn.reading.problems), Trouble.BOARD)
+            controller.add_notice(join_messages(" ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
             return
         self._key_frames.set_reference(turn.frame)

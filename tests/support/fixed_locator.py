@@ -17,7 +17,7 @@ class FixedLocator:
     def locate(self, _: Image) -> BoardLocation:
         """Return the location. Raises `BoardNotFoundError`."""
         if self.location is None:
-            raise BoardNotFoundError("no grid in the picture")
+            raise BoardNotFoundError("No grid in the picture")
         return self.location
 
     def follow(self, image: Image, _: Floats) -> BoardLocation:

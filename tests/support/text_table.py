@@ -95,7 +95,7 @@ class TextTable:
         if self.then:
             self.board = BoardReading.from_rows(self.then.pop(0))
         found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
-        problems = self.problems or (() if board else ("no board found: a cat",))
+        problems = self.problems or (() if board else ("No board was found. A cat.",))
         return PhotoReading(board, found if board else None, problems, ReadingTimes(1, 1, 2))
 
 

@@ -258,7 +258,9 @@ def test_trouble_with_the_camera(evening: Evening, trouble: Message) -> None:
 
 def test_no_board_in_the_picture(evening: Evening, monkeypatch: pytest.MonkeyPatch) -> None:
     problems = (
-        make_message("board-not-found", "no board found: {0}", make_message("board-none", "no board in the picture")),
+        make_message(
+            "board-not-found", "No board was found. {0}", make_message("board-none", "no board in the picture")
+        ),
     )
 
     def read(*args: object, **named: object) -> PhotoReading:

@@ -44,10 +44,22 @@ class BoardLocation:
 
 
 CUT_OFF_MESSAGES: Final = (
-    make_message("board-cut-left", "the board is cut off on the left. Move the camera"),
-    make_message("board-cut-top", "the board is cut off at the top. Move the camera"),
-    make_message("board-cut-right", "the board is cut off on the right. Move the camera"),
-    make_message("board-cut-bottom", "the board is cut off at the bottom. Move the camera"),
+    make_message(
+        "board-cut-left",
+        "The board is cut off on the left side of the picture. Move the camera towards that side, or farther away.",
+    ),
+    make_message(
+        "board-cut-top",
+        "The board is cut off at the top of the picture. Move the camera towards that side, or farther away.",
+    ),
+    make_message(
+        "board-cut-right",
+        "The board is cut off on the right side of the picture. Move the camera towards that side, or farther away.",
+    ),
+    make_message(
+        "board-cut-bottom",
+        "The board is cut off at the bottom of the picture. Move the camera towards that side, or farther away.",
+    ),
 )
 """Messages for a board that is cut off on the left, top, right or bottom side (the order of `measure_overhangs`)."""
 

@@ -56,9 +56,9 @@ LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
 """Minimum margin over the required resolution for using a halved picture, as a binary logarithm: 0.1 is 7 %."""
-_NO_BOARD_MESSAGE: Final = make_message("board-none", "make sure that the whole board is in the picture")
+_NO_BOARD_MESSAGE: Final = make_message("board-none", "Make sure that the whole board is in the picture.")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
-    "board-unclear", "the squares of the board are hard to see. Check light and focus"
+    "board-unclear", "The squares of the board are hard to see. Check the light and the focus."
 )
 LAYOUT_PX_PER_SQUARE: Final = 12
 _LIGHT_MAP_SIDE_PX: Final = 64
@@ -251,7 +251,7 @@ class BoardLocator:
         """
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < _CONFIG.min_layout_agreement:
-            raise BoardNotFoundError(make_message("board-moved", "the board is not where it was"))
+            raise BoardNotFoundError(make_message("board-moved", "The board is no longer where it was. Move it back."))
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:

@@ -164,7 +164,7 @@ class BoardReader:
         try:
             return self._read(image, tiles, corners, hint, begun)
         except BoardNotFoundError as error:
-            problem = make_message("board-not-found", "no board found: {0}", error)
+            problem = make_message("board-not-found", "No board was found. {0}", error)
             return PhotoReading(None, None, (problem,), _measure_times(begun, time.perf_counter()))
         except InvalidOutputError as error:
             return PhotoReading(None, None, (str(error),), _measure_times(begun, time.perf_counter()))
@@ -178,7 +178,9 @@ class BoardReader:
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
         if side < MIN_SQUARE_PX:
-            text = "the board is too small in the picture. Move the camera closer ({0} pixels per square, {1} needed)"
+            text = (
+                "The board is too small in the picture. Move the camera closer: a square has {0} pixels, but needs {1}."
+            )
             problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
             times = _measure_times(begun, located_at)
             return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)
@@ -190,15 +192,22 @@ class BoardReader:
         location = replace(location, is_mirrored=is_mirrored)
         if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
             location = _check_squares(location, found)
-            text = "this may not be the board ({0} % sure). Check the corners"
+            text = "This may not be the board ({0} % sure). Check the corners."
             problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
-            problems.append(make_message("board-screen", "this looks like a screen, not like a board on a table"))
+            problems.append(
+                make_message("board-screen", "This looks like a screen. Point the camera at a board on a table.")
+            )
         cut = measure_overhangs(quad, image.shape[1], image.shape[0])
         if location.source is not LocationSource.PLACED and cut.max() > _MAX_CUT_SQUARES:
             problems.append(CUT_OFF_MESSAGES[int(cut.argmax())])
         if is_mirrored:
-            problems.append(make_message("board-mirrored", "the picture is mirrored, so it was flipped before reading"))
+            problems.append(
+                make_message(
+                    "board-mirrored",
+                    "The picture is mirrored, so it was flipped before reading. Switch mirroring off in the camera.",
+                )
+            )
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         problems += self._list_problems(found, board, tiles)
         turn = found.orientation
@@ -277,11 +286,11 @@ class BoardReader:
         problems: list[str] = []
         turn = found.orientation
         if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
-            text = "it is not clear which way up the board is ({0} % sure). Place more tiles, or set the corners"
+            text = "It is not clear which way up the board is ({0} % sure). Place more tiles, or set the corners."
             problems.append(make_message("board-way-up", text, f"{100 * turn.confidence:.0f}"))
         unknown = self._letter_net.unsupported_tiles(tiles)
         if unknown:
-            text = "the camera cannot read these letters of the tile set: {0}. Enter turns with them by hand"
+            text = "The camera cannot read these letters of the tile set: {0}. Enter turns with these letters by hand."
             problems.append(make_message("board-letters", text, " ".join(unknown)))
         foreign = self._letter_net.count_foreign_accents(found.clear_tiles.letters_logp, tiles)
         if foreign >= _MIN_FOREIGN_TILES:
@@ -289,7 +298,7 @@ class BoardReader:
             problems.append(make_message(FOREIGN_TILES, text, foreign))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
-            problems.append(make_message("board-hidden", "cannot see {0}", " ".join(hidden)))
+            problems.append(make_message("board-hidden", "These squares are hidden: {0}.", " ".join(hidden)))
         return problems
 
 
@@ -332,7 +341,11 @@ def _check_squares(location: BoardLocation, found: ClassifiedBoard) -> BoardLoca
     grid = np.ascontiguousarray(found.views.board[edge:-edge, edge:-edge])
     confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, found.kinds_p)
     if confidence < MIN_LOCATION_CONFIDENCE:
-        raise BoardNotFoundError(make_message("board-other", "the grid in the picture does not look like a board"))
+        text = (
+            "The grid in the picture does not look like a board of 15 x 15 squares. "
+            "Make sure that the camera sees the board."
+        )
+        raise BoardNotFoundError(make_message("board-other", text))
     return replace(location, confidence=confidence)
 
 

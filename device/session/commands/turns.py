@@ -103,7 +103,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         is_unused = controller.log.length == before and controller.open_question is None
         advice = find_picture_advice(problems)
         if is_unused and advice:
-            reason = format_sentence(join_messages("; ", problems))
+            reason = format_sentence(join_messages(" ", problems))
             others = tuple(notice for notice in controller.notices if notice.text != reason)
             controller.notices = (*others, make_notice(advice, trouble=Trouble.BOARD))
         elif is_unused or (advice and controller.open_question is not None):

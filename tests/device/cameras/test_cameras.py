@@ -173,8 +173,8 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     [
         ("folder:/nowhere/at/all", "Create it, or choose /var/lib/tilekeeper-pictures"),
         ("usb:77", "Plug it in, or list all cameras with tilekeeper cameras"),
-        ("film", "Use phone, phone-stream, usb:0, folder:DIR"),
-        ("folder:", "Use phone, phone-stream, usb:0, folder:DIR"),
+        ("film", "Enter phone, phone-stream, usb:0, folder:DIR"),
+        ("folder:", "Enter phone, phone-stream, usb:0, folder:DIR"),
     ],
 )
 def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:
@@ -365,5 +365,5 @@ def test_black_usb_picture_is_said(video: Video) -> None:
 
 @pytest.mark.parametrize("where", ["99999999999999", "²"])
 def test_usb_numbers_that_no_camera_has_are_refused_in_words(where: str) -> None:
-    with pytest.raises(CameraError, match="no camera at usb"):
+    with pytest.raises(CameraError, match="There is no camera at usb"):
         UsbCamera(where)

@@ -70,7 +70,7 @@ def test_network_camera_returns_the_pictures_of_its_stream(server: str) -> None:
 
 
 def test_missing_network_camera_is_named_without_its_password(server: str) -> None:
-    with pytest.raises(CameraError, match="no video from http://127") as error:
+    with pytest.raises(CameraError, match="No video comes from http://127") as error:
         open_camera(f"http://anna:{SECRET}@{server}/nothing?token={SECRET}")
     assert SECRET not in str(error.value)
 
@@ -87,7 +87,7 @@ def test_password_is_not_in_the_output_of_the_program(server: str, scheme: str) 
     source = f"{scheme}://anna:{SECRET}@{server}/nothing"
     program = f"from device.cameras import open_camera\ntry: open_camera({source!r})\nexcept Exception as e: print(e)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert "no video from" in done.stdout and SECRET not in done.stdout
+    assert "No video comes from" in done.stdout and SECRET not in done.stdout
     assert done.stderr == ""
 
 

@@ -101,7 +101,7 @@ def test_full_picture_for_an_earlier_request_is_not_used(phone: Phone) -> None:
 def test_missing_phone_is_explained_at_once(phone: Phone) -> None:
     before = phone.now
     for take in (phone.camera.preview, phone.camera.still):
-        with pytest.raises(CameraError, match="no phone is the camera"):
+        with pytest.raises(CameraError, match="No phone is the camera"):
             take()
     assert phone.now == before
 
@@ -195,14 +195,14 @@ def test_picture_that_a_player_has_taken_is_used_once(phone: Phone) -> None:
     image = np.full((300, 400, 3), 90, np.uint8)
     phone.camera.receive_picture(image)
     assert phone.camera.preview().image is image and phone.camera.still().image is image
-    with pytest.raises(CameraError, match="no phone"):
+    with pytest.raises(CameraError, match="No phone"):
         phone.camera.still()
 
 
 def test_picture_that_no_turn_used_is_discarded(phone: Phone) -> None:
     phone.camera.receive_picture(np.full((300, 400, 3), 90, np.uint8))
     phone.now += MAX_PICTURE_AGE_S
-    with pytest.raises(CameraError, match="no phone"):
+    with pytest.raises(CameraError, match="No phone"):
         phone.camera.still()
 
 
@@ -221,4 +221,4 @@ def test_close_ends_a_waiting_call() -> None:
     waiting.start()
     camera.close()
     waiting.join(PATIENCE_S)
-    assert reasons == ["the camera was closed"]
+    assert reasons == ["The camera was closed."]

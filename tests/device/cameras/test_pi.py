@@ -159,10 +159,10 @@ def test_light_and_pictures() -> None:
     ("error", "said"),
     [
         (ModuleNotFoundError("No module named 'picamera2'", name="picamera2"), "apt install python3-picamera2"),
-        (IndexError("list index out of range"), "no camera module found"),
-        (RuntimeError('No camera number 0 found - use "rpicam-hello --list-cameras"'), "no camera module found"),
-        (RuntimeError("Failed to acquire camera: Device or resource busy"), "another program is using"),
-        (RuntimeError("Camera __init__ sequence did not complete."), "another program is using"),
+        (IndexError("list index out of range"), "No camera module was found"),
+        (RuntimeError('No camera number 0 found - use "rpicam-hello --list-cameras"'), "No camera module was found"),
+        (RuntimeError("Failed to acquire camera: Device or resource busy"), "Another program is using"),
+        (RuntimeError("Camera __init__ sequence did not complete."), "Another program is using"),
         (TimeoutError(), "Check its cable"),
         (RuntimeError("something\nnew"), "(something new)"),
     ],
@@ -325,7 +325,7 @@ def test_stalled_camera_is_opened_again_with_back_off() -> None:
         camera.still()
     assert len(made) == 1, "not before its time"
     now[0] += 0.3
-    with pytest.raises(CameraError, match="no camera module found"):
+    with pytest.raises(CameraError, match="No camera module was found"):
         camera.still()
     now[0] += 0.3
     with pytest.raises(CameraError, match="keeps trying"):
@@ -347,7 +347,7 @@ def test_camera_that_is_not_there_is_said_at_once() -> None:
     def none() -> StandIn:
         raise IndexError("No camera number 0 found")
 
-    with pytest.raises(CameraError, match="no camera module found"):
+    with pytest.raises(CameraError, match="No camera module was found"):
         PiCamera(none)
 
 

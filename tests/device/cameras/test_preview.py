@@ -24,7 +24,7 @@ class CountedCamera:
 
     def still(self) -> Frame:
         if self.closed.is_set():
-            raise CameraError("the camera was closed")
+            raise CameraError("The camera was closed.")
         return Frame(np.full((30, 40, 3), self.brightness, np.uint8), 0.0)
 
     def preview(self) -> Frame:

@@ -37,7 +37,7 @@ class ReaderInOrder:
         assert image.ndim == 3 and tiles and corners is None
         board = next(self.boards)
         if board is None:
-            return PhotoReading(None, None, ("no board found: this is a cat",), ReadingTimes(1, 1, 2))
+            return PhotoReading(None, None, ("No board was found. This is a cat.",), ReadingTimes(1, 1, 2))
         quad = np.array([[5.0, 5.0], [50.0, 5.0], [50.0, 50.0], [5.0, 50.0]])
         return PhotoReading(BoardReading.from_rows(board), quad, (), ReadingTimes(1, 1, 2))
 
@@ -195,7 +195,7 @@ def test_folder_among_photographs_is_refused(
     photos: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", photos[0], str(tmp_path), "--players", "Anna,Ben"]) == 2
-    assert capsys.readouterr().err == f"tilekeeper: {tmp_path} is a folder. Name the photos in it instead\n"
+    assert capsys.readouterr().err == f"tilekeeper: {tmp_path} is a folder. Name the photos in it instead.\n"
 
 
 def test_folder_of_frames_is_replayed_as_a_video(

@@ -56,12 +56,12 @@ class BlindReader:
     """A reader that finds no board."""
 
     def read(self, *_: object, **__: object) -> PhotoReading:
-        return PhotoReading(None, None, ("no board found: a cat",), ReadingTimes(1, 1, 2))
+        return PhotoReading(None, None, ("No board was found. A cat.",), ReadingTimes(1, 1, 2))
 
 
 def test_board_that_is_not_found_is_a_problem(store: GameStore) -> None:
     (turn,) = replay_report(save_report(store, 1), BlindReader())[1]
-    assert not turn.is_same and turn.problems == ("no board found: a cat",)
+    assert not turn.is_same and turn.problems == ("No board was found. A cat.",)
 
 
 def test_damaged_picture_is_a_problem(store: GameStore, table: RenderedTable) -> None:

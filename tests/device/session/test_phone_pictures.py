@@ -56,7 +56,7 @@ def test_picture_without_a_board_is_no_turn_and_another_one_is_asked_for(
 ) -> None:
     board.board = None
     state = session.submit(PICTURE).result(PATIENCE_S)
-    assert [notice.text for notice in state.notices] == ["No board found: a cat.", "Take another picture."]
+    assert [notice.text for notice in state.notices] == ["No board was found. A cat.", "Take another picture."]
     assert not state.turns
     board.lay(HORN)
     assert session.submit(PICTURE).result(PATIENCE_S).last_turn is not None
@@ -81,7 +81,10 @@ def test_blurred_picture_from_which_nothing_is_recorded_says_so(session: TableSe
     board.lay(("HORN", 3, 3, True))
     state = session.submit(EndTurnWithPicture(np.dstack([grey] * 3))).result(PATIENCE_S)
     assert state.question is None and not state.turns
-    assert [notice.text for notice in state.notices] == ["The picture is blurred.", "Take another picture."]
+    assert [notice.text for notice in state.notices] == [
+        "The picture is blurred. Hold the camera still, or focus it.",
+        "Take another picture.",
+    ]
 
 
 def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextTable) -> None:
@@ -105,7 +108,7 @@ def test_picture_of_an_earlier_turn_is_no_turn(
     state = session.submit(earlier).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and state.question is None
     assert [notice.text for notice in state.notices] == [
-        "This is the picture of an earlier turn.",
+        "This is the picture of an earlier turn. Take a new picture of the board.",
         "Take another picture.",
     ]
 
@@ -119,7 +122,10 @@ def test_picture_of_a_turn_before_a_restart_is_no_turn(tmp_path: Path, board: Te
         with TableSession(PhoneCamera(), board, store, WORDS) as session:
             session.submit(ResumeGame()).result(PATIENCE_S)
             state = session.submit(PICTURE).result(PATIENCE_S)
-    assert len(state.turns) == 1 and state.notices[0].text == "This is the picture of an earlier turn."
+    assert (
+        len(state.turns) == 1
+        and state.notices[0].text == "This is the picture of an earlier turn. Take a new picture of the board."
+    )
 
 
 def test_picture_whose_turn_an_answer_recorded_is_no_turn(session: TableSession, board: TextTable) -> None:
@@ -127,7 +133,10 @@ def test_picture_whose_turn_an_answer_recorded_is_no_turn(session: TableSession,
     assert session.submit(PICTURE).result(PATIENCE_S).turns == ()
     state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN"]
-    assert session.submit(PICTURE).result(PATIENCE_S).notices[0].text == "This is the picture of an earlier turn."
+    assert (
+        session.submit(PICTURE).result(PATIENCE_S).notices[0].text
+        == "This is the picture of an earlier turn. Take a new picture of the board."
+    )
 
 
 def test_picture_of_a_turn_that_was_undone_is_read_again(session: TableSession, board: TextTable) -> None:
@@ -179,16 +188,11 @@ def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
             "The lower edge of the board is missing. Take another picture with the whole board in it.",
         ),
         (
-            make_message(
-                "board-small",
-                "the board is too small in the picture. Move the camera closer ({0} pixels per square, {1} needed)",
-                "5",
-                "8",
-            ),
+            make_message("board-small", "The board is too small in the picture.", "5", "8"),
             "The board is too small in the picture. Move closer, and take another picture.",
         ),
         (
-            make_message("board-not-found", "no board found: {0}", CUT_OFF_MESSAGES[0]),
+            make_message("board-not-found", "No board was found. {0}", CUT_OFF_MESSAGES[0]),
             "The left edge of the board is missing. Take another picture with the whole board in it.",
         ),
     ],

@@ -428,7 +428,7 @@ def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table:
 def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table: TextTable) -> None:
     table.board = None
     state = playing.submit(EndTurn()).result(PATIENCE_S)
-    assert "no board found" in state.notices[0].text.lower() and state.turns == ()
+    assert "No board was found." in state.notices[0].text and state.turns == ()
     assert state.look is not None
     picture = playing.picture(state.look.picture)
     assert picture is not None and picture.startswith(b"\xff\xd8")

@@ -49,7 +49,9 @@ def test_copy_of_the_picture_two_turns_ago_is_no_turn(press: PressWithPicture) -
     press("2.png", HORN, FARM)
     state = press("1.png", HORN)
     assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and state.question is None
-    assert [notice.text for notice in state.notices] == ["This is the picture of an earlier turn."]
+    assert [notice.text for notice in state.notices] == [
+        "This is the picture of an earlier turn. Take a new picture of the board."
+    ]
 
 
 def test_copy_of_the_last_picture_may_be_a_pass(press: PressWithPicture) -> None:

@@ -101,7 +101,7 @@ def test_a_board_that_was_pushed_a_little_is_followed_and_stays_the_same_way_up(
 
 
 def test_a_board_that_is_gone_is_not_followed(locator: BoardLocator) -> None:
-    with pytest.raises(BoardNotFoundError, match="not where it was"):
+    with pytest.raises(BoardNotFoundError, match="no longer where it was"):
         locator.follow(fur(3), photograph().corners)
 
 

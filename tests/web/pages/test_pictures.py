@@ -93,14 +93,14 @@ def test_picture_without_a_board_is_answered_with_the_reason(
 ) -> None:
     board.board = None
     answer = send_picture(phone, session)
-    assert answer.status_code == 422 and answer.text == "No board found: a cat. Take another picture.\n"
+    assert answer.status_code == 422 and answer.text == "No board was found. A cat. Take another picture.\n"
     assert not session.state.turns
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "1.jpg is not in a known picture format. Save it as JPEG or PNG"),
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "1.jpg is not in a known picture format. Save it as JPEG or PNG."),
         (JPEG[:-200], "damaged or incomplete"),
     ],
 )
