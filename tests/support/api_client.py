@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-TURN_TIMEOUT_S = 20.0
+from tests.support.waiting import PATIENCE_S
 
 
 def read_pairing_code(table: subprocess.Popen[str]) -> str:
@@ -48,7 +48,7 @@ class ApiClient:
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self._address + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=TURN_TIMEOUT_S) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 status, got = answer.status, answer.read()
         except urllib.error.HTTPError as error:
             status, got = error.code, error.read()
@@ -69,7 +69,7 @@ class ApiClient:
         """End the turn and wait until the picture has been read."""
         self.command("end-turn")
         self.answers.pop()  # whether the table still reads is a matter of time
-        end = time.monotonic() + TURN_TIMEOUT_S
+        end = time.monotonic() + PATIENCE_S
         while self.call("GET", "/state")["phase"] == "looking" and time.monotonic() < end:
             self.answers.pop()
             time.sleep(0.05)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from flask import Flask
 
+from tests.support.waiting import PATIENCE_S
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PHONE, TABLET, SCREEN = (390, 844), (820, 1180), (1920, 1080)
-WAIT_MS = 30_000  # generous, because the machine may be busy
+WAIT_MS = 1000 * PATIENCE_S
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 EVERY_PAGE = (
     "/", "/watch", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones",

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -18,6 +19,7 @@ from device.cameras.folder import FolderCamera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.cameras.simulated import SimulatedCamera
 from device.cameras.usb import UsbCamera
+from tests.support.waiting import PATIENCE_S, until
 from vision.photo import Photo, load_photo
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -211,7 +213,10 @@ class Video:
         self.converts = True
         self.retrieved = 0
         self.damaged = 0
-        self.hangs = threading.Event()
+        self.grabbed = 0
+        self.goes_on = threading.Event()
+        """Cleared by a test: the device hangs at its next frame."""
+        self.goes_on.set()
 
     def isOpened(self) -> bool:  # noqa: N802 (OpenCV's name)
         return True  # also after an unplug, as the real one
@@ -227,8 +232,8 @@ class Video:
 
     def grab(self) -> bool:
         time.sleep(0.01)
-        while self.hangs.is_set():
-            time.sleep(0.01)
+        self.grabbed += 1
+        self.goes_on.wait(PATIENCE_S)
         return self.plugged
 
     def retrieve(self) -> tuple[bool, np.ndarray | None]:
@@ -252,8 +257,15 @@ class Video:
 def video(monkeypatch: pytest.MonkeyPatch) -> Video:
     device = Video()
     monkeypatch.setattr(cv2, "VideoCapture", lambda *_: device)
-    monkeypatch.setattr("device.cameras.stream.FRAME_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("device.cameras.stream.FRAME_TIMEOUT_S", PATIENCE_S)
     return device
+
+
+def sends_pictures(camera: UsbCamera) -> bool:
+    try:
+        return camera.still().image is not None
+    except CameraError:
+        return False
 
 
 def test_usb_still_is_newer_than_the_asking(video: Video) -> None:
@@ -276,8 +288,8 @@ def test_usb_preview_is_grey_and_half_as_large(video: Video, fourcc: str) -> Non
 def test_usb_frames_without_a_caller_are_not_retrieved(video: Video) -> None:
     with UsbCamera("0") as camera:
         camera.still()
-        retrieved = video.retrieved
-        time.sleep(0.1)
+        retrieved, grabbed = video.retrieved, video.grabbed
+        until(lambda: video.grabbed > grabbed + 3)
         assert video.retrieved == retrieved
         asked = time.monotonic()
         assert camera.still().time > asked
@@ -293,37 +305,39 @@ def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) 
     with UsbCamera("0") as camera:
         camera.still()
         video.plugged = False
-        time.sleep(0.25)
         with pytest.raises(CameraError, match="cable"):
             camera.still()
         video.plugged = True
-        time.sleep(0.6)
+        until(lambda: sends_pictures(camera))
         assert grey(camera.still().image) == 100
 
 
-def test_usb_camera_that_is_pulled_out_is_noticed_at_once(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.cameras.stream.FRAME_TIMEOUT_S", 2.0)
+def test_usb_camera_that_is_pulled_out_is_noticed_before_its_time_limit(video: Video) -> None:
     with UsbCamera("0") as camera:
         camera.still()
         video.plugged = False
-        time.sleep(0.05)
         asked = time.monotonic()
         for look in (camera.preview, camera.still):
             with pytest.raises(CameraError, match="cable"):
                 look()
-        assert time.monotonic() - asked < 0.5
+        assert time.monotonic() - asked < PATIENCE_S
 
 
-def test_usb_camera_that_hangs_is_noticed_when_its_newest_frame_is_too_old(video: Video) -> None:
+def test_usb_camera_that_hangs_is_noticed_without_a_wait_if_its_newest_frame_is_too_old(
+    video: Video, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with UsbCamera("0") as camera:
         camera.still()
-        video.hangs.set()
-        time.sleep(0.3)
+        grabbed = video.grabbed
+        video.goes_on.clear()
+        until(lambda: video.grabbed > grabbed)
+        later = SimpleNamespace(monotonic=lambda: time.monotonic() + 2 * PATIENCE_S)
+        monkeypatch.setattr("device.cameras.stream.time", later)
         asked = time.monotonic()
         with pytest.raises(CameraError, match="cable"):
             camera.preview()
-        assert time.monotonic() - asked < 0.15
-        video.hangs.clear()
+        assert time.monotonic() - asked < PATIENCE_S
+        video.goes_on.set()
 
 
 def test_camera_that_is_plugged_in_later_is_opened_then() -> None:

@@ -117,12 +117,14 @@ class Browser:
             return answer.status
 
     def sees(self, text: str) -> bool:
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            if text in re.sub(r"<[^>]+>", "", self.get()):
-                return True
-            time.sleep(0.02)
-        return False
+        until(lambda: text in re.sub(r"<[^>]+>", "", self.get()))
+        return True
+
+    def is_answered(self) -> bool:
+        try:
+            return bool(self.get())
+        except OSError:
+            return False
 
 
 class Program:
@@ -138,14 +140,8 @@ class Program:
 
     def __enter__(self) -> Browser:
         self.thread.start()
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            try:
-                self.browser.get()
-                return self.browser
-            except OSError:
-                time.sleep(0.02)
-        raise AssertionError("the page did not come up")
+        until(self.browser.is_answered)
+        return self.browser
 
     def __exit__(self, *_: object) -> None:
         self.appliance.ended.set()
@@ -596,8 +592,9 @@ def up(pins: MockFactory, button: Button) -> None:
 
 
 def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
-    folder: Path, pins: MockFactory
+    folder: Path, pins: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("device.panel.panel.MESSAGE_DURATION_S", PATIENCE_S)
     picture(folder, "1.png")
     with Program(options(folder, free_port()), [rows(HORN)]) as phone:
         down(pins, Button.END_TURN_3)
@@ -623,7 +620,7 @@ def test_systemd_hears_that_the_table_is_up_works_and_ends(
 ) -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
         systemd.bind(str(tmp_path / "notify"))
-        systemd.settimeout(10)
+        systemd.settimeout(PATIENCE_S)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         monkeypatch.setenv("WATCHDOG_USEC", "600000")
         with Program(options(folder, free_port()), []):

@@ -40,7 +40,7 @@ from device.system.hotspot import Hotspot
 from device.system.voice import format_turn_kind
 from engine.events import GameStarted
 from engine.state import TurnKind
-from tests.support.text_table import HORN, TextTable
+from tests.support.text_table import FARM, HORN, TextTable
 from tests.support.waiting import PATIENCE_S, until
 
 TWO = TableSnapshot(
@@ -136,7 +136,8 @@ def test_displays_follow_the_table(session: TableSession, table: TextTable) -> N
     assert white(oled.image, (0, 0, 128, 64)) == 0, "dark after the close"
 
 
-def test_running_clock_ticks_without_news(session: TableSession) -> None:
+def test_running_clock_ticks_without_news(session: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.panel.displays.CLOCK_REFRESH_S", 0.05)
     left = [61.0]
     segments = eight_digits()
     session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
@@ -213,13 +214,14 @@ def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
         assert shows("C 123456", "0")
         table.lay(HORN)
         session.submit(EndTurn()).result(PATIENCE_S)
-        until(lambda: shown[-1] == "0")  # Ben is to play
-        time.sleep(0.1)
+        table.lay(HORN, FARM)
+        session.submit(EndTurn()).result(PATIENCE_S)
+        until(lambda: shown[-1:] == ["14"])  # Anna is to play
         shown.clear()
-        time.sleep(0.3)
+        time.sleep(0.15)  # for three pages
         assert shown == []
         session.submit(Pause()).result(PATIENCE_S)
-        assert shows("C 123456", "0")
+        assert shows("C 123456", "14")
 
 
 def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog: pytest.LogCaptureFixture) -> None:

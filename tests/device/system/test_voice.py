@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
 import wave
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +21,7 @@ from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, make_espeak_speaker
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, TextTable
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 
 WORDS = frozenset({"HORN", "FARM"})
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
@@ -44,35 +43,32 @@ class Mouth:
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []
+        self.speaks = threading.Event()
         self.free = threading.Event()
         self.free.set()
 
     def __call__(self, text: str, language: str) -> None:
+        self.speaks.set()
         self.free.wait(PATIENCE_S)
         self.said.append((text, language))
 
-    def heard(self, text: str) -> bool:
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            if any(text in one for one, _ in self.said):
-                return True
-            time.sleep(0.005)
-        return False
+    def wait_for(self, text: str) -> None:
+        until(lambda: any(text in one for one, _ in self.said))
 
 
 def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        assert mouth.heard("Anna's turn.")
+        mouth.wait_for("Anna's turn.")
         table.lay(HORN)
         session.submit(EndTurn()).result(PATIENCE_S)
-        assert mouth.heard("Anna: 14 points. Ben's turn.")
+        mouth.wait_for("Anna: 14 points. Ben's turn.")
         table.lay(HORN, FARM)
         session.submit(EndTurn()).result(PATIENCE_S)
-        assert mouth.heard("Ben: 9 points. Anna's turn.")
+        mouth.wait_for("Ben: 9 points. Anna's turn.")
         session.submit(Undo()).result(PATIENCE_S)
-        assert mouth.heard("The last turn was undone. Ben's turn.")
+        mouth.wait_for("The last turn was undone. Ben's turn.")
     assert all(language == "en" for _, language in mouth.said)
 
 
@@ -82,39 +78,42 @@ def test_invalid_word_a_pass_and_the_end_are_said(session: TableSession, table: 
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.lay(("HRON", 7, 5, True))
         session.submit(EndTurn()).result(PATIENCE_S)
-        assert mouth.heard("hron is not in the word list.")
+        mouth.wait_for("hron is not in the word list.")
         session.submit(ChallengePlay()).result(PATIENCE_S)
-        assert mouth.heard("takes the play back.")
+        mouth.wait_for("takes the play back.")
         session.submit(PassTurn()).result(PATIENCE_S)
-        assert mouth.heard("passes.")
+        mouth.wait_for("passes.")
         session.submit(EndGame()).result(PATIENCE_S)
         for player in session.state.racks_wanted:
             session.submit(RevealRack(player, "")).result(PATIENCE_S)
-        assert mouth.heard("share the win with 0 points.")
+        mouth.wait_for("share the win with 0 points.")
 
 
 def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english(session: TableSession) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
         session.submit(StartGame(GameStarted(("Änne", "Bär"), tile_set="de"))).result(PATIENCE_S)
-        assert mouth.heard("Änne ist dran.") and mouth.said[-1][1] == "de"
+        mouth.wait_for("Änne ist dran.")
+        assert mouth.said[-1][1] == "de"
         session.submit(StartGame(GameStarted(("Ana", "Ion"), tile_set="hu"))).result(PATIENCE_S)
-        assert mouth.heard("Ana's turn.") and mouth.said[-1][1] == "en"
+        mouth.wait_for("Ana's turn.")
+        assert mouth.said[-1][1] == "en"
 
 
 def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        assert mouth.heard("Anna's turn.")
+        mouth.wait_for("Anna's turn.")
         mouth.free.clear()
+        mouth.speaks.clear()
         table.lay(HORN)
         session.submit(EndTurn()).result(PATIENCE_S)
-        time.sleep(0.05)  # the voice has begun with it
+        assert mouth.speaks.wait(PATIENCE_S)
         for _ in range(3):
             session.submit(PassTurn()).result(PATIENCE_S)
         mouth.free.set()
-        assert mouth.heard("Ben passes. Anna's turn.")
+        mouth.wait_for("Ben passes. Anna's turn.")
     assert len(mouth.said) <= 4
 
 
@@ -124,9 +123,7 @@ def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, ta
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.lay(HORN)
         session.submit(EndTurn()).result(PATIENCE_S)
-        end = time.monotonic() + 5
-        while not told and time.monotonic() < end:
-            time.sleep(0.01)
+        until(lambda: told)
         session.submit(PassTurn()).result(PATIENCE_S)
     assert len(told) == 1 and "sudo apt install espeak-ng" in told[0] and "\n" not in told[0]
     assert len(session.state.turns) == 2

@@ -21,8 +21,8 @@ def test_a_reading_full_of_false_tiles_does_not_hang() -> None:
     squares = list(seen(game.board).squares)
     for square in rng.sample([s for s in range(225) if game.board[s] is None], 85):
         squares[square] = SquareReading(((rng.choice("ABCDEFGHIL"), 0.6), (".", 0.4)))
-    began = time.perf_counter()
+    began = time.process_time()
     infer_play(game, BoardReading(tuple(squares)))
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     print(f"\n{took:.1f} s to explain a reading with 85 false tiles")
     assert took < 10

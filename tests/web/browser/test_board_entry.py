@@ -60,7 +60,7 @@ def tap(phone: Page, *names: str) -> None:
 def enter(phone: Page, server: PageServer, table: House) -> list[tuple[str, str, int]]:
     """Press the button and return the score sheet."""
     phone.get_by_role("button", name="Enter", exact=False).last.tap()
-    phone.wait_for_selector("#dialog:not([open])", state="attached", timeout=15_000)
+    phone.wait_for_selector("#dialog:not([open])", state="attached")
     server.__exit__(None, None, None)
     return [(turn.kind, turn.word, turn.score) for turn in table.session.state.turns]
 

@@ -44,9 +44,9 @@ def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, ph
         phone.reload(wait_until="domcontentloaded")
     assert answered.value.status == 200
     table.show(samples.LOOKING)
-    phone.wait_for_selector(".now.looking", timeout=10_000)
+    phone.wait_for_selector(".now.looking")
     table.show(samples.MIDGAME)
-    phone.wait_for_selector("#last .headline", timeout=10_000)
+    phone.wait_for_selector("#last .headline")
     assert phone.inner_text(".on-turn .name") == "Ben"
     assert phone.locator("svg.board g.t").count() == 15
     assert phone.title().startswith("Ben to play")
@@ -57,7 +57,7 @@ def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, p
     with PageServer(create_app(table, max_streams=0), 0, "127.0.0.1") as server:
         visit(phone, server)
         table.show(samples.MIDGAME)
-        phone.wait_for_selector("#last .headline", timeout=15_000)
+        phone.wait_for_selector("#last .headline")
         assert not phone.locator("html.offline").count()
 
 
@@ -68,14 +68,14 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
         visit(phone, server)
         phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
         phone.wait_for_timeout(300)
-    phone.wait_for_selector("html.offline", timeout=15_000)
+    phone.wait_for_selector("html.offline")
     phone.wait_for_function(
         r"() => /^no connection since \d\d:\d\d/.test(document.querySelector('.now').dataset.offline)"
     )
     table.show(samples.MIDGAME)
     with PageServer(create_app(table), port, "127.0.0.1"):
-        phone.wait_for_selector("#last .headline", timeout=15_000)
-        phone.wait_for_selector("html:not(.offline)", timeout=15_000)
+        phone.wait_for_selector("#last .headline")
+        phone.wait_for_selector("html:not(.offline)")
 
 
 def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
@@ -89,7 +89,7 @@ def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
     phone.wait_for_timeout(200)
     table.refusal = "There is no play to challenge."
     phone.get_by_role("button", name="Challenge").tap()
-    phone.wait_for_selector("output:has-text('There is no play to challenge.')", timeout=10_000)
+    phone.wait_for_selector("output:has-text('There is no play to challenge.')")
     assert table.submitted == [(EndTurn(), NOW), (ChallengePlay(), NOW)]
 
 
@@ -103,7 +103,7 @@ def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: Pa
     assert phone.get_by_role("button", name="End turn").is_enabled()
     assert phone.get_by_role("link", name="End game").count() == 0
     table.show(replace(samples.MIDGAME, end_due=True))
-    phone.get_by_role("link", name="End game").wait_for(timeout=10_000)
+    phone.get_by_role("link", name="End game").wait_for()
     assert phone.get_by_role("button", name="End turn").count() == 0
 
 
@@ -146,15 +146,15 @@ def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
     table.show(samples.MIDGAME)
     pair(phone, server)
     phone.locator("#E8").tap()
-    phone.get_by_role("dialog").get_by_text("What is on E8?").wait_for(timeout=10_000)
+    phone.get_by_role("dialog").get_by_text("What is on E8?").wait_for()
     table.refusal = "There is no such tile left."
     phone.get_by_label("The tile is a blank").check()
     phone.get_by_role("button", name="N", exact=True).tap()
-    phone.get_by_text("There is no such tile left.").wait_for(timeout=10_000)
+    phone.get_by_text("There is no such tile left.").wait_for()
     assert phone.get_by_label("The tile is a blank").is_checked()
     table.refusal = ""
     phone.get_by_role("button", name="N", exact=True).tap()
-    phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
+    phone.get_by_role("dialog").wait_for(state="hidden")
     assert table.submitted == [(CorrectSquare("E8", "n"), NOW), (CorrectSquare("E8", "n"), NOW)]
 
 
@@ -169,9 +169,9 @@ def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServ
     phone.wait_for_selector("html[data-events='5']")
     assert phone.evaluate("document.activeElement.id") == "J8"
     phone.keyboard.press("Enter")
-    phone.get_by_role("dialog").get_by_text("What is on J8?").wait_for(timeout=10_000)
+    phone.get_by_role("dialog").get_by_text("What is on J8?").wait_for()
     phone.keyboard.press("Escape")
-    phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
+    phone.get_by_role("dialog").wait_for(state="hidden")
 
 
 def test_arrow_keys_follow_a_board_that_is_drawn_from_the_right(
@@ -193,5 +193,5 @@ def test_game_is_begun_from_the_page(table: ShownTable, server: PageServer, phon
     phone.get_by_placeholder("Player 4").fill("")
     phone.get_by_placeholder("Player 1").fill("Zoë")
     phone.get_by_role("button", name="Begin", exact=True).tap()
-    phone.get_by_role("dialog").wait_for(state="hidden", timeout=15_000)
+    phone.get_by_role("dialog").wait_for(state="hidden")
     assert table.submitted[0][0].started.players == ("Zoë", "Ben")

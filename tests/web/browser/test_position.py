@@ -43,7 +43,7 @@ def start(phone: Page) -> None:
     phone.get_by_label("Ben's points so far").fill("98")
     phone.get_by_label("Who plays next?").select_option("Ben")
     phone.get_by_role("button", name="Start from here").tap()
-    phone.wait_for_selector("#dialog:not([open])", state="attached", timeout=15_000)
+    phone.wait_for_selector("#dialog:not([open])", state="attached")
 
 
 def read_board(table: House) -> str:

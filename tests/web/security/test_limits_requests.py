@@ -61,13 +61,12 @@ def test_body_without_a_length_is_read_up_to_the_limit(server: PageServer) -> No
         assert read_all(connection).startswith(b"HTTP/1.1 413")
 
 
-def test_slow_bodies_hold_no_worker(server: PageServer) -> None:
+def test_slow_bodies_hold_no_worker(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 2 * PATIENCE_S)  # longer than `get` waits for a worker
     with ExitStack() as slow:
         for _ in range(10):
             slow.enter_context(send(server, "/pair", 1000, b"code="))
-        began = time.monotonic()
         assert get(server.port, "/")[0] == 200
-        assert time.monotonic() - began < 2
 
 
 def test_body_that_never_ends_is_given_up(table: ShownTable, monkeypatch: pytest.MonkeyPatch) -> None:
