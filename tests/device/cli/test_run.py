@@ -664,4 +664,4 @@ def test_missing_camera_is_reported_in_one_line_at_the_start(folder: Path) -> No
     arguments = options(folder, 8080, "--camera", "usb:77")
     appliance = Appliance(run_command.resolve_settings(arguments), ReaderInOrder([]), report=lines.append)
     with appliance.open_store() as store, appliance.open_session(store):
-        assert lines == ["No camera at usb:77. Plug it in, or list all cameras with tilekeeper cameras."]
+        assert lines == ["There is no camera at usb:77. Plug it in, or list all cameras with tilekeeper cameras."]
