@@ -29,6 +29,7 @@ from device.storage.recovery import open_store
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
+from tests.support.damaged_store import PAGE_SIZE, find_root_page
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import stepped as stepped
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
@@ -228,15 +229,8 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
         for _ in range(60):
             session.submit(PassTurn()).result(PATIENCE_S)
     whole = bytearray(path.read_bytes())
-    with GameStore(path) as store:
-        (page,) = store._database.connection.execute(
-            "SELECT rootpage FROM sqlite_schema WHERE name = 'note'"
-        ).fetchone()
-    whole[(page - 1) * 4096 : page * 4096] = os.urandom(4096)
-    (index,) = _root_of(path, "sqlite_autoindex_picture_1")
-    whole[(index - 1) * 4096 : index * 4096] = os.urandom(4096)
-    (game,) = _root_of(path, "game")
-    whole[(game - 1) * 4096 : game * 4096] = os.urandom(4096)
+    for name in ("note", "sqlite_autoindex_picture_1", "game"):
+        whole[find_root_page(path, name)] = os.urandom(PAGE_SIZE)
     path.write_bytes(whole)
     store, trouble = open_store(path)
     assert "was damaged" in trouble and "Games recovered from it: 1." in trouble
@@ -246,14 +240,6 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
         assert len(play(session, table, HORN, FARM).turns) == 62
     (aside,) = path.parent.glob("games.db.damaged-*")
     assert aside.read_bytes() == bytes(whole)
-
-
-def _root_of(path: Path, name: str) -> tuple[int]:
-    with GameStore(path) as store:
-        (page,) = store._database.connection.execute(
-            "SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)
-        ).fetchone()
-    return (int(page),)
 
 
 def _settings(folder: Path) -> Path:

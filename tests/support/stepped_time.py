@@ -7,6 +7,7 @@ from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from device.session.table_session import TableSession
+from device.session.turns.turn_capture import AdvanceCapture
 from tests.support.waiting import PATIENCE_S
 
 STEP_S = 0.1
@@ -77,6 +78,11 @@ class SteppedTime(threading.Event):
         """Return the time for which a thread waits that is no periodic task, or None."""
         dues = (due for thread, due in self._due.items() if thread.name not in TASK_NAMES and due > self._now)
         return min(dues, default=None)
+
+
+def get_advance(session: TableSession) -> AdvanceCapture | None:
+    """Return the turn that the session has read in advance, or None if there is none or it was discarded."""
+    return session._advance_reader.get_newest()
 
 
 def wait_for_readings(session: TableSession) -> None:

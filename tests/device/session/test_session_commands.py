@@ -196,10 +196,9 @@ def test_who_drew_alike_draws_again_alone(session: TableSession) -> None:
     assert session.submit(DrawFirst(("T", "", "?"))).result(PATIENCE_S).turn_of == 2
 
 
-def test_draw_goes_on_after_a_restart(session: TableSession, table: TextTable, path: Path) -> None:
-    session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
-    session.close()
-    session._store.close()
+def test_draw_goes_on_after_a_restart(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as again:
         assert again.submit(ResumeGame()).result(PATIENCE_S).phase is Phase.DRAWING
 

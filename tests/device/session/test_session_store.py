@@ -20,6 +20,7 @@ from device.storage.store import GameStore
 from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
 from engine.rules import Rules
+from tests.support.damaged_store import free_pages, limit_pages, protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
 
@@ -142,8 +143,7 @@ def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
 def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        (pages,) = store._database.connection.execute("PRAGMA page_count").fetchone()
-        store._database.connection.execute(f"PRAGMA max_page_count = {pages}")
+        limit_pages(store)
         passes = 0
         while session.submit(PassTurn()).result(PATIENCE_S).notices == () and passes < 200:  # the last page fills up
             passes += 1
@@ -152,7 +152,7 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
         state = play(session, table, HORN)
         assert [n.trouble for n in state.notices] == [Trouble.STORE] and sum(p.total for p in state.players) == 14
         assert len(store.events(1)) == 1 + passes
-        store._database.connection.execute("PRAGMA max_page_count = 100000")
+        free_pages(store)
         state = play(session, table, HORN, FARM)
         assert state.notices == ()
         assert [e.body["kind"] for e in store.events(1)][1 + passes :] == ["pass", "play", "play"]
@@ -162,11 +162,11 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
     with GameStore(path) as store:
         with TableSession(table, table, store, WORDS) as session:
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
-            store._database.connection.execute("PRAGMA query_only = ON")
+            protect_from_writes(store, True)
             assert play(session, table, HORN).notices
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
             assert session.submit(PassTurn()).result(PATIENCE_S).notices
-            store._database.connection.execute("PRAGMA query_only = OFF")
+            protect_from_writes(store, False)
         kinds = {game.id: [event.body["kind"] for event in store.events(game.id)][1:] for game in store.games()}
     assert kinds == {1: ["play"], 2: ["pass"]}
 
@@ -177,11 +177,11 @@ def test_disk_that_works_again_is_used_without_a_press(
     monkeypatch.setattr("device.session.background.work.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        store._database.connection.execute("PRAGMA query_only = ON")
+        protect_from_writes(store, True)
         assert [notice.key for notice in play(session, table, HORN).notices] == ["not-saved"]
         saved = threading.Event()
         session.add_listener(lambda state: saved.set() if not state.notices else None)
-        store._database.connection.execute("PRAGMA query_only = OFF")
+        protect_from_writes(store, False)
         assert saved.wait(PATIENCE_S) and len(store.events(1)) == 2
 
 

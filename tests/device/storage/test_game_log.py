@@ -13,6 +13,7 @@ from device.storage.game_log import GameLog, find_press_clocks
 from device.storage.store import GameStore
 from engine.errors import RulesError
 from engine.events import ClockRead, Event, Exchanged, GameStarted, Passed, RackRevealed, Undone, to_json
+from tests.support.damaged_store import protect_from_writes
 
 STARTED = GameStarted(("Anna", "Ben"))
 
@@ -121,11 +122,6 @@ def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> No
     assert len(store.games()) == 2 and again(store).number == log.number
 
 
-def write_protect(store: GameStore, on: bool) -> None:
-    """The card behaves as one whose file system was made read-only."""
-    store._database.connection.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}")
-
-
 def players_and_kinds(store: GameStore) -> list[tuple[int, str, list[str]]]:
     return [(game.id, game.first["players"][0], stored_kinds(store, game.id)) for game in store.games()]
 
@@ -138,7 +134,7 @@ def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_aga
     log: GameLog, store: GameStore
 ) -> None:
     log.append([Passed(0)])
-    write_protect(store, on=True)
+    protect_from_writes(store, on=True)
     assert "cannot be written" in log.append([Exchanged(1, 2)])
     second, trouble = GameLog.begin_game(store, GameStarted(("Carl", "Dora")), log)
     assert trouble and second.append([Passed(0)])
@@ -146,7 +142,7 @@ def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_aga
     assert trouble and third.has_unsaved
     assert [one.number for one in (log, second, third)] == [1, 2, 3]
     assert players_and_kinds(store) == [(1, "Anna", ["pass"])]
-    write_protect(store, on=False)
+    protect_from_writes(store, on=False)
     assert third.append([Exchanged(0, 1)]) == "" and not third.has_unsaved
     assert players_and_kinds(store) == [
         (3, "Else", ["exchange"]),
@@ -156,11 +152,11 @@ def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_aga
 
 
 def test_game_that_was_deleted_meanwhile_holds_up_no_other(log: GameLog, store: GameStore) -> None:
-    write_protect(store, on=True)
+    protect_from_writes(store, on=True)
     assert log.append([Passed(0)])
     second, trouble = GameLog.begin_game(store, GameStarted(("Carl", "Dora")), log)
     assert trouble
-    write_protect(store, on=False)
+    protect_from_writes(store, on=False)
     store.delete_game(log.number)
     assert second.save() == ""
     assert players_and_kinds(store) == [(2, "Carl", [])]

@@ -17,8 +17,8 @@ from device.storage.errors import StoreLockedError
 from device.storage.recovery import open_store
 from device.storage.schema import STORE_SCHEMA
 from device.storage.store import GameStore, StoredEvent, StoredPicture
+from tests.support.damaged_store import PAGE_SIZE, find_root_page, set_pragma
 
-PAGE = 4096
 JPEG = b"\xff\xd8\xff" + bytes(3000)
 
 
@@ -89,8 +89,8 @@ def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int
         place = tmp_path / str(trial)
         place.mkdir()
         broken = bytearray(whole)
-        at = chance.randrange(len(whole) // PAGE) * PAGE
-        broken[at : at + PAGE] = chance.randbytes(PAGE) if trial % 2 else bytes(PAGE)
+        at = chance.randrange(len(whole) // PAGE_SIZE) * PAGE_SIZE
+        broken[at : at + PAGE_SIZE] = chance.randbytes(PAGE_SIZE) if trial % 2 else bytes(PAGE_SIZE)
         (place / "games.db").write_bytes(broken)
         store, trouble = open_store(place / "games.db")
         game = store.begin_game({"n": -1})
@@ -106,12 +106,9 @@ def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int
 
 def without(path: Path, *tables: str) -> None:
     """Overwrite the first page of each of these tables."""
-    with GameStore(path) as store:
-        named = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
-        pages = [store._database.connection.execute(named, (table,)).fetchone()[0] for table in tables]
     broken = bytearray(path.read_bytes())
-    for page in pages:
-        broken[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    for table in tables:
+        broken[find_root_page(path, table)] = bytes(PAGE_SIZE)
     path.write_bytes(broken)
 
 
@@ -143,9 +140,9 @@ def test_store_of_another_program_is_not_taken(path: Path) -> None:
 
 
 def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> None:
-    with GameStore(path) as store:
-        store._database.connection.execute("PRAGMA user_version = 99")
-        store._database.connection.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
+    GameStore(path).close()
+    set_pragma(path, "user_version", 99)
+    set_pragma(path, "application_id", STORE_SCHEMA.make_file_id(99))
     before = path.read_bytes()
     store, trouble = open_store(path)
     assert "newer Tilekeeper" in trouble and "in memory" in trouble
@@ -186,7 +183,7 @@ def test_games_in_a_log_without_index_are_read_in_a_folder_that_cannot_be_writte
     with tempfile.TemporaryDirectory(prefix="readonly-") as name:
         folder = Path(name)
         with GameStore(path) as store:
-            store._database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            set_pragma(path, "wal_checkpoint", "TRUNCATE")
             store.begin_game({"n": 0})
             for written in (path, path.with_name(f"{path.name}-wal")):  # as after a power cut
                 shutil.copy(written, folder)

@@ -18,6 +18,7 @@ from device.storage.picture_limits import PictureLimits
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
 from engine.events import from_json
 from engine.game import Game
+from tests.support.damaged_store import get_connection, limit_pages
 
 ROOT = Path(__file__).parents[3]
 STARTED = {"n": -1}
@@ -115,9 +116,7 @@ def test_newer_store_is_left_alone(path: Path) -> None:
 def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store._database.connection.execute(
-            "PRAGMA max_page_count = 30"
-        )  # the file may not grow: what SQLite says of a full disk
+        limit_pages(store, 30)
         kept = 0
         with pytest.raises(StoreError, match="full"):
             for n in range(100):
@@ -306,13 +305,13 @@ def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> N
                 sqlite3.SQLITE_DENY if (action, what) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
             )
 
-        store._database.connection.set_authorizer(deny)
+        get_connection(store).set_authorizer(deny)
         with pytest.raises(TypeError):
             store.append(game, [{"n": 0}, {"n": object()}])
         assert not store._database._lock.locked()
         with pytest.raises(StoreError):
             store.append(game, [{"n": 1}])
-        store._database.connection.set_authorizer(None)
+        get_connection(store).set_authorizer(None)
         store.append(game, [{"n": 2}])
         assert [event.body["n"] for event in store.events(game)] == [-1, 2]
 

@@ -17,6 +17,7 @@ from engine.events import Event, GameEnded, GameStarted, Passed, PlayMade, RackR
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg
 from engine.plays import Play
+from tests.support.damaged_store import protect_from_writes
 
 GAMES = Path(__file__).parents[3] / "device" / "data" / "games"
 RECORDED_SUMMARIES = Path(__file__).parent / "data" / "summaries.json"
@@ -85,7 +86,7 @@ def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None
     begin(store, HORN)
     sums = SummaryCache(store)
     sums.get_standing(store.games()[0])
-    store._database.connection.execute("PRAGMA query_only = ON")
+    protect_from_writes(store, True)
     sums.save()
     assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
 

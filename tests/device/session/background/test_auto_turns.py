@@ -13,6 +13,7 @@ from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight, WordList
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
+from tests.support.stepped_time import get_advance
 from tests.support.text_table import FARM, HORN, WORDS, PaintedTable, RuledTable
 from tests.support.waiting import PATIENCE_S
 
@@ -99,7 +100,7 @@ def test_press_comes_first(auto: SteppedTable) -> None:
 def test_play_of_an_earlier_moment_is_refused(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(2.0)
-    capture = auto.session._advance_reader.get_newest()
+    capture = get_advance(auto.session)
     assert capture is not None
     with pytest.raises(CommandRefusedError):
         auto.session.submit(EndFoundTurn(capture), Moment(1, 99)).result(PATIENCE_S)

@@ -18,6 +18,7 @@ from engine.events import GameStarted
 from engine.rules import Rules
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
 from tests.support.stepped_tables import session as session
+from tests.support.stepped_time import get_advance
 from tests.support.text_table import FARM, HORN, RuledTable
 
 
@@ -56,7 +57,7 @@ def test_reading_expects_the_button_of_the_next_player(stepped: SteppedTable, se
     rest(stepped, HORN)
     stepped.submit(EndTurn(), seat=0)
     rest(stepped, HORN, FARM)
-    capture = session._advance_reader.take()
+    capture = get_advance(session)
     assert capture is not None and capture.context.seat == 1
 
 
@@ -120,7 +121,7 @@ def test_turn_is_inferred_again_for_another_player(stepped: SteppedTable) -> Non
 def test_new_game_discards_the_reading(stepped: SteppedTable, session: TableSession) -> None:
     rest(stepped, HORN)
     stepped.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), rules=Rules(bingo_bonus=60), lexicon="test")))
-    assert session._advance_reader._future is None
+    assert get_advance(session) is None
     state = stepped.submit(EndTurn())
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN")] and len(state.players) == 3
 
@@ -144,7 +145,7 @@ def test_placed_corners_lead_to_a_new_reading(stepped: SteppedTable, session: Ta
 def test_lost_camera_discards_the_reading(stepped: SteppedTable, session: TableSession, table: RuledTable) -> None:
     rest(stepped, HORN)
     table.trouble = "unplugged"
-    stepped.until(lambda: session._advance_reader._future is None)
+    stepped.until(lambda: get_advance(session) is None)
     assert stepped.submit(EndTurn()).turns == ()
     table.trouble = ""
     assert [turn.word for turn in stepped.submit(EndTurn()).turns] == ["HORN"]
