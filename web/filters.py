@@ -55,6 +55,7 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
         flags=flags,
         names=names,
         square_names=square_names,
+        doubtful_letters=list_doubtful_letters,
         ranked=ranked,
         standing=standing,
         clock_time=clock_time,
@@ -121,6 +122,11 @@ def actor(state: TableSnapshot, turn: TurnView) -> str:
 def names(state: TableSnapshot, players: Iterable[int]) -> tuple[str, ...]:
     """Return the names of players as a tuple, which a text of the page formats as a list in its language."""
     return tuple(state.players[player].name for player in players)
+
+
+def list_doubtful_letters(turn: TurnView) -> tuple[str, ...]:
+    """Return the doubtful letters of a turn, each with its square: `L (H8)`."""
+    return tuple(f"{symbol} ({square})" for square, symbol in turn.tiles if square in turn.doubtful)
 
 
 def square_names(squares: Iterable[Square]) -> str:

@@ -131,7 +131,7 @@ class GameController:
         """Continue the game of a log, with the question that was open when the program stopped."""
         self.notices += self._question_note.restore(log, self.pictures)
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, EMPTY_HISTORY, None, ()
-        self._memory.start_game(log.game)
+        self._memory.start_game(log)
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
         self.colours.load()
@@ -153,7 +153,7 @@ class GameController:
         If the decision records events, a warning that was shown before is not repeated.
         """
         self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
-        self._memory.add_questions(decision.question_history)
+        self._memory.add_decision(decision, self.game, reading)
         self.notices += decision.notices
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
@@ -320,7 +320,7 @@ class GameController:
         if self.clock_keeper:
             self.clock_keeper.restore_press(before, self.game)
         self.reading_history, self.squares_to_clear = EMPTY_HISTORY, ()
-        self._memory.start_game(self.game)
+        self._memory.start_game(self.log)
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered; show the resulting notices and question."""
@@ -331,6 +331,7 @@ class GameController:
             result = validate_turn(proposal)
         question = make_finding_question(self.game, result.question) if result.question else None
         self.commit_events(result.events)
+        self._memory.doubts.confirm_entered(result.events)
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
 
@@ -365,6 +366,7 @@ class GameController:
         return replace(
             seen,
             players=tuple(map(self.colours.colour_player, seen.players)),
+            turns=self._memory.doubts.mark_turns(log.game, seen.turns),
             phase=self.phase,
             game=log.number,
             events=log.length,

@@ -19,6 +19,7 @@ import msgspec
 
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
+from device.session.letter_doubts import LetterDoubts
 from device.session.messages import OLD_TILE_KEYS, DeferredQuestion, Notice, OpenQuestion, Trouble, make_notice
 from device.session.snapshot import Moment, PlayerView
 from device.session.turns.decision import Decision
@@ -28,6 +29,7 @@ from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.events import Event, QuestionDeferred, from_json, to_json
 from engine.game import Game
 from engine.messages import key_of, read_message, write_message
+from engine.reading import BoardReading
 from engine.validation import QuestionHistory
 from engine.validation.deferred_questions import defer_question, find_open_questions
 from vision.geometry import Floats
@@ -83,6 +85,8 @@ class QuestionMemory:
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._before = self.history = QuestionHistory(self._load_words())
+        self.doubts = LetterDoubts(store)
+        """The letters of the current game that the camera read without certainty."""
 
     def _load_words(self) -> frozenset[str]:
         try:
@@ -92,8 +96,10 @@ class QuestionMemory:
             _log.warning("the words of earlier questions are not known: %s", error)
             return frozenset()
 
-    def start_game(self, game: Game) -> None:
-        """Forget the squares of the previous game's questions, and collect those of `game` from its events."""
+    def start_game(self, log: GameLog) -> None:
+        """Forget the squares of the previous game's questions, and collect those of a game from its events."""
+        game = log.game
+        self.doubts.start_game(log.number)
         history, open_questions = self.history.for_new_game(), find_open_questions(game)
         for question in (event for event in game.events if isinstance(event, QuestionDeferred)):
             is_old = key_of(question.text) in OLD_TILE_KEYS
@@ -101,12 +107,17 @@ class QuestionMemory:
                 history = history.with_squares(question.squares, is_old)
         self._before = self.history = history
 
-    def add_questions(self, history: QuestionHistory) -> None:
-        """Replace the history by `history`, which includes the questions of the last turn, and save its words."""
-        self._before, self.history = self.history, history
-        if history.words != self._before.words:
+    def add_decision(self, decision: Decision, game: Game, reading: BoardReading | None) -> None:
+        """Use the history of questions of a decision, which includes its question, and save its words.
+
+        If the decision is about a reading, also note the doubtful letters. `game` is the game after its events.
+        """
+        self._before, self.history = self.history, decision.question_history
+        if reading is not None:
+            self.doubts.add_turn(game, decision, reading)
+        if self.history.words != self._before.words:
             with log_store_errors("the words of a question are not kept"):
-                words = json.dumps(sorted(history.words), ensure_ascii=False)
+                words = json.dumps(sorted(self.history.words), ensure_ascii=False)
                 self._store.save_note(TABLE_NOTES, ASKED_WORDS_NOTE, words)
 
     def forget_last_question(self) -> None:
@@ -119,7 +130,9 @@ class QuestionMemory:
 
     def close_question(self, squares: Iterable[int]) -> None:
         """Mark `squares` as no longer in question, because their question was answered."""
+        squares = tuple(squares)
         self.history = self.history.without_squares(squares)
+        self.doubts.confirm_squares(squares)
 
 
 class PictureBuffer:

@@ -112,6 +112,7 @@ class TurnView:
     - `target`: number of the play that was challenged or withdrawn. `by`: the challenger.
     - `problems`: texts about violations of the rules; the turn counts nevertheless.
     - `provisional`: True while a question about the turn is open.
+    - `doubtful`: squares (`H8`) of letters that the camera read without certainty, and that nothing has confirmed yet.
     """
 
     number: int
@@ -129,6 +130,7 @@ class TurnView:
     by: int | None = None
     problems: tuple[str, ...] = ()
     provisional: bool = False
+    doubtful: tuple[str, ...] = ()
 
     @property
     def invalid_words(self) -> tuple[str, ...]:

@@ -130,6 +130,14 @@ def test_every_turn_is_listed_newest_first(table: ShownTable, client: FlaskClien
     assert part(page(client), "turns") == "Turns Anna PASTE 10D +25 39 Ben FARM G6 +9 9 Anna HORN 8E +14 14"
 
 
+def test_doubtful_letter_is_named_beside_its_turn_and_its_play(table: ShownTable, client: FlaskClient) -> None:
+    *earlier, last = samples.MIDGAME.turns
+    table.show(replace(samples.MIDGAME, turns=(*earlier, replace(last, tiles=(("E10", "A"),), doubtful=("E10",)))))
+    html = page(client)
+    assert part(html, "turns").startswith("Turns Anna PASTE 10D not sure: A (E10) +25 39")
+    assert "The camera is not sure of A (E10)." in part(html, "last")
+
+
 def test_notice_says_whose_business_it_is(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.CONFUSED)
     html = page(client)

@@ -1,0 +1,105 @@
+"""Letters of the current game that the camera read without certainty, so that the page can mark them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from device.session.snapshot import TurnView
+from device.session.turns.decision import Decision, filter_plays
+from device.storage.errors import log_store_errors
+from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from engine.board import Square, parse_square, square_name
+from engine.errors import NotationError
+from engine.events import Event, SquareCorrected
+from engine.game import Game
+from engine.inference.history import align_reading, tile_confidence
+from engine.reading import BoardReading
+from engine.validation.findings import MIN_LETTER_CONFIDENCE
+
+DOUBTFUL_LETTERS_NOTE = "doubtful-letters"
+"""Name of the table's note that contains the doubtful letters of one game, as a JSON object."""
+
+_log = logging.getLogger(__name__)
+
+
+class LetterDoubts:
+    """The letters of the current game whose confidence was below `MIN_LETTER_CONFIDENCE` when they were placed.
+
+    Such a letter counts without a question, because nearly all of these letters are right. It is marked until a later
+    reading or a player confirms it. The letters are stored in a note of the table, so they survive a restart.
+    """
+
+    def __init__(self, store: GameStore) -> None:
+        self._store = store
+        self._game: int | None = None
+        self._faces: dict[Square, str] = {}
+
+    def start_game(self, number: int) -> None:
+        """Continue with the letters of the game `number` in the store; do nothing if it is already the current game."""
+        if number != self._game:
+            self._game, self._faces = number, self._load(number)
+
+    def _load(self, number: int) -> dict[Square, str]:
+        try:
+            note = json.loads(self._store.read_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE) or "{}")
+            return (
+                {parse_square(name): face for name, face in note["letters"].items()}
+                if note.get("game") == number
+                else {}
+            )
+        except (StoreError, NotationError, ValueError, TypeError, KeyError, AttributeError) as error:
+            _log.warning("the doubtful letters of the game are not known: %s", error)
+            return {}
+
+    def add_turn(self, game: Game, decision: Decision, reading: BoardReading) -> None:
+        """Add the doubtful letters of a turn, and forget the earlier ones that its reading confirms.
+
+        `game` is the game after the events of `decision`. Squares about which the players are asked are not added.
+        """
+        squares = (align_reading(game, reading) or reading).squares
+        asked = decision.open_question.question.squares if decision.open_question else ()
+        faces = {
+            square: face
+            for square, face in self._faces.items()
+            if squares[square].probability(face) < MIN_LETTER_CONFIDENCE
+        }
+        for play in filter_plays(decision.events):
+            faces |= {
+                square: tile.face
+                for square, tile in play.play.tiles
+                if square not in asked and tile_confidence(squares[square], tile) < MIN_LETTER_CONFIDENCE
+            }
+        self._replace(faces)
+
+    def confirm_entered(self, events: Iterable[Event]) -> None:
+        """Forget the letters on the squares that a player has corrected or confirmed with these events."""
+        self.confirm_squares(event.square for event in events if isinstance(event, SquareCorrected))
+
+    def confirm_squares(self, squares: Iterable[Square]) -> None:
+        """Forget the letters on these squares."""
+        confirmed = {*squares}
+        self._replace({square: face for square, face in self._faces.items() if square not in confirmed})
+
+    def _replace(self, faces: dict[Square, str]) -> None:
+        if faces == self._faces:
+            return
+        self._faces = faces
+        letters = {square_name(square): face for square, face in faces.items()}
+        with log_store_errors("the doubtful letters are not kept"):
+            note = json.dumps({"game": self._game, "letters": letters}, ensure_ascii=False)
+            self._store.save_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, note)
+
+    def mark_turns(self, game: Game, views: Sequence[TurnView]) -> tuple[TurnView, ...]:
+        """Return the views of the turns of `game` with the squares of their doubtful letters."""
+        return tuple(
+            replace(view, doubtful=squares) if (squares := self._find_squares(game, view)) else view for view in views
+        )
+
+    def _find_squares(self, game: Game, view: TurnView) -> tuple[str, ...]:
+        turn = game.turns[view.number - 1]
+        if not turn.stands:
+            return ()
+        return tuple(square_name(square) for square, tile in turn.placements if self._faces.get(square) == tile.face)
