@@ -261,7 +261,7 @@ class TableProfile:
             try:
                 write_file(self._path, pack_examples(self.examples))
             except OSError as error:
-                text = "the pictures of your tiles could not be saved: {0}"
+                text = "The pictures of your tiles could not be saved ({0})."
                 raise ProfileError(make_message("learnt-not-saved", text, error.strerror or error)) from error
 
 
@@ -300,14 +300,14 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
     except FileNotFoundError:
         return (), ""
     except PermissionError:
-        text = "the pictures of your tiles cannot be read: no permission for {0}. Change its permissions"
+        text = "The pictures of your tiles may not be read. Change the permissions of {0}."
         return (), make_message("learnt-permission", text, path.name)
     except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return (), make_message(
             "learnt-damaged",
-            "the file with the pictures of your tiles ({0}) is damaged. The table learns your tiles again as you play",
+            "The file with the pictures of your tiles ({0}) is damaged. The table learns your tiles again as you play.",
             path.name,
         )
 

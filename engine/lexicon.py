@@ -101,7 +101,7 @@ class Lexicon:
             raise LexiconError(
                 make_message(
                     "list-not-compiled",
-                    "{0} is not a compiled word list ({1}). Compile it again, or use a text file",
+                    "{0} is not a compiled word list ({1}). Compile it again, or use a text file.",
                     name,
                     error,
                 )
@@ -180,7 +180,7 @@ class Entries:
                 lines = block.splitlines()
                 line_count += len(lines)
                 if line_count > MAX_LEXICON_LINES:
-                    reason = "{0} has more than {1} lines. Use a shorter word list"
+                    reason = "{0} has more than {1} lines. Use a shorter word list."
                     raise LexiconError(make_message("list-many-lines", reason, self._source, MAX_LEXICON_LINES))
                 yield lines if _has_only_words(block, lines) else _parse_lines(lines)
 
@@ -212,7 +212,7 @@ def _find_encoding(source: str, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif any(len(block.translate(None, _CONTROL_BYTES)) < len(block) for block in _split_blocks(data)):
-        text = "{0} is not a text file. Save the word list as plain text, with one word on each line"
+        text = "{0} is not a text file. Save the word list as plain text, with one word on each line."
         raise LexiconError(make_message("list-not-text", text, source))
     else:
         encodings = ["utf-8-sig", "iso-8859-1"]
@@ -223,7 +223,7 @@ def _find_encoding(source: str, data: bytes) -> str:
         except UnicodeDecodeError:
             continue
         return encoding
-    text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line"
+    text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line."
     raise LexiconError(make_message("list-not-utf8", text, source))
 
 

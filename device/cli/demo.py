@@ -94,7 +94,7 @@ def _open_store(args: argparse.Namespace) -> GameStore:
     try:
         store = GameStore(ensure_data_folder(args.data or find_user_folder() / "demo") / "games.db")
     except (StoreError, UserError) as error:
-        print_line(f"The games of this demo are not saved: {error}")
+        print_line(f"The games of this demo are not saved. {error}")
         store = GameStore(":memory:")
     add_finished_games(store)
     return store

@@ -68,7 +68,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
         return _rescue_store(path)
     damages = [game.damage for game in store.games() if game.damage]
-    return store, join_messages(". ", [text for text in (store.lost_tail, *damages) if text])
+    return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
 
 
 def _is_empty_file(path: Path) -> bool:

@@ -82,13 +82,13 @@ def test_five_seconds_of_black_frames_are_said_and_change_nothing(stepped: Stepp
 
 def test_missing_gpio_leaves_the_panel_on_the_page(session: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_: object) -> None:
-        raise GpioUnavailableError("this machine has no GPIO pins. Use the buttons on the page")
+        raise GpioUnavailableError("This machine has no GPIO pins. Use the buttons on the page.")
 
     monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
     monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
     told: list[str] = []
     with open_panel(session, PanelActions(), PanelSettings(), told.append) as panel:
-        assert told == ["The panel cannot be used: this machine has no GPIO pins. Use the buttons on the page."]
+        assert told == ["The panel cannot be used. This machine has no GPIO pins. Use the buttons on the page."]
         assert "on the page" in repr(panel)
 
 
@@ -233,7 +233,7 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
         whole[find_root_page(path, name)] = os.urandom(PAGE_SIZE)
     path.write_bytes(whole)
     store, trouble = open_store(path)
-    assert "was damaged" in trouble and "Games recovered from it: 1." in trouble
+    assert "was damaged" in trouble and "Number of games recovered from it: 1." in trouble
     with store, TableSession(table, table, store, WORDS) as session:
         state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert len(state.turns) == 61 and state.turns[0].score == 14

@@ -237,7 +237,7 @@ def test_picture_that_is_not_kept_is_said(monkeypatch: pytest.MonkeyPatch) -> No
     table = TextTable()
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        store.picture_problem = "the disk is full"
+        store.picture_problem = "The disk is full."
         monkeypatch.setattr(store, "append", lambda *_: ())
         notices = session.submit(PassTurn()).result(PATIENCE_S).notices
-    assert [notice.text for notice in notices] == ["This turn was saved without its picture: the disk is full."]
+    assert [notice.text for notice in notices] == ["This turn was saved without its picture. The disk is full."]

@@ -130,7 +130,7 @@ def test_machine_that_calculates_wrongly_says_so_and_reads_nothing(
     assert main(["read", "--json", *options, str(photo)]) == 0
     (answer,), _ = answers(capsys)
     assert answer["board"] is None
-    assert "this machine's processor" in str(answer["problems"])
+    assert "the processor of this machine" in str(answer["problems"])
 
 
 def test_an_unknown_tile_set_names_those_there_are(photo: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -560,13 +560,13 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, own_settings: Path
 ) -> None:
     def no_header() -> None:
-        raise GpioUnavailableError("this machine has no GPIO pins")
+        raise GpioUnavailableError("This machine has no GPIO pins.")
 
     monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", no_header)
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")
-    assert capsys.readouterr().out.count("The panel cannot be used: this machine has no GPIO pins.\n") == 1
+    assert capsys.readouterr().out.count("The panel cannot be used. This machine has no GPIO pins.\n") == 1
     own_settings.write_text("[panel]\nuse = false\n")
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")

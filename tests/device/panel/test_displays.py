@@ -240,14 +240,14 @@ def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog
 
 @pytest.mark.parametrize("spec", ["lcd:1", "oled", "oled:x"])
 def test_unknown_display_is_said(spec: str) -> None:
-    with pytest.raises(DisplayError, match="Enter oled:0x3C or digits:0"):
+    with pytest.raises(DisplayError, match="Enter oled:0x3C, oled:0x3D, digits:0 or digits:1"):
         open_display(spec)
 
 
 def test_missing_bus_is_said() -> None:
     if Path("/dev/i2c-1").exists():
         pytest.skip("this machine has an I2C bus")
-    with pytest.raises(DisplayError, match=r"is not installed: run|does not answer"):
+    with pytest.raises(DisplayError, match=r"is not installed. Run|does not answer"):
         open_display("oled:0x3C")
 
 

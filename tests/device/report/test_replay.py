@@ -71,7 +71,7 @@ def test_damaged_picture_is_a_problem(store: GameStore, table: RenderedTable) ->
             data = archive.read(name)
             copy.writestr(name, data[:700] if name.endswith(".jpg") else data)
     (turn,) = replay(changed, table)
-    assert not turn.is_same and turn.problems == ("the picture is damaged. Save the report again",)
+    assert not turn.is_same and turn.problems == ("The picture is damaged. Save the report again.",)
 
 
 @pytest.mark.parametrize("name", ["../evil", "settings.toml", "pictures/1-other.jpg"])

@@ -127,7 +127,7 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
         with TableSession(TextTable(), TextTable(), store, WORDS) as session:
             state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.phase is Phase.LOBBY
-        assert "This version cannot read game" in state.notices[0].text
+        assert "This version of Tilekeeper cannot read game" in state.notices[0].text
         assert len(store.events(number)) == 1
 
 

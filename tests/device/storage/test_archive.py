@@ -130,11 +130,11 @@ def test_gcg_that_is_none_is_refused(other: GameStore, data: bytes, why: str) ->
 
 
 def test_game_that_is_here_is_not_taken_in_twice(store: GameStore, number: int) -> None:
-    with pytest.raises(ArchiveError, match=f"as game {number}"):
+    with pytest.raises(ArchiveError, match=f"It is game {number}"):
         import_zip(store, zipped(store, number))
     gcg = b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
     brought = import_gcg(store, gcg)
-    with pytest.raises(ArchiveError, match=f"as game {brought}"):
+    with pytest.raises(ArchiveError, match=f"It is game {brought}"):
         import_gcg(store, gcg)
 
 
@@ -394,5 +394,5 @@ def test_zip_that_hides_the_size_of_its_list_is_refused(store: GameStore) -> Non
 def test_game_that_differs_only_in_notes_is_not_imported_twice(store: GameStore) -> None:
     text = "#player1 A Ann\n#player2 B Bob\n>A: HNOR 8F HORN +14 14\n"
     number = import_gcg(store, text.encode())
-    with pytest.raises(ArchiveError, match=f"as game {number}"):
+    with pytest.raises(ArchiveError, match=f"It is game {number}"):
         import_gcg(store, f"{text}#note a fine word\n".encode())

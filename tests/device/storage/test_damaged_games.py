@@ -46,7 +46,7 @@ def damaged(path: Path, request: pytest.FixtureRequest) -> Iterator[GameStore]:
 def test_damaged_game_keeps_events_before_damage(damaged: GameStore) -> None:
     newest, oldest = damaged.games()
     assert not newest.damage and newest.length == 5
-    assert "game 1 is damaged, and only the first 3 of its events can be read" in oldest.damage and oldest.length == 3
+    assert "Game 1 is damaged, and only the first 3 of its events can be read" in oldest.damage and oldest.length == 3
     assert [event.body for event in damaged.events(1)] == [STARTED, *PASSES[:2]]
 
 
@@ -62,7 +62,7 @@ def test_damaged_row_in_list_of_games_shows(path: Path, column: str) -> None:
     change_store(path, f"UPDATE game SET {column} WHERE id = 1")
     store, problem = open_store(path)
     with store:
-        assert "game 1 is damaged" in problem and store.games()[1].damage and len(store.events(1)) == 5
+        assert "Game 1 is damaged" in problem and store.games()[1].damage and len(store.events(1)) == 5
         store.delete_game(1)
         assert [game.id for game in store.games()] == [2]
 
@@ -71,7 +71,7 @@ def test_damaged_newest_game_is_not_resumed(path: Path) -> None:
     change_store(path, "UPDATE event SET body = '{}' WHERE game = 2 AND number = 0")
     with GameStore(path) as store:
         assert store.games()[0].players == () and store.games()[0].length == 0
-        with pytest.raises(StoreError, match="game 2 is damaged, and only the first 0 of its events"):
+        with pytest.raises(StoreError, match="Game 2 is damaged, and only the first 0 of its events"):
             GameLog.load_newest(store)
         assert store.begin_game(STARTED) == 3 and GameLog.load_newest(store) is not None
 
@@ -92,7 +92,7 @@ def test_lost_last_events_are_reported_once(path: Path) -> None:
     path.write_bytes(copy)
     store, problem = open_store(path)
     store.close()
-    assert "the last events of game 2 are lost: 5 of 6 are left" in problem
+    assert "The last events of game 2 are lost: 5 of 6 are left" in problem
     store, problem = open_store(path)
     store.close()
     assert problem == ""
@@ -112,4 +112,4 @@ def test_damaged_version_is_no_newer_store(path: Path) -> None:
     change_version.close()
     store, problem = open_store(path)
     with store:
-        assert "Games recovered from it: 2." in problem and len(store.games()) == 2
+        assert "Number of games recovered from it: 2." in problem and len(store.games()) == 2

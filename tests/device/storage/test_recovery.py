@@ -279,4 +279,4 @@ def test_emptied_store_without_backup_is_reported(path: Path) -> None:
     path.write_bytes(b"")
     store, trouble = open_store(path)
     with store:
-        assert "the last events of game 1 are lost: 0 of 1 are left" in trouble and store.games() == ()
+        assert "The last events of game 1 are lost: 0 of 1 are left" in trouble and store.games() == ()

@@ -26,7 +26,7 @@ def test_part_that_failed_three_starts_is_left_out(tmp_path: Path) -> None:
     record = StartRecord(path)
     assert record.build("camera", fail, lambda: "without") == "without"
     assert record.messages == [
-        "the last 3 starts failed at camera, so the table has started without it. The log gives the reason"
+        "The last 3 starts failed at camera, so the table has started without it. The log gives the reason."
     ]
     assert record.build("panel", lambda: "panel", lambda: "without") == "panel"
 

@@ -92,7 +92,7 @@ def test_phones_in_the_own_wifi_are_counted(
 
 def test_machine_without_networkmanager_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={tmp_path / 'none'}")
-    with pytest.raises(WifiError, match="no NetworkManager"):
+    with pytest.raises(WifiError, match="has no NetworkManager"):
         NetworkManager().find_networks()
 
 

@@ -69,8 +69,8 @@ def test_impossible_name_or_password_is_refused(admin: FlaskClient, manager: Man
 
 
 def test_machine_without_networkmanager_is_reported(admin: FlaskClient, manager: Manager) -> None:
-    manager.problem = "this machine has no NetworkManager"
-    assert "this machine has no NetworkManager" in admin.get("/wifi").text
+    manager.problem = "This machine has no Wi-Fi. Use a network cable."
+    assert "This machine has no Wi-Fi. Use a network cable." in admin.get("/wifi").text
 
 
 def test_only_the_first_phone_may_change_the_wifi(table: House, admin: FlaskClient, manager: Manager) -> None:
