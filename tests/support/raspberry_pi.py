@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from device.cameras import Image
+from device.doctor import Finding, Report, Severity
 from device.doctor.system import GpioLine, System
 from device.settings_document import read_default_text
 from device.storage.store import GameStore
@@ -127,3 +128,8 @@ class RaspberryPi(System):
 
     def free_bytes(self, name: str | Path) -> int | None:
         return super().free_bytes(name) if self.room is None else self.room
+
+
+def find_findings(report: Report, subject: str, state: Severity) -> list[Finding]:
+    """Return the findings about a subject that have this severity."""
+    return [finding for finding in report.findings if finding.subject == subject and finding.state is state]

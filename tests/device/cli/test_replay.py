@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +13,8 @@ import numpy as np
 import pytest
 
 from device.cli import main
-from engine.reading import BoardReading
 from tests.support.local_data import PHOTOS_DIR, needs_photos
-from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, rows
-from vision.geometry import Floats, Image
-from vision.recognition.reader import PhotoReading, ReadingTimes
-
-
-class ReaderInOrder:
-    """Reads the n-th picture as the n-th board; None is a picture without a board."""
-
-    def __init__(self, boards: Sequence[Sequence[str] | None]) -> None:
-        self.boards: Iterator[Sequence[str] | None] = iter(boards)
-
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],
-        *,
-        corners: Floats | None = None,
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        assert image.ndim == 3 and tiles and corners is None
-        board = next(self.boards)
-        if board is None:
-            return PhotoReading(None, None, ("No board was found. This is a cat.",), ReadingTimes(1, 1, 2))
-        quad = np.array([[5.0, 5.0], [50.0, 5.0], [50.0, 50.0], [5.0, 50.0]])
-        return PhotoReading(BoardReading.from_rows(board), quad, (), ReadingTimes(1, 1, 2))
+from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, ReaderInOrder, rows
 
 
 @pytest.fixture

@@ -1,0 +1,137 @@
+"""Faults that `tilekeeper run` meets at its start, and what it says of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from device.cli import UserError, main
+from device.cli import run as run_command
+from device.cli.appliance import Appliance
+from device.storage.store import GameStore
+from tests.support.programs import folder as folder
+from tests.support.programs import free_port, options, serve
+from tests.support.programs import known_code as known_code
+from tests.support.programs import own_settings as own_settings
+from tests.support.text_table import ReaderInOrder
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
+    data = folder.parent / "data"
+    data.mkdir()
+    (data / "games.db").write_bytes(b"no database" * 1000)
+    lines: list[str] = []
+    appliance = Appliance(run_command.resolve_settings(options(folder, 8080)), ReaderInOrder([]), report=lines.append)
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        appliance.begin_game(session)
+        appliance.show_notices(session)
+        assert "was damaged" in lines[-1] and lines[-1] in {notice.text for notice in session.state.notices}
+
+
+def test_service_starts_without_part_that_failed_three_times(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    args = options(folder, free_port())
+    args.camera, args.lexicon = "folder:/nowhere/at/all", str(tmp_path / "nowhere.txt")
+
+    def start() -> Appliance:
+        settings = run_command.resolve_settings(args)
+        return Appliance(settings, ReaderInOrder([]), starts=run_command.make_start_record())
+
+    for _ in range(3):
+        with pytest.raises(UserError, match=r"nowhere\.txt"):
+            start()
+    for _ in range(3):
+        with pytest.raises(UserError, match="Create it"):
+            start().serve()
+    appliance = start()
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        appliance.begin_game(session)
+        appliance.show_notices(session)
+        texts = [notice.text for notice in session.state.notices]
+        assert any("failed at word list" in text for text in texts)
+        assert any("failed at camera" in text for text in texts)
+
+
+@pytest.mark.slow
+@pytest.mark.serial
+def test_service_that_crashes_three_times_starts_without_the_hardware_and_says_so(folder: Path, tmp_path: Path) -> None:
+    code = "from device.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--data", str(tmp_path / "data")]
+    command += ["--port", "0", "--host", "127.0.0.1", "--players", "Anna,Ben"]
+    environment = os.environ | {"STATE_DIRECTORY": str(tmp_path)}
+    for number in range(4):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as program:
+            assert program.stdout is not None
+            lines = []
+            while not lines or not lines[-1].startswith("The page is up"):
+                lines.append(program.stdout.readline())
+                assert lines[-1], "the program ended"
+            time.sleep(0.3)  # the service has begun
+            program.send_signal(signal.SIGTERM if number == 3 else signal.SIGSEGV)
+    assert any("failed at camera" in line for line in lines)
+    assert program.returncode == 0
+
+
+def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> None:
+    data = folder.parent / "data"
+    data.mkdir()
+    with GameStore(data / "games.db") as store:
+        store.begin_game({"v": 1, "kind": "started", "players": ["Anna", "Ben"]})
+    content = (data / "games.db").read_bytes()
+    (data / "games.db").write_bytes(content.replace(b'"Anna","Ben"', b'"Anna","Ban"'))
+    lines: list[str] = []
+    appliance = Appliance(run_command.resolve_settings(options(folder, 8080)), ReaderInOrder([]), report=lines.append)
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        assert appliance.begin_game(session) == "A new game begins: Anna, Ben."
+        appliance.show_notices(session)
+        assert "Game 1 is damaged" in lines[0] and lines[0] in {notice.text for notice in session.state.notices}
+
+
+def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port} is in use: choose another with --port"):
+            serve(options(folder, port))
+        assert main(["demo", "--port", str(port), "--once"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+    args = options(folder, free_port())
+    args.camera = "folder:/nowhere/at/all"
+    with pytest.raises(UserError, match="Create it"):
+        serve(args)
+    with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
+        serve(options(folder, free_port()))
+
+
+def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def refuses(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(subprocess, "run", refuses)
+    with pytest.raises(UserError, match="sudo poweroff"):
+        run_command.switch_off_machine()
+    assert asked == [["systemctl", "poweroff"]]
+
+
+def test_missing_camera_is_reported_in_one_line_at_the_start(folder: Path) -> None:
+    lines: list[str] = []
+    arguments = options(folder, 8080, "--camera", "usb:77")
+    appliance = Appliance(run_command.resolve_settings(arguments), ReaderInOrder([]), report=lines.append)
+    with appliance.open_store() as store, appliance.open_session(store):
+        assert lines == ["There is no camera at usb:77. Plug it in, or list all cameras with tilekeeper cameras."]

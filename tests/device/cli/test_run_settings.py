@@ -1,0 +1,99 @@
+"""The settings of `tilekeeper run`: the command line, the file, and changes on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.cli import main
+from device.cli import run as run_command
+from device.cli.appliance import Appliance
+from device.settings import Settings
+from tests.support.programs import chosen, options
+from tests.support.programs import folder as folder
+from tests.support.programs import known_code as known_code
+from tests.support.programs import own_settings as own_settings
+from tests.support.text_table import ReaderInOrder
+from tests.support.waiting import PATIENCE_S
+
+
+def test_settings_of_the_command_line_are_named(folder: Path) -> None:
+    file = run_command.make_settings_file(options(folder, 8080, "--settings", str(folder / "settings.toml")))
+    assert file.path == folder / "settings.toml"
+    assert file.overrides == {
+        ("camera", "source"): "--camera",
+        ("game", "players"): "--players",
+        ("page", "port"): "--port",
+        ("page", "host"): "--host",
+        ("data", "folder"): "--data",
+    }
+
+
+@pytest.mark.parametrize("is_service", [False, True])
+def test_settings_are_changed_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, is_service: bool) -> None:
+    monkeypatch.setattr("device.cli.appliance.RESTART_DELAY_S", 0.0)
+    monkeypatch.setenv("NOTIFY_SOCKET", "/run/none" if is_service else "")
+    args = options(folder, 8080, "--settings", str(folder / "settings.toml"))
+    file = run_command.make_settings_file(args)
+    appliance = Appliance(run_command.resolve_settings(args, Settings()), ReaderInOrder([]), settings_file=file)
+    with appliance.open_store() as store:
+        access = appliance.open_settings(store)
+        assert access is not None and (access.restart is not None) is is_service
+        form = access.editor.read()
+        access.editor.save({**form.texts, ("data", "pictures_days"): "7"}, form.version)
+        assert store.picture_limits.max_age_days == 7 and access.editor.list_pending() == ()
+    if access.restart:
+        access.restart()
+        assert appliance.ended.wait(PATIENCE_S) and not appliance.should_power_off.is_set()
+
+
+def test_settings_file_fills_in_what_the_command_line_leaves_out(own_settings: Path) -> None:
+    own_settings.write_text(
+        '[game]\nplayers = ["Mira", "Tom", "Ada"]\ntiles = "de"\nlexicon = "none"\n'
+        '[camera]\nsource = "usb:1"\n[page]\nport = 8123\nhost = "127.0.0.1"\n[data]\nfolder = "/games"\n'
+    )
+    settings = chosen()
+    assert settings.game.players == ("Mira", "Tom", "Ada")
+    assert (settings.game.tiles, settings.game.lexicon) == ("de", "none")
+    assert settings.camera.source == "usb:1"
+    assert (settings.page.port, settings.page.host) == (8123, "127.0.0.1")
+    assert settings.data.folder == Path("/games")
+
+
+def test_command_line_wins_over_the_settings_file(tmp_path: Path, own_settings: Path) -> None:
+    own_settings.write_text("not even read")
+    path = tmp_path / "table.toml"
+    path.write_text(
+        '[game]\nplayers = ["Mira", "Tom"]\n[camera]\nsource = "usb:1"\n[page]\nport = 8123\nhost = "::1"\n'
+    )
+    game = ("--players", "Eva,Ida", "--tiles", "ro", "--lexicon", "none")
+    table = ("--camera", "folder:x", "--port", "0", "--data", "d", "--host", "")
+    settings = chosen("--settings", str(path), *game, *table)
+    assert settings.game.players == ("Eva", "Ida")
+    assert (settings.game.tiles, settings.game.lexicon) == ("ro", "none")
+    assert (settings.camera.source, settings.data.folder) == ("folder:x", Path("d"))
+    assert (settings.page.port, settings.page.host) == (0, "")
+
+
+def test_without_a_settings_file_everything_has_its_default() -> None:
+    assert chosen() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[page]\nport = 0\n", "line 2: page.port: 0 is not allowed here"),
+        ("port = ", "not valid TOML"),
+        (None, "cannot be read"),
+    ],
+)
+def test_wrong_settings_file_is_said_in_one_line(
+    tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "table.toml"
+    if text is not None:
+        path.write_text(text)
+    assert main(["run", "--settings", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1

@@ -1,0 +1,65 @@
+"""The players draw tiles for first play."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from device.session.commands.games import (
+    DrawFirst,
+    ResumeGame,
+    StartGame,
+)
+from device.session.commands.turns import EndTurn, PassTurn
+from device.session.snapshot import Phase
+from device.session.table_session import CommandRefusedError, TableSession
+from device.storage.store import GameStore
+from engine.events import GameStarted
+from tests.support.text_table import STARTED, WORDS, TextTable
+from tests.support.waiting import PATIENCE_S
+
+
+def test_letter_closest_to_a_begins(session: TableSession) -> None:
+    state = session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
+    assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 1))
+    with pytest.raises(CommandRefusedError, match="Draw tiles"):
+        session.submit(EndTurn()).result(PATIENCE_S)
+    state = session.submit(DrawFirst(("M", "C"))).result(PATIENCE_S)
+    assert (state.phase, state.turn_of, state.drawing) == (Phase.TURN, 1, ())
+    assert [notice.text for notice in state.notices] == ["Ben begins."]
+
+
+def test_who_drew_alike_draws_again_alone(session: TableSession) -> None:
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cem"), draw=True))).result(PATIENCE_S)
+    state = session.submit(DrawFirst(("B", "T", "B"))).result(PATIENCE_S)
+    assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 2))
+    with pytest.raises(CommandRefusedError, match="Anna, Cem"):
+        session.submit(DrawFirst(("A", "B", "C"))).result(PATIENCE_S)
+    assert session.submit(DrawFirst(("T", "", "?"))).result(PATIENCE_S).turn_of == 2
+
+
+def test_draw_goes_on_after_a_restart(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as again:
+        assert again.submit(ResumeGame()).result(PATIENCE_S).phase is Phase.DRAWING
+
+
+@pytest.mark.parametrize("letters", [(), ("A",), ("A", "B", "C"), ("A", "Ä"), ("", ""), ("Q", "Q")])
+def test_draw_names_a_tile_for_everybody(session: TableSession, letters: tuple[str, ...]) -> None:
+    session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
+    with pytest.raises(CommandRefusedError):
+        session.submit(DrawFirst(letters)).result(PATIENCE_S)
+
+
+def test_nobody_draws_once_a_turn_was_played(playing: TableSession) -> None:
+    playing.submit(PassTurn()).result(PATIENCE_S)
+    with pytest.raises(CommandRefusedError, match="has begun"):
+        playing.submit(DrawFirst(("A", "B"))).result(PATIENCE_S)
+
+
+def test_drawn_tiles_are_made_capitals(session: TableSession) -> None:
+    session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
+    assert session.submit(DrawFirst(("b", "a"))).result(PATIENCE_S).turn_of == 1

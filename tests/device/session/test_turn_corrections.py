@@ -1,0 +1,200 @@
+"""Recorded turns are put right: player, score, word and kind, a play with its withdrawal or its challenge."""
+
+from __future__ import annotations
+
+import pytest
+
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, RevealRack
+from device.session.commands.games import (
+    EndGame,
+    Undo,
+)
+from device.session.commands.turns import ChallengePlay, PassTurn
+from device.session.snapshot import Phase
+from device.session.table_session import CommandRefusedError, TableSession
+from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
+from tests.support.waiting import PATIENCE_S
+
+# Turns put right
+
+
+def test_player_of_a_turn_is_put_right(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.submit(CorrectTurn(1, player=1)).result(PATIENCE_S)
+    assert (totals(state), state.turn_of) == ([0, 14], 0)
+
+
+def test_score_of_a_turn_is_put_right(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    assert totals(playing.submit(CorrectTurn(1, score=99)).result(PATIENCE_S)) == [99, 0]
+
+
+def test_word_of_a_turn_is_put_right_and_later_turns_with_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HOTN", 7, 5, True))
+    state = playing.submit(CorrectTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
+    assert state.turns[0].word == "HORN"
+    assert play(playing, table, HORN, FARM).turns[-1].score == 9
+
+
+def test_play_becomes_an_exchange_and_back(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.submit(CorrectTurn(1, kind="exchange", count=3)).result(PATIENCE_S)
+    assert state.turns[0].kind == "exchange" and totals(state) == [0, 0]
+    state = playing.submit(CorrectTurn(1, kind="play", at="8F", word="HORN")).result(PATIENCE_S)
+    assert totals(state) == [14, 0]
+
+
+def test_turn_that_never_was_goes(playing: TableSession) -> None:
+    playing.submit(PassTurn()).result(PATIENCE_S)
+    state = playing.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
+    assert state.turns == () and state.turn_of == 0
+
+
+def test_forgotten_turn_is_put_between(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    playing.submit(InsertTurn(1, kind="pass", player=1)).result(PATIENCE_S)
+    assert [(turn.player, turn.kind) for turn in playing.state.turns] == [(1, "pass"), (0, "play")]
+
+
+def test_forgotten_last_turn_is_entered_after_the_end(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    playing.submit(EndGame()).result(PATIENCE_S)
+    for player, letter in enumerate("AE"):
+        playing.submit(RevealRack(player, letter)).result(PATIENCE_S)
+    state = playing.submit(InsertTurn(4, at="H6", word="FA.M", score=10)).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "endrack", "endrack"]
+    assert state.phase is Phase.ENDED and totals(state) == [14 - 1, 10 - 1]
+
+
+def test_play_is_entered_by_hand_while_the_camera_is_away(playing: TableSession, table: TextTable) -> None:
+    table.trouble = "unplugged"
+    state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
+    assert totals(state) == [14, 0] and state.turn_of == 1
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        CorrectTurn(1),
+        CorrectTurn(1, player=7),
+        CorrectTurn(1, kind="dance"),
+        CorrectTurn(1, kind="play", at="8F"),
+        CorrectTurn(1, kind="play", at="8Z", word="HORN"),
+        CorrectTurn(1, kind="exchange"),
+        CorrectTurn(1, kind="exchange", count=99),
+    ],
+)
+def test_change_that_makes_no_turn_is_refused(playing: TableSession, correction: CorrectTurn) -> None:
+    playing.submit(PassTurn()).result(PATIENCE_S)
+    before = playing.state.turns
+    with pytest.raises(CommandRefusedError):
+        playing.submit(correction).result(PATIENCE_S)
+    with pytest.raises(CommandRefusedError, match="no turn number"):
+        playing.submit(CorrectTurn(5, score=1)).result(PATIENCE_S)
+    assert playing.state.turns == before
+
+
+def test_missed_tile_belongs_to_the_last_play_that_it_fits(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HOR", 7, 5, True))
+    play(playing, table, ("HOR", 7, 5, True), FARM)
+    play(playing, table, ("HOR", 7, 5, True), FARM, PASTE)
+    state = playing.submit(CorrectSquare("I8", "N")).result(PATIENCE_S)
+    assert ([turn.word for turn in state.turns], totals(state)) == (["HORN", "FA.M", "PASTE"], [39, 9])
+    state = playing.submit(CorrectSquare("K10", "S")).result(PATIENCE_S)
+    assert (state.turns[-1].word, state.notices) == ("PASTES", ())
+
+
+def test_tile_that_fits_no_play_is_said_to_make_the_last_one_impossible(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    state = playing.submit(CorrectSquare("A1", "S")).result(PATIENCE_S)
+    assert [notice.key for notice in state.notices] == ["noted-not-in-line"]
+
+
+def test_three_of_the_sheet_by_hand_are_as_by_camera(playing: TableSession) -> None:
+    for number, (at, word) in enumerate((("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE")), start=1):
+        state = playing.submit(InsertTurn(number, at=at, word=word)).result(PATIENCE_S)
+    assert totals(state) == [39, 9]
+    assert PASTE[0] in str(state.turns[-1].word)
+
+
+# A withdrawn play, and its withdrawal
+
+
+def test_withdrawal_of_a_play_that_was_no_play_goes_with_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    assert totals(play(playing, table, HORN, FARM)) == [14, 9]
+    for kind, kinds in (("pass", ["play", "play", "pass"]), ("none", ["play", "play"])):
+        state = playing.submit(CorrectTurn(3, kind=kind)).result(PATIENCE_S)
+        assert [turn.kind for turn in state.turns] == kinds and totals(state) == [14, 9]
+        playing.submit(Undo()).result(PATIENCE_S)
+
+
+def test_withdrawn_play_is_withdrawn_from_the_player_who_made_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    play(playing, table, HORN, FARM)
+    state = playing.submit(CorrectTurn(3, player=1)).result(PATIENCE_S)
+    assert [turn.stands for turn in state.turns] == [True, True, False, True] and totals(state) == [14, 9]
+
+
+def test_corrected_score_stays_with_a_play_of_another_player(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    playing.submit(CorrectTurn(1, score=30)).result(PATIENCE_S)
+    assert totals(playing.submit(CorrectTurn(1, player=1)).result(PATIENCE_S)) == [0, 30]
+    assert totals(playing.submit(CorrectTurn(1, word="HORNS", at="8F")).result(PATIENCE_S)) == [0, 16]
+
+
+# A play after a failed challenge, and that challenge
+
+
+@pytest.fixture
+def challenged(playing: TableSession, table: TextTable) -> TableSession:
+    """Anna played HORN, Ben played FARM, and Anna's challenge of FARM failed, which costs her next turn."""
+    play(playing, table, HORN), play(playing, table, HORN, FARM)
+    playing.submit(ChallengePlay()).result(PATIENCE_S)
+    return playing
+
+
+@pytest.mark.parametrize(
+    ("kind", "kinds", "turn_of"), [("none", ["play"], 1), ("pass", ["play", "pass"], 0)], ids=["none", "pass"]
+)
+def test_challenge_of_a_play_that_was_no_play_goes_with_it(
+    challenged: TableSession, kind: str, kinds: list[str], turn_of: int
+) -> None:
+    state = challenged.submit(CorrectTurn(2, kind=kind)).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == kinds and state.turn_of == turn_of
+    for player in (turn_of, 1 - turn_of):
+        assert challenged.state.turn_of == player  # no player loses a turn any more
+        challenged.submit(PassTurn()).result(PATIENCE_S)
+
+
+def test_challenge_stays_with_a_play_that_is_put_right(challenged: TableSession) -> None:
+    state = challenged.submit(CorrectTurn(2, at="H6", word="FA.MS")).result(PATIENCE_S)
+    assert [(turn.kind, turn.target) for turn in state.turns[1:]] == [("play", None), ("challenge", 2)]
+
+
+def test_challenger_who_gets_the_play_changes_places_with_its_player(
+    challenged: TableSession, table: TextTable
+) -> None:
+    state = challenged.submit(CorrectTurn(2, player=0)).result(PATIENCE_S)
+    assert [(turn.player, turn.by) for turn in state.turns if turn.kind == "challenge"] == [(0, 1)]
+    assert state.turn_of == 0, "Ben's challenge failed, and he loses the turn after that of Anna"
+    assert play(challenged, table, HORN, FARM, PASTE).turn_of == 1
+
+
+@pytest.mark.parametrize("turn", [InsertTurn(3, at="10F", word="PASTE"), InsertTurn(3, kind="pass")])
+def test_turn_between_a_play_and_its_challenge_is_refused(challenged: TableSession, turn: InsertTurn) -> None:
+    with pytest.raises(CommandRefusedError) as refused:
+        challenged.submit(turn).result(PATIENCE_S)
+    assert refused.value.key == "turn-between"
+
+
+def test_play_between_a_play_of_the_same_player_and_its_withdrawal_is_refused(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    assert totals(play(playing, table, HORN, FARM)) == [14, 9]
+    with pytest.raises(CommandRefusedError) as refused:
+        playing.submit(InsertTurn(4, at="10F", word="PASTE", player=0)).result(PATIENCE_S)
+    assert refused.value.key == "turn-between"
