@@ -24,9 +24,9 @@ import lgpio
 from gpiozero.pins.lgpio import LGPIOFactory
 
 from device.panel.buttons import DOUBLE_PRESS_S, Button, GestureDetector, GestureKind, Pins
-from device.panel.gpio import GpioHardware, find_header_chip, read_chip_labels
+from device.panel.gpio import GLITCH_FILTER_S, GpioHardware, find_header_chip, read_chip_labels
 from device.panel.panel import Panel, PanelActions
-from device.session.commands.games import StartGame
+from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -113,6 +113,15 @@ def spin(seconds: float) -> None:
         pass
 
 
+def interfere(lines: Lines, button: Button) -> float:
+    """Close a contact for half a millisecond; return how long that took, in seconds."""
+    began = time.perf_counter()
+    lines.contact(button, True)
+    spin(0.0005)
+    lines.contact(button, False)
+    return time.perf_counter() - began
+
+
 def storm(lines: Lines, factory: LGPIOFactory) -> bool:
     """Many bouncing presses; each counts once. Not those that the emulation stretched beyond one press of a person."""
     chance, lock = random.Random(7), threading.Lock()
@@ -178,11 +187,14 @@ def tried(session: TableSession, table: TextTable, panel: Panel, lines: Lines) -
     yield check("and one only", lambda: len(session.state.turns) == 1 and table.pictures == 1)
     first, second = PINS.player_lights[:2]
     yield check("the light of player 2 burns instead", lambda: lines.lit(second) and not lines.lit(first))
-    lines.contact(Button.CHALLENGE, True)
-    time.sleep(0.0005)
-    lines.contact(Button.CHALLENGE, False)
+    lasted = interfere(lines, Button.CHALLENGE)
     time.sleep(0.3)
-    yield check("half a millisecond of interference is nothing", lambda: panel.view.message == "")
+    if lasted < GLITCH_FILTER_S:
+        yield check("half a millisecond of interference is nothing", lambda: session.state.question is None)
+    else:
+        print(f"     the interference took {1000 * lasted:.1f} ms on this busy machine, and is not judged")
+        if question := session.state.question:  # it was a press, and the table asks whether the play is valid
+            session.submit(Undo(question_id=question.id)).result(20)
     lines.contact(Button.PAUSE, True)
     yield check("a held pause button takes the turn back", lambda: session.state.turns == ())
     lines.contact(Button.PAUSE, False)
