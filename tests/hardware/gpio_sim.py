@@ -87,7 +87,7 @@ def simulated_header() -> Iterator[Lines]:
         yield Lines(made.enter_context(simulated_chip("header", "pinctrl-rp1", HEADER_LINES)))
 
 
-def check(what: str, true: Callable[[], bool], seconds: float = 10.0) -> bool:
+def check(what: str, true: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Print whether `what` comes true in time."""
     end = time.monotonic() + seconds
     while not (good := true()) and time.monotonic() < end:
