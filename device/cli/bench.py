@@ -1,4 +1,4 @@
-"""Measure how fast and how reliable Tilekeeper is on this machine. This needs a checkout of its source code.
+"""Measure the speed and the reliability of Tilekeeper on this machine. This works only in a copy of its source code.
 
 The benchmarks are the modules of `device.cli.benchmarks`. They use pictures from `calibration.evaluation`. Neither
 package is part of the wheel.
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from device.cli import UserError
 
-HELP = "measure speed, memory and robustness (in a checkout)"
+HELP = "measure speed, memory and robustness (in a copy of the source code)"
 
 BENCHMARKS = ("engine", "vision", "table", "sweep")
 _PACKAGE = "device.cli.benchmarks"
@@ -47,6 +47,6 @@ def run(args: argparse.Namespace) -> int:
     """
     if "measure" not in args:
         raise UserError(
-            "the benchmarks are not installed; clone Tilekeeper's repository and run pip install -e '.[dev]' in it"
+            "The benchmarks are not installed. Clone Tilekeeper's repository, and run pip install -e '.[dev]' in it."
         )
     return int(args.measure(args))

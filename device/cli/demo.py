@@ -42,17 +42,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="address of the page; 0.0.0.0 also lets phones open it (default 127.0.0.1)",
+        help="address at which the page is served (default 127.0.0.1: this computer only; 0.0.0.0: phones, too)",
     )
-    parser.add_argument("--seed", type=int, help="random seed: the same number gives the same game and the same table")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="number that chooses the game and the look of the table; use it again to see the same game",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the options, serve the page and play games."""
     if not args.speed > 0:
-        raise UserError(f"--speed {args.speed}: must be more than 0")
+        raise UserError(f"--speed {args.speed}: Enter a number above 0.")
     if args.seed is not None and args.seed < 0:
-        raise UserError(f"--seed {args.seed}: must be 0 or more")
+        raise UserError(f"--seed {args.seed}: Enter 0 or a larger number.")
     reader, _ = make_profiled_reader()
     return run_demo(args, reader)
 
@@ -71,7 +75,7 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
             server = PageServer(app, args.port, args.host)
         except PortInUseError:
             raise UserError(
-                f"port {args.port} is in use: end the other program, or choose another with --port"
+                f"Port {args.port} is in use. End the other program, or choose another port with --port."
             ) from None
         with server:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")

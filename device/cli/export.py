@@ -59,12 +59,12 @@ def export_game(store: GameStore, number: int, path: Path) -> str:
     from device.storage.archive import export_gcg, export_zip
 
     if path.suffix.lower() not in (".gcg", ".zip"):
-        raise UserError(f"{path}: the file name must end in .gcg or .zip")
+        raise UserError(f"{path}: The file name must end in .gcg or .zip.")
     parts = export_zip(store, number) if path.suffix.lower() == ".zip" else [export_gcg(store, number).encode()]
     try:
         file = path.open("xb")
     except FileExistsError:
-        raise UserError(f"{path} already exists: choose another name") from None
+        raise UserError(f"{path} already exists. Choose another name.") from None
     try:
         with file:
             file.writelines(parts)

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="", metavar="ADDRESS", help="serve the page on this address only (default: all addresses)"
     )
-    parser.add_argument("--delay", type=float, metavar="S", help="show viewers everything S seconds late")
+    parser.add_argument("--delay", type=float, metavar="S", help="delay in seconds before viewers see anything new")
     parser.add_argument(
         "--pairings",
         type=Path,
@@ -65,11 +65,11 @@ def run(args: argparse.Namespace) -> int:
     from web.hall.feed import MAX_DELAY_S
 
     if find_spec("paho") is None:
-        raise UserError("the library for MQTT is missing: pip install 'tilekeeper[hall]'")
+        raise UserError("The library for MQTT is missing. Install it with pip install 'tilekeeper[hall]'.")
     if not args.broker and not args.demo:
-        raise UserError("give the address of the broker with --broker, or try --demo")
+        raise UserError("Give the address of the broker with --broker, or try --demo.")
     if args.delay is not None and not 0 <= args.delay <= MAX_DELAY_S:
-        raise UserError(f"--delay {args.delay:g}: 0 to {MAX_DELAY_S:.0f} seconds")
+        raise UserError(f"--delay {args.delay:g}: Enter 0 to {MAX_DELAY_S:.0f} seconds.")
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
@@ -106,7 +106,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         try:
             receiver.set_pairings(read_small_file(args.pairings, _MAX_PAIRINGS_BYTES).decode())
         except UnicodeDecodeError:
-            raise UserError(f"{args.pairings} is not text in UTF-8: save it as CSV UTF-8") from None
+            raise UserError(f"{args.pairings} is not text in UTF-8. Save it as CSV UTF-8.") from None
         except (PairingsError, OSError) as error:
             raise UserError(f"{args.pairings}: {error}") from None
     if args.delay is not None:
@@ -116,7 +116,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     try:
         server = stack.enter_context(PageServer(app, args.port, args.host))
     except PortInUseError:
-        raise UserError(f"port {args.port} is in use: choose another with --port") from None
+        raise UserError(f"Port {args.port} is in use. Choose another port with --port.") from None
     app.extensions["live"].feed.start()
     urls = find_page_addresses(args.host, server.port)
     print_line(f"The page is up: {' or '.join(urls)} (Ctrl-C ends)")

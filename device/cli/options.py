@@ -53,28 +53,34 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
         help="names of the 2 to 4 players, in the order of play"
         + ("" if players_needed else " (default Player 1,Player 2)"),
     )
-    parser.add_argument("--tiles", metavar="SET", help="tile set: en, de, ro, ... (default en)")
+    parser.add_argument("--tiles", metavar="SET", help="language of the tiles: en, de, ro or another code (default en)")
     parser.add_argument(
         "--lexicon",
         metavar="FILE|none",
-        help="word list, or none (default: the list of the tile set, if there is one)",
+        help="file with the word list, or none to check no words (default: the list for these tiles, if there is one)",
     )
     parser.add_argument(
-        "--layout", metavar="NAME", help=f"board layout: {', '.join(layout_names())} (default standard)"
+        "--layout",
+        metavar="NAME",
+        help=f"layout of the premium squares: {', '.join(layout_names())} (default standard)",
     )
 
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
     """Add `--rules`, `--challenge`, `--clock`, `--first` and `--rule`, and list the choices of `--rule` below them."""
     challenges = RULE_CHOICES["challenge"][1]
-    parser.add_argument("--rules", metavar="RULES", help=f"rules: {', '.join(PRESETS)} (default classic-2008)")
     parser.add_argument(
-        "--challenge", metavar="RULE", help=f"challenge rule: {', '.join(challenges)} (default: the one in the rules)"
+        "--rules", metavar="RULES", help=f"edition whose rules apply: {', '.join(PRESETS)} (default classic-2008)"
+    )
+    parser.add_argument(
+        "--challenge",
+        metavar="RULE",
+        help=f"penalty for a failed challenge: {', '.join(challenges)} (default: as in the rules)",
     )
     parser.add_argument(
         "--clock",
         metavar="MINUTES",
-        help="minutes for each player, or 0 for no clock (default: the time in the rules)",
+        help="minutes for each player, or 0 for no clock (default: as in the rules)",
     )
     parser.add_argument(
         "--first",
@@ -85,9 +91,9 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
         "--rule",
         metavar="NAME=CHOICE",
         action="append",
-        help="change another rule, such as exchange=seven (all of them: see below); may be repeated",
+        help="change one more rule, for example exchange=seven; see the list below (may be repeated)",
     )
-    parser.epilog = "\n  ".join(["choices of --rule:", *list_option_texts()])
+    parser.epilog = "\n  ".join(["rules that --rule can change:", *list_option_texts()])
 
 
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
@@ -115,7 +121,7 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     """Return the event that starts a game, and the word list of the game (or None). Raises `UserError`."""
     if squares := find_large_board(game.tiles):
-        raise UserError(f"--tiles {game.tiles}: this set needs a board of {squares} squares")
+        raise UserError(f"--tiles {game.tiles}: These tiles need a board of {squares} squares.")
     started = GameStarted(
         game.players,
         _make_rules(game),
@@ -154,7 +160,7 @@ def _find_first_player(game: GameSettings) -> int:
     if game.first in ("", DRAW):
         return 0
     if game.first not in game.players:
-        raise UserError(f"--first {game.first}: choose {DRAW} or one of {', '.join(game.players)}")
+        raise UserError(f"--first {game.first}: Choose {DRAW} or one of {', '.join(game.players)}.")
     return game.players.index(game.first)
 
 
@@ -225,7 +231,7 @@ def ensure_data_folder(named: Path | None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"cannot keep games in {folder} ({error.strerror}): choose another folder with --data"
+            f"No games can be stored in {folder} ({error.strerror}). Choose another folder with --data."
         ) from None
     return folder
 
@@ -241,7 +247,7 @@ def find_games_file(args: argparse.Namespace) -> Path:
     if args.data is None and not path.is_file() and os.access(SERVICE_DATA_FOLDER / path.name, os.R_OK):
         path = SERVICE_DATA_FOLDER / path.name  # the games of an installed service
     if not path.is_file():
-        raise UserError(f"no games in {path.parent}: name their folder with --data")
+        raise UserError(f"There are no games in {path.parent}. Give the folder of your games with --data.")
     return path
 
 

@@ -97,7 +97,7 @@ def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report
         return PageServer(app, page.port, page.host, tls=tls)
     except PortInUseError as error:
         option = "--port" if error.port == page.port else "page.secure_port in the settings"
-        sentence = f"port {error.port} is in use: choose another with {option}"
+        sentence = f"Port {error.port} is in use. Choose another port with {option}."
         if tls is None or page.certificate or error.port != tls.port:
             raise UserError(sentence) from None
     report(f"No https: {sentence}")

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     except UnknownTileSetError as error:
         raise UserError(str(error)) from None
     if tiles.by_hand_only:
-        raise UserError(f"--tiles {tiles.name}: {tiles.language} tiles cannot be read from a picture yet")
+        raise UserError(f"--tiles {tiles.name}: The camera cannot read {tiles.language} tiles yet.")
     reader = make_board_reader()
     unopened = []
     for path in args.photos:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             print(as_text(path, reading), flush=True)
     if unopened:
-        raise UserError("; ".join(unopened))
+        raise UserError(" ".join(unopened))
     return 0
 
 
@@ -81,14 +81,14 @@ def parse_corners(text: str) -> Floats:
     try:
         quad = as_quad([[float(v) for v in pair.split(",")] for pair in text.split()])
     except ValueError:
-        raise UserError(f'--corners "{text}": give four points as "x,y x,y x,y x,y"') from None
+        raise UserError(f'--corners "{text}": Give four points as "x,y x,y x,y x,y".') from None
     if not is_convex(quad):
         raise UserError(
-            f'--corners "{text}": the points must run clockwise around the grid: top left, top right, bottom right, '
-            "bottom left"
+            f'--corners "{text}": Give the points clockwise around the grid: top left, top right, bottom right, '
+            "bottom left."
         )
     if abs(quad).max() > _MAX_CORNER_PX:
-        raise UserError(f'--corners "{text}": a corner is too far outside; corners are in pixels of the photograph')
+        raise UserError(f'--corners "{text}": A corner is too far outside the photograph. Give the corners in pixels.')
     return quad
 
 

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         why = "is a folder. Name the photos in it instead." if missing.is_dir() else "does not exist. Check the name."
         raise UserError(f"{missing} {why}")
     if args.turns is not None and not is_one_video:
-        raise UserError("--turns is only for a video. Leave it out for photographs")
+        raise UserError("--turns is only for a video. Leave it out for photographs.")
     started, words = prepare_game(merge_game_settings(args))
     reader, knowledge = make_profiled_reader()
     if is_one_video:

@@ -1,4 +1,4 @@
-"""Read the pictures of a problem report again, and compare the result with the recorded turns.
+"""Check the readings of a problem report: read its pictures anew, and compare the results with the recorded turns.
 
 The page saves reports ("Report a problem"). Exit status: 0 if every picture gives the recorded turn and the reading
 stored in the picture, otherwise 1. With --json, the output is one object: report (report.json), turns (event, recorded,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from device.report.contents import ReportHeader
     from device.report.replay import SquareDifference, TurnReplay
 
-HELP = "read the pictures of a problem report again"
+HELP = "check the readings of a problem report"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -51,7 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default); see `tilekeeper cameras`",
+        help="camera to use: phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default); "
+        "`tilekeeper cameras` lists the cameras of this machine",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)
@@ -134,4 +135,4 @@ def switch_off_machine() -> None:
     except OSError:
         done = False
     if not done:
-        raise UserError("the games are saved, but this machine cannot be switched off from here: sudo poweroff")
+        raise UserError("The games are saved, but this machine cannot be switched off from here. Enter sudo poweroff.")

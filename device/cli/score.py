@@ -1,4 +1,4 @@
-"""Check the scores in recorded games (GCG files). Each score is shown beside the one that the rules give."""
+"""Check the scores in recorded games (GCG files). Each recorded score is shown beside the correct score."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("games", nargs="+", metavar="GAME.gcg", type=Path, help="file with a recorded game")
     parser.add_argument(
-        "--tiles", metavar="SET", help="tile set to use instead of the one in the file: en, de, ro, ..."
+        "--tiles",
+        metavar="SET",
+        help="language of the tiles, instead of the one in the file: en, de, ro or another code",
     )
     parser.add_argument(
-        "--layout", metavar="NAME", help="board layout, such as standard (default: the layout that fits the scores)"
+        "--layout",
+        metavar="NAME",
+        help="layout of the premium squares, such as standard (default: the one that gives the recorded scores)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per file, one per line")
 

@@ -26,9 +26,9 @@ def list_texts(rules: Rules, players: int = 2) -> str:
     [
         (PRESETS["tournament"], "Rules: Tournament"),
         (PRESETS["tournament"], "Allowed with 7 or more tiles in the bag"),
-        (PRESETS["tournament"], "Scoreless turns in a row that end the game: 6"),
+        (PRESETS["tournament"], "The game ends after this many scoreless turns in a row: 6"),
         (PRESETS["tournament"], "25 minutes for each player; each minute of overtime costs 10 points"),
-        (PRESETS["nine-tile"], "50 points for 7 or more tiles in one turn (a rack has 9)"),
+        (PRESETS["nine-tile"], "50 extra points for a turn with 7 or more tiles; each rack holds 9 tiles"),
         (Rules(challenge=ChallengeRule.POINTS, challenge_points=5), "the challenged player gains 5 points"),
         (
             Rules(challenge=ChallengeRule.POINTS, challenge_points=5, challenge_each_word=True),

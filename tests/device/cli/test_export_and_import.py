@@ -111,7 +111,7 @@ def test_files_are_written_and_read_while_the_table_runs(
 
 def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--data", str(tmp_path / "empty")]) == 2
-    assert "no games in" in capsys.readouterr().err
+    assert "There are no games in" in capsys.readouterr().err
 
 
 def test_games_of_an_installed_table_are_found_where_a_user_has_none(
@@ -155,8 +155,8 @@ def test_imported_turn_that_the_rules_do_not_allow_is_noted(tmp_path: Path, caps
     capsys.readouterr()
     assert main(["import", str(zipped), "--data", str(there)]) == 0
     printed = capsys.readouterr().out
-    assert "8A HORN: the first word does not cover the centre." in printed
-    assert "1A AM: the tiles do not touch the words on the board." in printed
+    assert "The first word must cover the centre square, but 8A HORN does not." in printed
+    assert "The tiles of 1A AM do not touch the words on the board." in printed
 
 
 @pytest.mark.parametrize("suffix", ["gcg", "zip"])

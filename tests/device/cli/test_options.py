@@ -123,8 +123,8 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
         ),
         (("--rule", "levels=expert,expert,expert"), "--rule: 3 levels for 2 players"),
         (("--layout", "round"), f"there is no board layout 'round': choose one of {', '.join(layout_names())}"),
-        (("--tiles", "en_super"), "--tiles en_super: this set needs a board of 21 x 21 squares"),
-        (("--first", "Cleo"), "--first Cleo: choose draw or one of Anna, Ben"),
+        (("--tiles", "en_super"), "--tiles en_super: These tiles need a board of 21 x 21 squares."),
+        (("--first", "Cleo"), "--first Cleo: Choose draw or one of Anna, Ben."),
     ],
 )
 def test_choice_that_is_not_offered_is_refused_with_the_choices(words: tuple[str, ...], said: str) -> None:

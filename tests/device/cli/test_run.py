@@ -217,4 +217,4 @@ def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("speed", ["0", "-1"])
 def test_demo_does_not_go_backwards(capsys: pytest.CaptureFixture[str], speed: str) -> None:
     assert main(["demo", "--speed", speed]) == 2
-    assert "must be more than 0" in capsys.readouterr().err
+    assert "Enter a number above 0" in capsys.readouterr().err

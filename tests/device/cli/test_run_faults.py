@@ -101,7 +101,7 @@ def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> No
 def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(UserError, match=f"port {port} is in use: choose another with --port"):
+        with pytest.raises(UserError, match=f"Port {port} is in use. Choose another port with --port"):
             serve(options(folder, port))
         assert main(["demo", "--port", str(port), "--once"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -55,7 +55,7 @@ def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pyte
         Program(options(folder, free_port()), []) as phone,
     ):
         assert "does not offer https at the moment" in phone.get("/secure")
-    assert f"No https: port {secure} is in use: choose another with page.secure_port" in capsys.readouterr().out
+    assert f"No https: Port {secure} is in use. Choose another port with page.secure_port" in capsys.readouterr().out
 
 
 def test_certificate_that_cannot_be_written_leaves_http(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,4 +152,4 @@ def _english() -> Lexicon:
 
 def test_a_seed_below_zero_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--seed", "-1"]) == 2
-    assert "must be 0 or more" in capsys.readouterr().err
+    assert "Enter 0 or a larger number" in capsys.readouterr().err

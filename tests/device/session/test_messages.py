@@ -148,7 +148,7 @@ def test_open_question_ends_once_later_readings_settle_it(playing: TableSession,
 def test_letter_of_a_blank_is_asked_when_it_is_played(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HO?N", 7, 5, True))
     assert get_key(state) == "asked-blank-unnamed"
-    assert answer(playing, "It is R").turns[0].word == "HOrN"
+    assert answer(playing, "The blank is R").turns[0].word == "HOrN"
 
 
 def test_one_button_chooses_each_answer_and_then_closes_the_question(playing: TableSession, table: TextTable) -> None:
@@ -210,7 +210,7 @@ def test_play_that_a_correction_leaves_with_the_wrong_player_is_noted(
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
     state = playing.submit(command).result(PATIENCE_S)
-    text = "Ben played, but it was the turn of Anna. Check the player, or insert the missing turn."
+    text = "Ben played, but it was the turn of Anna. Correct the player, or add the missing turn."
     assert [notice.text for notice in state.notices if notice.key == "noted-out-of-turn"] == [text]
 
 
@@ -221,7 +221,7 @@ def test_inserted_play_on_the_squares_of_a_later_play_is_noted(playing: TableSes
     assert "noted-square-taken" not in [notice.key for notice in state.notices]
     state = playing.submit(InsertTurn(2, at="H7", word="A.M")).result(PATIENCE_S)
     assert [n.text for n in state.notices if n.key == "noted-square-taken"] == [
-        "H6 FA.M: a tile is already on one of its squares. Check the square and the direction."
+        "There is already a tile on one of the squares of H6 FA.M. Check the square and the direction."
     ]
 
 
@@ -306,7 +306,7 @@ def test_letter_of_a_blank_is_asked_after_the_question_for_a_pass(
     state = answer(playing, given)
     assert get_key(state) == "asked-blank-unnamed"
     turns = len(state.turns)
-    state = answer(playing, "It is R")
+    state = answer(playing, "The blank is R")
     assert state.question is None and (state.turns[0].word, len(state.turns)) == ("HOrN", turns)
 
 

@@ -215,10 +215,10 @@ def test_second_phone_takes_over_after_it_was_asked(filming: Browser, tmp_path: 
         first = table.open_camera(filming, stack)
         second = table.open_phone(filming, stack, "/camera")
         second.get_by_role("button", name="Use as camera").click()
-        second.get_by_text("is already the camera. Take over?").wait_for()
+        second.get_by_text("is already the camera. Use this phone instead?").wait_for()
         second.get_by_role("button", name="Take over").click()
         second.get_by_text("This phone is the camera.").wait_for()
-        first.get_by_text("is the camera now.").wait_for()
+        first.get_by_text("is now the camera.").wait_for()
 
 
 def test_page_over_http_shows_how_to_accept_the_certificate(filming: Browser, tmp_path: Path) -> None:

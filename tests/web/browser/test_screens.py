@@ -84,7 +84,7 @@ SHORT_PHONY = replace(
 )
 TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, SHORT_PHONY, ASKED_WITH_PICTURE, samples.CONFUSED)
 BLANK_ASKED = Question(
-    "Which letter is the blank on J14?",
+    "Which letter does the blank on J14 stand for?",
     (
         "Benjamin played RAUC?EN at 14F for 65.",
         *(get_text("answer-blank", letter) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),

@@ -154,7 +154,7 @@ def test_refused_pairings_stay_in_the_form(hall: ShownHall, director: FlaskClien
     fields = {"csrf": token[1], "pairings": "1,1,Anna,Ben\n1,2,Anna,Cleo"}
     page = director.post("/event/pairings", data=fields, headers=DOCUMENT)
     assert page.status_code == 409 and "1,2,Anna,Cleo</textarea>" in page.text
-    assert "Anna has two games in round 1" in page.text and hall.state.pairings == ()
+    assert "Anna has two games in round 1." in page.text and hall.state.pairings == ()
 
 
 def test_director_sets_the_delay(hall: ShownHall, director: FlaskClient) -> None:
@@ -198,7 +198,7 @@ def test_answers_of_the_tables_are_on_the_page_of_the_director(
     assert [" ".join(row) for row in shown] == [
         "Table 11 Uhr starten nicht verbunden",
         "Table 10 Uhr starten noch keine Antwort",
-        "Table 2 Anna – Ben abgelehnt Kein Saal darf diesen Tisch leiten.",
+        "Table 2 Anna – Ben abgelehnt Kein Saal darf diesen Tisch leiten. Nimm den Saal erst an.",
         "Table 2 Name auf seinen Seiten: Final angenommen",
     ]
     assert "angenommen" not in client.get("/event?lang=de").text

@@ -107,7 +107,7 @@ def test_page_of_a_table_says_that_nothing_new_can_come(hall: ShownHall, client:
 
     assert "·" not in read_status()
     hall.state = apply_status(hall.state, "Table 2", is_online=False)
-    assert "Ben to play · No connection" in read_status()
+    assert "Ben to play · This table has no connection" in read_status()
     hall.state = apply_connection(hall.state, is_connected=False)
     assert "The broker cannot be reached" in read_status()
     hall.state = apply_connection(hall.state, is_connected=True)

@@ -156,7 +156,10 @@ def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskC
     table.show(samples.MIDGAME)
     table.refusal = "Someone else was faster."
     answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "1-3"})
-    assert answer.text == "Someone else was faster: Anna played PASTE 10D (+25). Check the game, then press again.\n"
+    assert (
+        answer.text
+        == "Someone else was faster: Anna played PASTE 10D (+25). Check the game, then press the button again.\n"
+    )
     assert answer.headers["X-Seen"] == "1-4"
 
 

@@ -112,11 +112,11 @@ def test_another_phone_is_asked_before_it_takes_over(app: Flask, phone: FlaskCli
     second = app.test_client()
     pair(second)
     answer = start(second)
-    assert answer.status_code == 409 and "is already the camera. Take over?" in answer.text
+    assert answer.status_code == 409 and "is already the camera. Use this phone instead?" in answer.text
     assert upload(phone, PREVIEW, stream=stream).status_code == 200
     assert start(second, "1").status_code == 200
     answer = upload(phone, PREVIEW, stream=stream)
-    assert answer.status_code == 410 and "is the camera now" in answer.text
+    assert answer.status_code == 410 and "is now the camera" in answer.text
 
 
 def test_phone_of_before_a_restart_is_told_to_start_again(phone: FlaskClient) -> None:

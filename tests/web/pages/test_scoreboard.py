@@ -357,10 +357,12 @@ def test_unplayed_letters_are_asked_for_before_a_winner_is_named(table: ShownTab
 
 
 def test_letter_of_a_blank_is_answered_in_a_grid(table: ShownTable, client: FlaskClient) -> None:
-    question = Question("Which letter is the blank on J14?", ("Ben played H?RN.", get_text("answer-blank", "Q")))
+    question = Question(
+        "Which letter does the blank on J14 stand for?", ("Ben played H?RN.", get_text("answer-blank", "Q"))
+    )
     table.show(replace(samples.ASKED, question=question, open_questions=(DeferredQuestion(3, question),)))
     html = page(client)
-    assert html.count('aria-label="It is Q.">Q</button>') == 2 and "Ben played H?RN.</button>" in html
+    assert html.count('aria-label="The blank is Q.">Q</button>') == 2 and "Ben played H?RN.</button>" in html
 
 
 def test_unplayed_letters_do_not_look_like_a_word(table: ShownTable, client: FlaskClient) -> None:
