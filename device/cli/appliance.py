@@ -19,6 +19,7 @@ from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
 from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
+from device.cli.listeners import make_game_end_listener, make_refusal_listener
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, find_page_addresses, open_page
@@ -26,7 +27,7 @@ from device.hall.publishing.publisher import HallPublisher, open_hall
 from device.panel.gpio import may_have_pins
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
-from device.panel.panel import Panel, PanelActions, PanelView
+from device.panel.panel import Panel, PanelActions
 from device.report.log_file import keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
@@ -127,7 +128,7 @@ class Appliance:
                 session = stack.enter_context(self.open_session(store))
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)
-                session.add_listener(_make_game_end_listener(session, backups.request))
+                session.add_listener(make_game_end_listener(session, backups.request))
                 pairing = self.open_pairing(session)
                 panel = self._starts.build(
                     "panel",
@@ -298,7 +299,7 @@ class Appliance:
             self._hall,
             self._hall.directed if self._hall else None,
         )
-        panel.add_listener(_make_refusal_listener(session))
+        panel.add_listener(make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
 
@@ -367,30 +368,3 @@ def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]
         "--rules": state.rules != dataclasses.replace(wanted.rules, list_decides=state.rules.list_decides),
     }
     return [option for option, is_other in differs.items() if is_other]
-
-
-def _make_game_end_listener(session: TableSession, notify_end: Callable[[], None]) -> Callable[[TableSnapshot], None]:
-    """Return a listener that calls `notify_end` when a game has ended or another game has begun."""
-    last = session.state
-
-    def compare(state: TableSnapshot) -> None:
-        nonlocal last
-        has_ended = state.phase is Phase.ENDED and last.phase is not Phase.ENDED
-        if has_ended or state.game != last.game:
-            notify_end()
-        last = state
-
-    return compare
-
-
-def _make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
-    """Return a listener for the panel: if a press is refused, it shows the reason on the page."""
-    last = ""
-
-    def show_refusal(view: PanelView) -> None:
-        nonlocal last
-        if view.message and view.message != last:
-            session.notify(Notice(view.message))
-        last = view.message
-
-    return show_refusal
