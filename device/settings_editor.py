@@ -18,9 +18,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from device.settings import Settings, SettingsError, load_settings, parse_settings
 from device.settings_document import find_extra, read_default_text
 from device.storage.files import write_file
@@ -236,6 +233,9 @@ class SettingsEditor:
 
         Raises `SettingsError` if the text cannot be changed automatically.
         """
+        import tomlkit  # only a changed setting needs it
+        from tomlkit.exceptions import TOMLKitError
+
         text = self.path.read_bytes().decode() if self.path.is_file() else read_default_text()
         mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
         try:

@@ -23,7 +23,6 @@ from web.pages import (
     actions,
     dialogs,
     director_call,
-    hall_key,
     panel,
     phone_camera,
     pictures,
@@ -89,15 +88,7 @@ def create_app(
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
     app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))
     app.register_blueprint(stored_data.create_blueprint(archive, pairing, host_info))
-    if host_info.wifi_manager is not None:
-        routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
-        app.register_blueprint(routes)
-    if host_info.hall is not None:
-        app.register_blueprint(director_call.create_blueprint(host_info.hall, pairing))
-    if host_info.directed is not None:
-        app.register_blueprint(hall_key.create_blueprint(host_info.directed, pairing))
-    if host_info.settings is not None:
-        app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
+    _register_optional_pages(app, session, pairing, host_info)
     _set_template_values(app, session, host_info)
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
@@ -108,6 +99,21 @@ def create_app(
     app.register_error_handler(HTTPException, handle_http_error)
     app.register_error_handler(StoreError, handle_store_error)
     return app
+
+
+def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:
+    """Add the pages of a table that manages its Wi-Fi, has a settings file, or belongs to a hall."""
+    if host_info.wifi_manager is not None:
+        routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
+        app.register_blueprint(routes)
+    if host_info.settings is not None:
+        app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
+    if host_info.hall is not None:
+        app.register_blueprint(director_call.create_blueprint(host_info.hall, pairing))
+    if host_info.directed is not None:
+        from web.pages import hall_key  # loads cryptography and the messages of the hall
+
+        app.register_blueprint(hall_key.create_blueprint(host_info.directed, pairing))
 
 
 def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from device.hall.publishing.directed_table import DirectedTable
 from device.panel.buttons import Button
 from device.panel.lights import Signal
 from device.panel.panel import PanelView
 from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
-from web.pages.settings import SettingsAccess
-from web.pages.wifi import WifiManager
+
+if TYPE_CHECKING:
+    from device.hall.publishing.directed_table import DirectedTable
+    from web.pages.settings import SettingsAccess
+    from web.pages.wifi import WifiManager
 
 
 class PanelControl(Protocol):

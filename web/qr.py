@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 
-import segno
 from markupsafe import Markup, escape
 
 _QUIET_ZONE_MODULES = 4
@@ -17,6 +16,8 @@ def render_qr_svg(text: str, label: str) -> Markup:
     The style sheet sets the size of the image (`svg.qr`). Raises `ValueError` if the text is too long for a QR code
     (more than about two thousand letters).
     """
+    import segno  # only a page with a QR code needs it
+
     try:
         code = segno.make(text, micro=False, error="m")
     except segno.DataOverflowError as error:
@@ -29,6 +30,8 @@ def render_qr_svg(text: str, label: str) -> Markup:
 
 def render_qr_blocks(text: str) -> str:
     """Return a QR code as Unicode block characters for a terminal."""
+    import segno
+
     drawn = io.StringIO()
     segno.make(text, micro=False, error="l").terminal(out=drawn, border=2, compact=True)
     return drawn.getvalue()

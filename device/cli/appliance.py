@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
+from typing import TYPE_CHECKING
 
 from flask import Flask
 from msgspec.structs import replace
@@ -23,10 +24,8 @@ from device.cli.listeners import make_game_end_listener, make_refusal_listener
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, find_page_addresses, open_page
-from device.hall.publishing.publisher import HallPublisher, open_hall
 from device.panel.gpio import may_have_pins
 from device.panel.open_panel import open_panel
-from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions
 from device.report.log_file import keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
@@ -57,6 +56,10 @@ from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
+
+if TYPE_CHECKING:
+    from device.hall.publishing.publisher import HallPublisher
+    from device.panel.pairing_display import PairingDetails
 
 NO_CAMERA_MESSAGE = get_text("camera-left-out")
 
@@ -249,6 +252,8 @@ class Appliance:
             return None if clock is None else clock.left(player, time.monotonic())
 
         def read_pairing_details() -> PairingDetails:
+            from device.panel.pairing_display import make_pairing_details  # only a table with displays needs it
+
             return make_pairing_details(
                 pairing.code, pairing.secret, find_page_addresses(page.host, page.port), self._hotspot
             )
@@ -271,7 +276,11 @@ class Appliance:
     def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[HallPublisher | None]:
         """Open the connection to the hall, if a broker is named in the settings."""
         hall = self._settings.hall
-        return open_hall(session, store, hall, partial(self._announce, session)) if hall.host else nullcontext()
+        if not hall.host:
+            return nullcontext()
+        from device.hall.publishing.publisher import open_hall  # loads cryptography and the messages of the hall
+
+        return open_hall(session, store, hall, partial(self._announce, session))
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application, which also shows the panel's messages about refused presses."""

@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from device.catalogue import get_text
 from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
+from device.session.messages import format_sentence
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.system.closeable import Closeable
@@ -118,6 +119,17 @@ class DigitDisplay:
     def close(self) -> None:
         """Switch the display off and release its bus."""
         self._segments.device.cleanup()
+
+
+def open_displays(specs: Sequence[str], report: Callable[[str], None]) -> list[Display]:
+    """Open the displays that `specs` name; `report` is called with a sentence for each that cannot be used."""
+    displays = []
+    for spec in specs:
+        try:
+            displays.append(open_display(spec))
+        except DisplayError as error:
+            report(format_sentence(get_text("panel-no-display", error)))
+    return displays
 
 
 def open_display(spec: str) -> Display:

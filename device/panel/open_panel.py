@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from device.catalogue import get_text
-from device.panel.displays import (
-    Display,
-    DisplayController,
-    DisplayError,
-    PairingDetailsSource,
-    SecondsLeft,
-    open_display,
-)
 from device.panel.gpio import GpioUnavailableError, make_gpio_hardware, may_have_pins
 from device.panel.panel import Panel, PanelActions
 from device.session.messages import format_sentence
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
+
+if TYPE_CHECKING:
+    from device.panel.displays import PairingDetailsSource, SecondsLeft
 
 
 @contextmanager
@@ -38,8 +34,11 @@ def open_panel(
     """
     with ExitStack() as opened:
         panel = opened.enter_context(_make_panel(session, actions, settings, report))
-        if displays := list(_open_displays(settings, report)):
-            opened.enter_context(DisplayController(session, displays, seconds_left, pairing_details))
+        if settings.displays:
+            from device.panel.displays import DisplayController, open_displays  # loads segno and Pillow's fonts
+
+            if displays := open_displays(settings.displays, report):
+                opened.enter_context(DisplayController(session, displays, seconds_left, pairing_details))
         yield panel
 
 
@@ -52,11 +51,3 @@ def _make_panel(
         except GpioUnavailableError as error:
             say(format_sentence(get_text("panel-no-pins", error)))
     return Panel(table, orders)
-
-
-def _open_displays(settings: PanelSettings, say: Callable[[str], None]) -> Iterator[Display]:
-    for spec in settings.displays:
-        try:
-            yield open_display(spec)
-        except DisplayError as error:
-            say(format_sentence(get_text("panel-no-display", error)))
