@@ -77,6 +77,14 @@ class _MemoryCache(BytecodeCache):
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _use_cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep compiled templates and word lists out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _share_compiled_templates() -> Iterator[None]:
     """Compile each template once for all applications: it took half the time of the tests of the page."""
     with pytest.MonkeyPatch.context() as patch:

@@ -43,6 +43,7 @@ from web.security.cookies import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
 from web.streams import EventStreams
+from web.template_cache import TemplateCache
 
 _log = logging.getLogger(__name__)
 
@@ -55,12 +56,14 @@ def create_app(
     own_lexicon: Path | None = None,
     host_info: HostInfo | None = None,
     max_streams: int = MAX_STREAMS,
+    template_cache: Path | None = None,
 ) -> Flask:
     """Create the Flask application for a table. All clients may view the pages, paired devices may control the table.
 
     `store` has the stored games; if it is None, the pages show no games. `own_lexicon` is the word list of the table's
-    owner, and `host_info` describes the machine. `app.extensions["pairing"].code` is the pairing code that the table
-    must show. Call `app.extensions["live"].close()` before stopping the server, to end the open streams.
+    owner, `host_info` describes the machine, and `template_cache` is a folder that keeps compiled templates for the
+    next start. `app.extensions["pairing"].code` is the pairing code that the table must show. Call
+    `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
     app = Flask(__name__)
     pairing = pairing or Pairing(lambda text: session.notify(Notice(text)))
@@ -69,6 +72,8 @@ def create_app(
     app.config[LANGUAGE_KEY] = host_info.language
     app.session_interface = DatelessCookieSessionInterface()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    if template_cache is not None:
+        app.jinja_env.bytecode_cache = TemplateCache(template_cache, app.jinja_env)
     filters.register_filters(app, host_info.board_colours)
     app.extensions["pairing"] = pairing
     register_host_check(app, host_info)

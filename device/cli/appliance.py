@@ -65,6 +65,8 @@ NO_CAMERA_MESSAGE = get_text("camera-left-out")
 
 LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
+TEMPLATE_FOLDER = "templates"
+"""Folder of the compiled templates in the folder of caches."""
 RESTART_DELAY_S = 1.0
 """Delay of a restart that was requested on the page, in seconds, so that the page still gets the response."""
 
@@ -310,7 +312,14 @@ class Appliance:
         )
         panel.add_listener(make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)
-        return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
+        return create_app(
+            session,
+            store=store,
+            pairing=pairing,
+            own_lexicon=own_lexicon,
+            host_info=host,
+            template_cache=default_cache_dir() / TEMPLATE_FOLDER,
+        )
 
     def open_settings(self, store: GameStore) -> SettingsAccess | None:
         """Return the page's access to the settings file, or None without a settings file.

@@ -80,7 +80,7 @@ class Emulator:
         The program is what a wheel contains: a checkout would compile the catalogues of the texts at each start.
         """
         program, counts = self._build_program(), []
-        for _ in range(2):  # the first run compiles the bytecode
+        for _ in range(2):  # the first run compiles the bytecode and the templates
             with socket.create_server(("127.0.0.1", 0)) as free:
                 port = free.getsockname()[1]
             counts.append(self._count(["start", str(port)], program))
@@ -114,6 +114,7 @@ class Emulator:
             "PYTHONPYCACHEPREFIX": str(self.folder / "bytecode"),
             "QEMU_LD_PREFIX": str(self.folder / "root"),
             "OPENBLAS_NUM_THREADS": "1",
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
             "INSTRUCTIONS": str(result),
         }
         emulate = [EMULATOR, "-cpu", "cortex-a72", "-plugin", str(plugin), str(self._python)]
