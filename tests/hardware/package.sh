@@ -75,6 +75,7 @@ fi
 check "GitHub keeps the name of its file" is_kept_by_github
 check "it installs" install_package old.deb
 check "the program's libraries, networks and word list are in order" as_service /usr/bin/tilekeeper doctor --program
+check "the service finds its modules compiled" test -n "$(find "$root/opt/tilekeeper/venv/lib" -path '*/device/cli/__pycache__/run.*.pyc')"
 check "a game is begun" begin_game
 turns=$(count_turns)
 sed -i 's/^port = 8080/port = 8181/' "$root/etc/tilekeeper/settings.toml"
