@@ -19,7 +19,7 @@ from device.storage.errors import ArchiveError
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, EventHistory
 from device.storage.store import StoredEvent, StoredGame
 from engine.corrections import Ledger
-from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
+from engine.events import Correction, Event, GameStarted, PlayMade, QuestionDeferred, Redone, from_json, to_json
 from engine.game import Game
 
 GAME_MEMBER = "game.json"
@@ -128,11 +128,21 @@ def _check_types(event: Event) -> None:
     event_type: type = type(event)
     kinds = _list_types(event_type)
     for field in fields(event):
-        value = getattr(event, field.name)
-        if field.name != "event":
-            msgspec.convert(msgspec.to_builtins(value), kinds[field.name])
-        elif value is not None:  # msgspec does not support unions of dataclasses
-            _check_types(value)
+        if field.name not in _INNER_EVENT_FIELDS:  # msgspec does not support unions of dataclasses
+            msgspec.convert(msgspec.to_builtins(getattr(event, field.name)), kinds[field.name])
+    for inner in _list_inner_events(event):
+        _check_types(inner)
+
+
+_INNER_EVENT_FIELDS = frozenset({"event", "answers"})
+
+
+def _list_inner_events(event: object) -> Iterator[Event]:
+    """Yield the events that an event contains: that of a corrected turn, and those of the answers to a question."""
+    if (inner := getattr(event, "event", None)) is not None:
+        yield inner
+    for answer in getattr(event, "answers", ()):
+        yield from answer
 
 
 def _check_sizes(value: object, name: str = "") -> None:
@@ -170,9 +180,18 @@ def replay_checked(events: list[Event]) -> Game:
         replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
         if replayed > MAX_REPLAY_STEPS:
             raise ArchiveError(get_text("zip-corrections"))
+        if isinstance(event, QuestionDeferred):
+            _check_question(event, history.game)
         history.apply_event(event)
         _check_player_names(history.game)
     return history.game
+
+
+def _check_question(question: QuestionDeferred, game: Game) -> None:
+    """Refuse a deferred question whose provisional events or whose answer in effect do not exist in `game`."""
+    has_answer = question.chosen < len(question.answers) == len(question.texts)
+    if not has_answer or question.count >= len(game.events):
+        raise ArchiveError(get_text("zip-values", repr(question.kind)))
 
 
 def _check_player_names(game: Game) -> None:
@@ -191,5 +210,5 @@ def _find_named_players(event: object) -> Iterator[int]:
     for name in ("player", "by", "first"):
         if isinstance(player := getattr(event, name, None), int):
             yield player
-    if (inner := getattr(event, "event", None)) is not None:
+    for inner in _list_inner_events(event):
         yield from _find_named_players(inner)

@@ -9,6 +9,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,28 @@ from device.demo.demo_table import load_demo_games
 from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.snapshot import build_snapshot
 from device.storage import game_file, zip_files
-from device.storage.archive import export_gcg, export_zip, import_gcg, import_zip, load_game
+from device.storage.archive import export_gcg, export_zip, find_stored_game, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
+from device.storage.game_file import GAME_MEMBER, encode_game
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
-from engine.events import Event, GameStarted, Passed, PositionEntered, Redone, ScoreCorrected, Undone, to_json
+from engine.board import EMPTY_BOARD, parse_square
+from engine.events import (
+    Event,
+    Exchanged,
+    GameStarted,
+    Passed,
+    PlayMade,
+    PositionEntered,
+    QuestionDeferred,
+    Redone,
+    ScoreCorrected,
+    Undone,
+    to_json,
+)
 from engine.gcg import build_game, parse_gcg, replay
 from engine.limits import MAX_GCG_BYTES
-from engine.tiles import Tile
+from engine.plays import Play
+from engine.tiles import Tile, load_tile_set
 
 GAME = build_game(load_demo_games()["three-of-us"])
 POSITION = PositionEntered(((112, Tile("A")), (113, Tile.unnamed())), (120, 98, 55), 1)
@@ -289,6 +305,44 @@ def test_game_with_a_wrong_value_is_refused(other: GameStore, members: Members, 
     with pytest.raises(ArchiveError, match=r"^[^\n]*$"):
         import_zip(other, changed(members, *path, to=to))
     assert other.games() == ()
+
+
+HORN, HARN = (PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", word, load_tile_set("en"))) for word in ("HORN", "HARN"))
+QUESTION = QuestionDeferred(
+    1, "Which tile is on G8: O or A?", ("HORN", "HARN"), ((HORN,), (HARN,)), 1, squares=(parse_square("G8"),)
+)
+
+
+def store_question(store: GameStore, question: QuestionDeferred = QUESTION) -> int:
+    """Store a game with HORN, and a question about it that the players have deferred."""
+    number = store.begin_game(to_json(GameStarted(("Anna", "Ben"))))
+    store.append(number, [to_json(HORN), to_json(question)])
+    return number
+
+
+def test_game_with_a_deferred_question_is_imported(store: GameStore, other: GameStore) -> None:
+    number = store_question(store)
+    brought = import_zip(other, zipped(store, number))
+    assert other.events(brought) == store.events(number)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"answers": ((HORN,), (replace(HORN, player=2),))},
+        {"answers": ((HORN,), (Exchanged(1, True),))},
+        {"answers": (), "texts": ()},
+        {"texts": ("HORN",)},
+        {"chosen": 2},
+        {"count": 2},
+    ],
+    ids=str,
+)
+def test_impossible_deferred_question_is_refused(store: GameStore, other: GameStore, change: dict[str, Any]) -> None:
+    number = store_question(store, replace(QUESTION, **change))
+    members = {GAME_MEMBER: encode_game(find_stored_game(store, number), store.events(number))}
+    with pytest.raises(ArchiveError):
+        import_zip(other, made_zip(members))
 
 
 def test_names_are_joined_letters_and_pictures_too(other: GameStore, members: Members) -> None:
