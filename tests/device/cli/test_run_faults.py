@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from tests.support.programs import free_port, options, serve
 from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
 from tests.support.text_table import ReaderInOrder
+from tests.support.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 
@@ -69,16 +70,20 @@ def test_service_that_crashes_three_times_starts_without_the_hardware_and_says_s
     code = "from device.cli import main; raise SystemExit(main())"
     command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--data", str(tmp_path / "data")]
     command += ["--port", "0", "--host", "127.0.0.1", "--players", "Anna,Ben"]
-    environment = os.environ | {"STATE_DIRECTORY": str(tmp_path)}
-    for number in range(4):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as program:
-            assert program.stdout is not None
-            lines = []
-            while not lines or not lines[-1].startswith("The page is up"):
-                lines.append(program.stdout.readline())
-                assert lines[-1], "the program ended"
-            time.sleep(0.3)  # the service has begun
-            program.send_signal(signal.SIGTERM if number == 3 else signal.SIGSEGV)
+    environment = os.environ | {"STATE_DIRECTORY": str(tmp_path), "NOTIFY_SOCKET": str(tmp_path / "notify")}
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(PATIENCE_S)
+        for number in range(4):
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as program:
+                assert program.stdout is not None
+                lines = []
+                while not lines or not lines[-1].startswith("The page is up"):
+                    lines.append(program.stdout.readline())
+                    assert lines[-1], "the program ended"
+                while not systemd.recv(1000).startswith(b"READY=1"):  # now a crash is one of the service
+                    pass
+                program.send_signal(signal.SIGTERM if number == 3 else signal.SIGSEGV)
     assert any("failed at camera" in line for line in lines)
     assert program.returncode == 0
 
