@@ -8,25 +8,17 @@ from random import Random
 
 import pytest
 
-import tests.system.disturb_readings as harness
 from device.session.turns.decision import Decision
 from engine.events import Passed
 from engine.game import Game
 from engine.reading import EMPTY
-from tests.support.disturbed_readings import ROWS, RecordedGame, make_square
+from tests.support.disturbed_readings import ROWS
+from tests.support.disturbed_squares import make_square
 from tests.support.local_data import ROOT
-from tests.system.disturb_readings import (
-    CLEAR_GAMES,
-    Outcome,
-    RowResult,
-    Sampler,
-    Topic,
-    follow_scenario,
-    load_games,
-    main,
-    measure_clear_games,
-    measure_row,
-)
+from tests.support.recorded_positions import RecordedGame, find_words, load_games
+from tests.system.clear_games import Topic, measure_clear_games
+from tests.system.disturb_readings import CLEAR_GAMES, RowResult, Sampler, main, measure_row
+from tests.system.press_model import Outcome, follow_scenario
 
 DEMO_GAMES = ROOT / "device" / "data" / "games"
 
@@ -65,14 +57,16 @@ def test_scenarios_differ_for_another_seed(games: list[RecordedGame]) -> None:
 def test_wrong_decision_without_a_question_is_silently_wrong(
     games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness, "decide", decide_pass)
+    monkeypatch.setattr("tests.system.press_model.decide", decide_pass)
     result = measure(games, "clear")
     assert result.outcomes == {Outcome.SILENT: 4}
     assert result.wrong_at_end == result.wrong_at_end_unspoken == 4
 
 
 def test_wrong_decision_with_a_warning_is_a_notice(games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness, "decide", lambda game, *_: Decision((Passed(game.to_move),), warning="what?"))
+    monkeypatch.setattr(
+        "tests.system.press_model.decide", lambda game, *_: Decision((Passed(game.to_move),), warning="what?")
+    )
     result = measure(games, "clear")
     assert result.outcomes == {Outcome.NOTICE: 4}
     assert (result.wrong_at_end, result.wrong_at_end_unspoken) == (4, 0)
@@ -109,7 +103,7 @@ def test_row_is_never_recorded_wrong_without_a_question(games: list[RecordedGame
 def test_row_finds_a_position_in_the_games_of_the_demo(games: list[RecordedGame], name: str) -> None:
     recorded, scenario = next(iter(Sampler(games, 1).draw_scenarios(ROWS[name], 1)))
     assert scenario.disturbed and len(scenario.following) == 3
-    assert follow_scenario(scenario, harness.find_words(recorded), True).outcome in Outcome
+    assert follow_scenario(scenario, find_words(recorded), True).outcome in Outcome
 
 
 def test_clear_games_count_questions_by_topic(games: list[RecordedGame]) -> None:

@@ -171,8 +171,6 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "journalctl -u tilekeeper",
     ),
 }
-
-
 WARNINGS: dict[str, tuple[Break, str, str, str]] = {
     "a pin is taken": (
         lambda pi: pi.users.update({18: "PWM0"}),
@@ -273,8 +271,6 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "install.sh",
     ),
 }
-
-
 PICTURES: dict[str, tuple[Break, str, str, str]] = {
     "it is dark": (lambda pi: setattr(pi, "view", pi.view // 8), "light", "dark", "lamp"),
     "lens out of focus": (
