@@ -21,6 +21,7 @@ from device.storage.store import StoredEvent, StoredGame
 from engine.corrections import Ledger
 from engine.events import Correction, Event, GameStarted, PlayMade, QuestionDeferred, Redone, from_json, to_json
 from engine.game import Game
+from engine.messages import Message
 
 GAME_MEMBER = "game.json"
 FORMAT_NAME = "tilekeeper-game"
@@ -129,9 +130,17 @@ def _check_types(event: Event) -> None:
     kinds = _list_types(event_type)
     for field in fields(event):
         if field.name not in _INNER_EVENT_FIELDS:  # msgspec does not support unions of dataclasses
-            msgspec.convert(msgspec.to_builtins(getattr(event, field.name)), kinds[field.name])
+            plain = msgspec.to_builtins(getattr(event, field.name), enc_hook=_encode_message)
+            msgspec.convert(plain, kinds[field.name])
     for inner in _list_inner_events(event):
         _check_types(inner)
+
+
+def _encode_message(value: object) -> str:
+    """Return the text of a `Message`, which msgspec does not support. Raises NotImplementedError for other types."""
+    if not isinstance(value, Message):
+        raise NotImplementedError
+    return str.__str__(value)  # `str(value)` would be the message itself
 
 
 _INNER_EVENT_FIELDS = frozenset({"event", "answers"})

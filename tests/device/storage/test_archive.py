@@ -43,9 +43,11 @@ from engine.events import (
 )
 from engine.gcg import build_game, parse_gcg, replay
 from engine.limits import MAX_GCG_BYTES
+from engine.messages import make_message
 from engine.plays import Play
 from engine.tiles import Tile, load_tile_set
 
+EVENT_SAMPLES = Path(__file__).parents[2] / "engine" / "data" / "events.jsonl"
 GAME = build_game(load_demo_games()["three-of-us"])
 POSITION = PositionEntered(((112, Tile("A")), (113, Tile.unnamed())), (120, 98, 55), 1)
 
@@ -309,7 +311,12 @@ def test_game_with_a_wrong_value_is_refused(other: GameStore, members: Members, 
 
 HORN, HARN = (PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", word, load_tile_set("en"))) for word in ("HORN", "HARN"))
 QUESTION = QuestionDeferred(
-    1, "Which tile is on G8: O or A?", ("HORN", "HARN"), ((HORN,), (HARN,)), 1, squares=(parse_square("G8"),)
+    1,
+    make_message("which-tile", "Which tile is on {0}: {1} or {2}?", "G8", "O", "A"),
+    ("HORN", make_message("played", "{0} played {1} at {2} for {3}", "Anna", "HARN", "8F", 14)),
+    ((HORN,), (HARN,)),
+    1,
+    squares=(parse_square("G8"),),
 )
 
 
@@ -324,6 +331,12 @@ def test_game_with_a_deferred_question_is_imported(store: GameStore, other: Game
     number = store_question(store)
     brought = import_zip(other, zipped(store, number))
     assert other.events(brought) == store.events(number)
+
+
+@pytest.mark.parametrize("line", EVENT_SAMPLES.read_text(encoding="utf-8").splitlines())
+def test_event_of_any_kind_is_accepted_in_a_file(line: str) -> None:
+    body = json.loads(line)
+    assert to_json(game_file.parse_event(body))["kind"] == body["kind"]
 
 
 @pytest.mark.parametrize(
