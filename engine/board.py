@@ -87,7 +87,7 @@ def parse_position(text: str) -> tuple[Square, bool]:
         column = COLUMNS.index((match["column1"] or match["column2"]).upper())
         if 1 <= row <= BOARD_SIZE:
             return square_at(row - 1, column), match["row1"] is not None
-    wrong = "{0} is not a square of the board. Enter A1 to O15 for a word down, or 1A to 15O for a word across"
+    wrong = "{0} is not a square of the board. Enter A1 to O15 for a word down, or 1A to 15O for a word across."
     raise NotationError(make_message("no-square", wrong, repr(text)))
 
 
@@ -179,7 +179,7 @@ def load_layout(name: str = "standard") -> Layout:
     """
     names = layout_names()
     if name not in names:
-        raise UnknownLayoutError(f"there is no board layout {name!r}: choose one of {', '.join(names)}")
+        raise UnknownLayoutError(f"There is no board layout {name!r}. Choose one of {', '.join(names)}.")
     return Layout.from_rows(name, json.loads((_LAYOUT_DIR / f"{name}.json").read_text(encoding="utf-8"))["rows"])
 
 
@@ -211,7 +211,7 @@ class Board:
         """Return the tile on a square. Raises `RulesError` for an empty square."""
         tile = self.squares[square]
         if tile is None:
-            raise RulesError(make_message("no-tile-on", "there is no tile on {0}", square_name(square)))
+            raise RulesError(make_message("no-tile-on", "There is no tile on {0}.", square_name(square)))
         return tile
 
     def __bool__(self) -> bool:

@@ -74,9 +74,15 @@ def _require_state_event(event: Event | None) -> StateEvent:
 
 def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
-        raise RulesError(make_message("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
+        raise RulesError(
+            make_message(
+                "no-turn", "There is no turn number {0}. The last turn has the number {1}.", number, len(turns)
+            )
+        )
     if turns[number].kind in CLOSING_KINDS:
-        text = "this line follows from the unplayed letters and the overtime. Correct those instead"
+        text = (
+            "This line follows from the unplayed letters and the overtime. Correct the letters or the overtime instead."
+        )
         raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index
 
@@ -88,7 +94,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
     """
     at = _find_ledger_index(turns, number)
     if isinstance(ledger[at].event, PositionEntered):
-        text = "the start from a position is not a turn. Correct its points or its squares, or undo it"
+        text = "The start from a position is not a turn. Correct its points or its squares, or undo it."
         raise RulesError(make_message("position-no-turn", text))
     return at
 
@@ -168,14 +174,14 @@ def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: s
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
-            raise RulesError(make_message("tile-no-blank", "the tile on {0} is not a blank", square_name(square)))
+            raise RulesError(make_message("tile-no-blank", "The tile on {0} is not a blank.", square_name(square)))
         if not tile.is_unnamed:
-            text = "the blank on {0} is {1} for the rest of the game"
+            text = "The blank on {0} is {1} for the rest of the game."
             raise RulesError(make_message("blank-stays", text, square_name(square), tile.letter))
         return Tile(letter, is_blank=True)
 
     if at is None:
-        raise RulesError(make_message("no-blank", "there is no blank on {0}", square_name(square)))
+        raise RulesError(make_message("no-blank", "There is no blank on {0}.", square_name(square)))
     return _change_tile(ledger, at, square, name)
 
 
@@ -187,13 +193,13 @@ def _correct_square(
     if at is not None and standing:
         return _change_tile(ledger, at, square, lambda _: tile)
     if tile is None:
-        raise RulesError(make_message("nothing-to-take", "there is no tile on {0} to remove", square_name(square)))
+        raise RulesError(make_message("nothing-to-take", "There is no tile on {0} to remove.", square_name(square)))
     plays = [t.number for t in turns if (t.play and t.stands) or t.kind is TurnKind.POSITION]
     if turn is None and not plays:
         raise RulesError(
             make_message(
                 "no-play-for",
-                "the tile on {0} does not belong to any play. Enter the missing turn first",
+                "The tile on {0} does not belong to any play. Enter the missing turn first.",
                 square_name(square),
             )
         )
@@ -203,6 +209,6 @@ def _correct_square(
         longer = replace(event, board=tuple(sorted({**dict(event.board), square: tile}.items())))
         return _change_event(ledger, at, longer)
     if not isinstance(event, PlayMade):
-        text = "no tiles were played in turn {0}, so the tile on {1} cannot belong to it"
+        text = "No tiles were played in turn {0}, so the tile on {1} cannot belong to it."
         raise RulesError(make_message("turn-laid-none", text, turn, square_name(square)))
     return _change_event(ledger, at, PlayMade(event.player, event.play.with_tile(square, tile)))

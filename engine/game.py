@@ -66,7 +66,7 @@ class Game:
         events = iter(events)
         first = next(events, None)
         if not isinstance(first, GameStarted):
-            raise RulesError(make_message("no-beginning", "the first event of a game must be GameStarted"))
+            raise RulesError(make_message("no-beginning", "The first event of a game must be GameStarted."))
         return cls((first,), create_state(first), ()).push(*events)
 
     def push(self, *events: Event) -> Game:
@@ -82,12 +82,12 @@ class Game:
 
     def _push_event(self, event: Event) -> Game:
         if isinstance(event, GameStarted):
-            raise RulesError(make_message("already-started", "the game has already started"))
+            raise RulesError(make_message("already-started", "The game has already started."))
         if isinstance(event, Undone | Redone):
-            raise RulesError(make_message("undo-in-log", "undo and redo belong to the log of a game, not to the game"))
+            raise RulesError(make_message("undo-in-log", "Undo and redo belong to the log of a game, not to the game."))
         ledger, state = self.ledger, self.state
         if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
-            text = "a blank cannot be {0}: the tile set {1} has no such tile"
+            text = "A blank cannot be {0}, because the tile set {1} has no such tile."
             raise RulesError(make_message("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
         if isinstance(event, Correction):
             ledger = apply_correction(ledger, state.turns, event)

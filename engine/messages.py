@@ -36,8 +36,8 @@ class Message(str):
 def make_message(key: str, english: str, *values: object) -> Message:
     """Return a message from an English template and its values. `key` identifies the translations of the template.
 
-    >>> make_message("no-tile-on", "there is no tile on {0}", "H8")
-    'there is no tile on H8'
+    >>> make_message("no-tile-on", "There is no tile on {0}.", "H8")
+    'There is no tile on H8.'
     """
     texts = tuple(map(_make_encodable, values))
     return Message(english.format(*texts), key, english, texts)
@@ -84,8 +84,8 @@ def format_list(names: Sequence[str]) -> str:
 def write_message(text: str) -> object:
     """Return a message as plain data for JSON, with its key, template and values. A plain string is returned as it is.
 
-    >>> write_message(make_message("no-tile-on", "there is no tile on {0}", "H8"))
-    ['there is no tile on H8', 'no-tile-on', 'there is no tile on {0}', 'H8']
+    >>> write_message(make_message("no-tile-on", "There is no tile on {0}.", "H8"))
+    ['There is no tile on H8.', 'no-tile-on', 'There is no tile on {0}.', 'H8']
     """
     if not isinstance(text, Message):
         return text

@@ -60,7 +60,9 @@ class Play:
         step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
         letters = list(_parse_word(word, tiles))
         if len(letters) > room:
-            text = "{0} at {1} does not fit on the board (tiles: {2}, squares: {3}). Check the square and the direction"
+            text = (
+                "{0} at {1} does not fit on the board (tiles: {2}, squares: {3}). Check the square and the direction."
+            )
             raise NotationError(make_message("does-not-fit", text, repr(word), position, len(letters), room))
         placed: dict[Square, Tile] = {}
         for place, (tile, through) in enumerate(letters):
@@ -68,11 +70,11 @@ class Play:
             old = board[square]
             if old is None:
                 if tile is None or through:
-                    text = "{0} at {1} runs through {2}, which is empty. Enter a letter instead of the dot"
+                    text = "{0} at {1} runs through {2}, which is empty. Enter a letter instead of the dot."
                     raise RulesError(make_message("runs-through", text, repr(word), position, square_name(square)))
                 placed[square] = tile
             elif tile is not None and not _is_same_tile(old, tile):
-                text = "{0} at {1}: the tile on {2} is {3}, not {4}"
+                text = "{0} at {1} does not match the board: the tile on {2} is {3}, not {4}."
                 raise RulesError(
                     make_message("already-holds", text, repr(word), position, square_name(square), old, tile)
                 )
@@ -186,5 +188,5 @@ def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
         else:
             letters += [(tile, False) for tile in tiles.parse(part)]
     if not letters:
-        raise NotationError(make_message("play-needs-word", "enter the word that was played"))
+        raise NotationError(make_message("play-needs-word", "Enter the word that was played."))
     return letters

@@ -19,20 +19,22 @@ def set_up_position(state: State, event: PositionEntered) -> State:
     """
     count = len(state.players)
     if state.turns:
-        text = "a game can start from a position only before its first turn. Start a new game, or undo the turns"
+        text = "A game can start from a position only before its first turn. Start a new game, or undo the turns."
         raise RulesError(make_message("position-late", text))
     if not event.board:
-        raise RulesError(make_message("position-empty", "a position needs at least one tile on the board"))
+        raise RulesError(
+            make_message("position-empty", "A position needs at least one tile on the board. Enter the tiles.")
+        )
     if len(event.totals) != count:
-        text = "a position needs the points of all {0} players, not of {1}"
+        text = "A position needs the points of all {0} players, not of {1}."
         raise RulesError(make_message("position-totals", text, count, len(event.totals)))
     if not 0 <= event.to_move < count:
         raise RulesError(
-            make_message("nobody-begins", "player {0} cannot begin, because there is no such player", event.to_move)
+            make_message("nobody-begins", "Player {0} cannot begin, because there is no such player.", event.to_move)
         )
     state = replace(state, board=EMPTY_BOARD.with_tiles(dict(event.board)))
     if excess := state.tiles.find_excess(state.board.faces()):
-        text = "the board has more of these tiles than the set: {0}. Check their squares"
+        text = "The board has more of these tiles than the set: {0}. Check their squares."
         raise RulesError(make_message("position-excess", text, ", ".join(excess)))
     bag_count = max(0, state.unseen().total() - count * state.rules.rack_size)
     rack_counts = _count_racks(state, event, bag_count)
@@ -49,14 +51,17 @@ def _count_racks(state: State, event: PositionEntered, bag_count: int) -> tuple[
     count, size = len(state.players), state.rules.rack_size
     counts = [len(rack) for rack in event.racks] or [0] * count
     if bag_count and any(counts):
-        text = "the bag still has {0} tiles. Enter the letters on the racks only if the bag is empty"
+        text = "The bag still has {0} tiles. Enter the letters on the racks only if the bag is empty."
         raise RulesError(make_message("position-bag", text, bag_count))
     held = Counter(tile for rack in event.racks for tile in rack)
     others = min(state.unseen().total(), count * size) - held.total()
     unknown = [player for n in range(len(counts)) if not counts[player := (event.to_move + n) % len(counts)]]
     fits = len(counts) == count and max(counts) <= size and held <= state.unseen()
     if not fits or not 0 <= others <= len(unknown) * size:
-        text = "the letters on these racks do not match the {0} tiles that are not on the board. Check both"
+        text = (
+            "The letters on these racks do not match the {0} tiles that are not on the board. "
+            "Check the racks and the board."
+        )
         raise RulesError(make_message("position-racks", text, state.unseen().total()))
     for place, player in enumerate(unknown):
         counts[player] = (others + len(unknown) - 1 - place) // len(unknown)

@@ -112,9 +112,9 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.edition not in EDITION_COLOURS:
-            raise RulesError(f"there is no edition {self.edition!r}: choose one of {', '.join(EDITION_COLOURS)}")
+            raise RulesError(f"There is no edition {self.edition!r}. Choose one of {', '.join(EDITION_COLOURS)}.")
         if not 2 <= self.first_word_minimum <= 5:
-            raise RulesError(f"the first word has at least 2 to 5 letters, not {self.first_word_minimum}")
+            raise RulesError(f"The first word has at least 2 to 5 letters, not {self.first_word_minimum}.")
         if self.rack_size < 1 or self.bingo_tiles < 1:
             raise RulesError("a rack and a bingo need at least one tile")
 
@@ -131,7 +131,7 @@ class Rules:
             return ()
         levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
         if len(levels) != players:
-            text = "{0} levels for {1} players: choose one for each player, or one for all"
+            text = "There are {0} levels for {1} players. Choose one level for each player, or one for all."
             raise RulesError(make_message("levels", text, len(self.finish_line), players))
         return tuple(FINISH_LINE_POINTS[players][level] for level in levels)
 
@@ -194,5 +194,5 @@ PRESETS = {
 def rules_preset(name: str) -> Rules:
     """Return the preset rules with a name, such as `tournament`. Raises `RulesError` for an unknown name."""
     if name not in PRESETS:
-        raise RulesError(f"there are no rules called {name!r}: choose one of {', '.join(PRESETS)}")
+        raise RulesError(f"There are no rules called {name!r}. Choose one of {', '.join(PRESETS)}.")
     return PRESETS[name]

@@ -94,21 +94,21 @@ class Status(IntFlag):
 
 
 STATUS_TEXT = {
-    Status.NO_TILES: make_message("no-tile-laid", "no tile was played"),
-    Status.SQUARE_TAKEN: make_message("square-taken", "a tile is on a square that already had one"),
-    Status.NOT_IN_LINE: make_message("not-in-line", "the tiles are not in one row or column"),
-    Status.GAP: make_message("gap", "there is a gap between the tiles"),
-    Status.CENTRE_MISSED: make_message("centre-missed", "the first word does not cover the centre"),
-    Status.NOT_JOINED: make_message("not-joined", "the tiles do not touch the words on the board"),
-    Status.FIRST_WORD_SHORT: make_message("first-word-short", "the first word is too short"),
-    Status.TOO_MANY_TILES: make_message("too-many-tiles", "more tiles were played than a rack holds"),
-    Status.MORE_THAN_SET: make_message("more-than-set", "the tile set does not have that many of one letter"),
+    Status.NO_TILES: make_message("no-tile-laid", "No tile was played."),
+    Status.SQUARE_TAKEN: make_message("square-taken", "A tile is on a square that already had one."),
+    Status.NOT_IN_LINE: make_message("not-in-line", "The tiles are not in one row or column."),
+    Status.GAP: make_message("gap", "There is a gap between the tiles."),
+    Status.CENTRE_MISSED: make_message("centre-missed", "The first word does not cover the centre."),
+    Status.NOT_JOINED: make_message("not-joined", "The tiles do not touch the words on the board."),
+    Status.FIRST_WORD_SHORT: make_message("first-word-short", "The first word is too short."),
+    Status.TOO_MANY_TILES: make_message("too-many-tiles", "More tiles were played than a rack holds."),
+    Status.MORE_THAN_SET: make_message("more-than-set", "The tile set does not have that many of one letter."),
     Status.OLD_TILE_CHANGED: make_message(
-        "old-tile-changed", "a tile already on the board has changed. Put it back, or correct the turn"
+        "old-tile-changed", "A tile already on the board has changed. Put it back, or correct the turn."
     ),
-    Status.OUT_OF_TURN: make_message("out-of-turn", "it is another player's turn"),
-    Status.BAG_TOO_LOW: make_message("bag-too-low", "there are too few tiles in the bag for an exchange"),
-    Status.GAME_OVER: make_message("game-over", "the game is over"),
+    Status.OUT_OF_TURN: make_message("out-of-turn", "It is the turn of another player."),
+    Status.BAG_TOO_LOW: make_message("bag-too-low", "There are too few tiles in the bag for an exchange."),
+    Status.GAME_OVER: make_message("game-over", "The game is over."),
 }
 
 

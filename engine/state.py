@@ -147,16 +147,16 @@ def create_state(event: GameStarted) -> State:
     """Return the state at the start of a game. Raises `RulesError` for rules or players that are not allowed."""
     count = len(event.players)
     if not 2 <= count <= 4:
-        raise RulesError(make_message("players-2-to-4", "a game has 2 to 4 players, not {0}", count))
+        raise RulesError(make_message("players-2-to-4", "A game has 2 to 4 players, not {0}.", count))
     if len(set(event.players)) != count:
         raise RulesError(
             make_message(
-                "same-name", "two players have the same name: {0}. Change one of them", ", ".join(event.players)
+                "same-name", "Two players have the same name: {0}. Change one of the names.", ", ".join(event.players)
             )
         )
     if not 0 <= event.first < count:
         raise RulesError(
-            make_message("nobody-begins", "player {0} cannot begin, because there is no such player", event.first)
+            make_message("nobody-begins", "Player {0} cannot begin, because there is no such player.", event.first)
         )
     event.rules.finish_lines(count)
     tiles = load_tile_set(event.tile_set)
@@ -186,7 +186,7 @@ def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...
     order = {tile: place for place, tile in enumerate((BLANK, *tiles.letters))}
     unknown = [tile for tile in drawn if tile and tile not in order]
     if unknown or not any(drawn):
-        text = "{0} cannot be drawn: the tile set {1} has no such tile"
+        text = "{0} cannot be drawn, because the tile set {1} has no such tile."
         raise RulesError(make_message("drawn-no-tile", text, ", ".join(unknown) or "–", repr(tiles.name)))
     best = min(order[tile] for tile in drawn if tile)
     return tuple(player for player, tile in enumerate(drawn) if tile and order[tile] == best)

@@ -180,7 +180,7 @@ class TileSet:
                     at += length
                     break
             else:
-                wrong = "{0}: the tile set {1} has no tile {2}"
+                wrong = "{0} has the letter {2}, but the tile set {1} has no such tile."
                 raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text[at])))
         return tuple(tiles)
 
@@ -188,7 +188,7 @@ class TileSet:
         """Parse one tile as `parse` does. Raises `NotationError` if the text is empty or has several tiles."""
         tiles = self.parse(text)
         if len(tiles) != 1:
-            wrong = "{0}: the tile set {1} has no tile {2}"
+            wrong = "{0} has the letter {2}, but the tile set {1} has no such tile."
             raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text)))
         return tiles[0]
 
@@ -281,7 +281,7 @@ def load_tile_set(name: str) -> TileSet:
     """
     names = tile_set_names()
     if name not in names:
-        raise UnknownTileSetError(f"there is no tile set {name!r}: choose one of {', '.join(names)}")
+        raise UnknownTileSetError(f"There is no tile set {name!r}. Choose one of {', '.join(names)}.")
     data = json.loads((_TILE_SET_DIR / f"{name}.json").read_text(encoding="utf-8"))
     tiles = TileSet.from_rows(name, data["language"], (tuple(row) for row in data["tiles"]))
     return replace(tiles, **{key: data[key] for key in ("board_size", "right_to_left", "by_hand_only") if key in data})

@@ -117,10 +117,12 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
 def _rename_player(state: State, player: int, name: str) -> State:
     players = replace_at(state.players, player, name)
     if not name:
-        raise RulesError(make_message("no-name", "each player needs a name"))
+        raise RulesError(make_message("no-name", "Each player needs a name. Enter the missing name."))
     if len(set(players)) < len(players):
         raise RulesError(
-            make_message("same-name", "two players have the same name: {0}. Change one of them", ", ".join(players))
+            make_message(
+                "same-name", "Two players have the same name: {0}. Change one of the names.", ", ".join(players)
+            )
         )
     return replace(state, players=players)
 
@@ -176,13 +178,13 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
     unknown = set(letters) - state.tiles.counts.keys()
     if unknown:
         lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
-        raise NotationError(make_message("set-has-no-tile", "the tile set {0} has no tile {1}", *lacking))
+        raise NotationError(make_message("set-has-no-tile", "The tile set {0} has no tile {1}.", *lacking))
 
 
 def _apply_challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
     target = find_challengeable_turn(state)
     if target is None:
-        text = "there is no play to challenge. Only the last play can be challenged, and only if the rules allow it"
+        text = "There is no play to challenge. Only the last play can be challenged, and only if the rules allow it."
         raise RulesError(make_message("no-challenge", text))
     if event.upheld:
         return _withdraw_play(state, target, entry, override, by=event.by)
@@ -223,7 +225,7 @@ def _find_standing_play(state: State, player: int) -> Turn:
     """Return a player's last play that was not withdrawn. Raises `RulesError` if the player has no such play."""
     play = next((turn for turn in state.standing_plays() if turn.player == player), None)
     if play is None:
-        text = "{0} has no play on the board to take back"
+        text = "{0} has no play on the board to take back."
         raise RulesError(make_message("no-play-back", text, state.players[player]))
     return play
 

@@ -40,7 +40,7 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     Raises `RulesError` for a game that started from a position: GCG has no notation for it.
     """
     if any(turn.kind is TurnKind.POSITION for turn in game.turns):
-        text = "this game started from a position, which GCG cannot describe. Save it as a ZIP file instead"
+        text = "This game started from a position, which GCG cannot describe. Save it as a ZIP file instead."
         raise RulesError(make_message("gcg-position", text))
     blanks = unnamed_blanks(game.state)
     for square in blanks:

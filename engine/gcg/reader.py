@@ -40,18 +40,18 @@ def parse_gcg(data: bytes | str) -> Record:
 
     >>> record = parse_gcg(">A: HORN 8F HORN +14 14")
     >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
-    (<TurnKind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
+    (<TurnKind.PLAY: 'play'>, 'HORN', "There is no #player line for 'A'.")
     """
     if isinstance(data, bytes) and _is_binary(data):
-        return _build_empty_record(make_message("gcg-not-text", "this is not a GCG file, because it is not text"))
+        return _build_empty_record(make_message("gcg-not-text", "This is not a GCG file, because it is not text."))
     reader = _Reader()
     text = data if isinstance(data, str) else _decode_text(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
-        return _build_empty_record(make_message("gcg-empty", "the file is empty. It needs #player lines and events"))
+        return _build_empty_record(make_message("gcg-empty", "The file is empty. It needs #player lines and events."))
     if not any(line.startswith((">", "#")) for line in lines):
         return _build_empty_record(
-            make_message("gcg-none", "this is not a GCG file: it has neither a #player line nor an event")
+            make_message("gcg-none", "This is not a GCG file: it has neither a #player line nor an event.")
         )
     if excess := _find_excess(lines):
         return _build_empty_record(excess)
@@ -76,7 +76,7 @@ def _find_excess(lines: list[str]) -> str:
     for what, (count, limit) in counts.items():
         if count > limit:
             return make_message(
-                "gcg-excess", "{0} {1} are too many for a GCG file: at most {2} are allowed", count, what, limit
+                "gcg-excess", "{0} {1} are too many for a GCG file. At most {2} are allowed.", count, what, limit
             )
     return ""
 
@@ -99,9 +99,11 @@ def _decode_text(data: bytes, problems: list[Problem]) -> str:
     except UnicodeDecodeError as error:
         if named:
             line = data.count(b"\n", 0, error.start) + 1
-            problems.append(Problem(line, f"this is not {name}, as line 1 says; read as ISO-8859-1"))
+            problems.append(Problem(line, f"The file is not in {name}, as line 1 says. It was read as ISO-8859-1."))
     except (LookupError, UnicodeError):  # some of Python's encodings, such as `undefined`, always raise
-        problems.append(Problem(1, f"the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"))
+        problems.append(
+            Problem(1, f"The character encoding {name!r} is not known. The file was read as UTF-8 or ISO-8859-1.")
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -139,7 +141,7 @@ class _Reader:
             elif line and self.is_in_note:
                 self._extend_note(line)
             elif line:
-                text = "{0} is neither an event (>) nor a pragma (#)"
+                text = "{0} is neither an event (>) nor a pragma (#)."
                 self.add_problem(number, make_message("gcg-neither", text, quote_text(line)))
 
     # Pragmas
@@ -156,7 +158,7 @@ class _Reader:
             self._read_early_note(number, text)
         elif name == "character-encoding":
             if number > 1:
-                self.add_problem(number, "#character-encoding must be the first line; it has no effect here")
+                self.add_problem(number, "#character-encoding must be the first line. It has no effect here.")
         elif name == "orientation":
             self.has_lettered_rows = text == "lettered-rows"
         elif name == "-" and self.pragmas:  # `#-` continues the text of the previous pragma
@@ -169,33 +171,35 @@ class _Reader:
         if setting := _PRAGMA_BY_OLD_SETTING.get(key.strip()):  # old versions of Macondo write settings as notes
             self._add_setting(number, setting, value.strip())
         else:
-            self.add_problem(number, "a note before the first event belongs to none")
+            self.add_problem(number, "A note before the first event belongs to no event.")
             self.pragmas.append(Pragma("note", text, number))
 
     def _add_setting(self, number: int, name: str, text: str) -> None:
         if name not in _REPEATABLE_PRAGMAS and name in self.pragma_names:
-            self.add_problem(number, f"#{name} is given twice; the first one holds")
+            self.add_problem(number, f"#{name} is given twice. The first one counts.")
         elif self.first_event_line and name not in _TRAILING_PRAGMAS:
-            self.add_problem(number, f"#{name} belongs before the first event")
+            self.add_problem(number, f"#{name} belongs before the first event.")
         self.pragmas.append(Pragma(name, text, number))
         self.pragma_names.add(name)
 
     def _read_player(self, number: int, seat: int, text: str) -> None:
         nick, name, *_ = *text.split(maxsplit=1), "", ""
         if not nick:
-            self.add_problem(number, f"#player{seat} has no nickname: write #player{seat} NICK Full Name")
+            self.add_problem(number, f"#player{seat} has no nickname. Write #player{seat} NICK Full Name.")
             return
         if self.first_event_line:
-            self.add_problem(number, f"#player{seat} belongs before the first event (line {self.first_event_line})")
+            self.add_problem(number, f"#player{seat} belongs before the first event (line {self.first_event_line}).")
         player = Player(nick, name or nick)
         if seat in self.seats:
-            self.add_problem(number, f"#player{seat} is given twice, for {self.seats[seat].nick} and for {nick}")
+            self.add_problem(number, f"#player{seat} is given twice, for {self.seats[seat].nick} and for {nick}.")
             seat = max(self.seats) + 1
         for other, earlier in self.seats.items():
             if earlier.nick == nick:
-                self.add_problem(number, f"players {other} and {seat} share the nickname {nick}; turns alternate")
+                self.add_problem(
+                    number, f"Players {other} and {seat} share the nickname {nick}. Their turns alternate."
+                )
             elif earlier.name == player.name:
-                self.add_problem(number, f"players {other} and {seat} share the name {player.name}")
+                self.add_problem(number, f"Players {other} and {seat} share the name {player.name}.")
         self.seats[seat] = player
 
     def _extend_note(self, text: str) -> None:
@@ -217,7 +221,7 @@ class _Reader:
         if not match or not match[1]:
             self.add_problem(
                 number,
-                make_message("gcg-names-none", "{0} does not name a player; write {1}", quote_text(line), EVENT_FORM),
+                make_message("gcg-names-none", "{0} does not name a player. Write {1}.", quote_text(line), EVENT_FORM),
             )
             return
         try:
@@ -226,10 +230,12 @@ class _Reader:
             if entry.position and (self.has_lettered_rows or scrabscrap):
                 entry = replace(entry, position=_transpose_position(entry.position))
         except NotationError as error:
-            self.add_problem(number, make_message("gcg-form", "{0}; write {1}", error, EVENT_FORM))
+            self.add_problem(number, make_message("gcg-form", "{0} Write {1}.", error, EVENT_FORM))
             return
         if self.first_rack_line:
-            self.add_problem(number, f"an event after the racks at the end of the game (line {self.first_rack_line})")
+            self.add_problem(
+                number, f"This event comes after the racks at the end of the game (line {self.first_rack_line})."
+            )
         self.entries.append((match[1].lstrip(_EDITED_MARK), replace(entry, line=number)))
 
     # Result
@@ -244,7 +250,9 @@ class _Reader:
             if rack.player in seat_of_number:
                 racks.append(replace(rack, player=seat_of_number[rack.player]))
             else:
-                self.add_problem(rack.line, f"#rack{rack.player + 1} without #player{rack.player + 1}")
+                self.add_problem(
+                    rack.line, f"There is a line #rack{rack.player + 1}, but no line #player{rack.player + 1}."
+                )
         problems = tuple(sorted(self.problems))
         return Record(tuple(players), entries, tuple(self.pragmas), tuple(racks), problems)
 
@@ -257,8 +265,8 @@ class _Reader:
             seats = seats or [seat for seat, player in enumerate(players) if written == player.name.split()[0]]
             if not seats:
                 known = ", ".join(player.nick for player in players)
-                reason = make_message("gcg-no-player", "there is no #player line for {0}", repr(written))
-                only = make_message("gcg-only", "{0}, only for {1}", reason, known)
+                reason = make_message("gcg-no-player", "There is no #player line for {0}.", repr(written))
+                only = make_message("gcg-only", "{0} There are #player lines only for {1}.", reason, known)
                 self.add_problem(entry.line, only if known else reason)
                 seats = [len(players)]
                 players.append(Player(written.replace(" ", "_"), written))

@@ -91,11 +91,11 @@ class Entry:
         if rack and rack.upper() == UNKNOWN_RACK:
             rack = None
         if not parts:
-            raise NotationError(make_message("gcg-nothing", "there is nothing after the name of the player"))
+            raise NotationError(make_message("gcg-nothing", "There is nothing after the name of the player."))
         what = parts.pop(0)
         kind, position, written = _parse_descriptor(what, parts)
         if not parts:
-            raise NotationError(make_message("gcg-no-score", "there is no score after {0}", quote_text(what)))
+            raise NotationError(make_message("gcg-no-score", "There is no score after {0}.", quote_text(what)))
         score = _parse_score(parts.pop(0))
         has_total = bool(parts) and _SCORE.match(parts[0].translate(_MINUS_SIGNS)) is not None
         total = _parse_score(parts.pop(0)) if has_total else None
@@ -196,10 +196,10 @@ def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
     if what.startswith(("(", _BANK_PREFIX)):
         return TurnKind.ENDRACK, "", what.removeprefix(_BANK_PREFIX).strip("()")
     if not _POSITION.match(what):
-        text = "{0} is neither a square of the board nor -, --, (TILES) or (time)"
+        text = "{0} is neither a square of the board nor -, --, (TILES) or (time)."
         raise NotationError(make_message("gcg-no-square", text, quote_text(what)))
     if not rest or _SCORE.match(rest[0]):
-        raise NotationError(make_message("gcg-no-word", "there is no word after {0}", what))
+        raise NotationError(make_message("gcg-no-word", "There is no word after {0}.", what))
     return TurnKind.PLAY, what.upper(), rest.pop(0)
 
 
@@ -207,5 +207,5 @@ def _parse_score(text: str) -> int:
     """Parse a score in points. Some files write `+-6` for minus six. Raises `NotationError`."""
     match = _SCORE.match(text.translate(_MINUS_SIGNS))
     if not match:
-        raise NotationError(make_message("gcg-score", "{0} is not a score", quote_text(text)))
+        raise NotationError(make_message("gcg-score", "{0} is not a score.", quote_text(text)))
     return -int(match[2]) if "-" in match[1] else int(match[2])

@@ -84,9 +84,9 @@ def replay(
     """
     rules = rules or find_variants(record)
     if not board_layout and (unknown := find_unknown_board(record)):
-        return _replay_as_recorded(_add_unknown_problem(record, unknown, "no score can be computed"))
+        return _replay_as_recorded(_add_unknown_problem(record, unknown, "No score can be computed."))
     if unknown := find_unknown_game(record):
-        record = _add_unknown_problem(record, unknown, "replayed as the standard game")
+        record = _add_unknown_problem(record, unknown, "It is replayed as the standard game.")
     notes: list[str] = []
     named = tiles or find_named_tile_set(record)
     possible = (named,) if named else find_possible_tile_sets(record) or (load_tile_set("en"),)
@@ -111,7 +111,7 @@ def replay(
 
 
 def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
-    problem = Problem(unknown.line, f"#{unknown.name} {unknown.text!r} is not known here; {what}")
+    problem = Problem(unknown.line, f"#{unknown.name} {unknown.text!r} is not known here. {what}")
     return replace(record, problems=tuple(sorted((*record.problems, problem))))
 
 
@@ -171,7 +171,9 @@ class _Replayer:
         for entry in self.record.entries:
             event = self._replay_event(entry)
             if event.score is not None and event.score != entry.score and not self._is_net_withdrawal(entry):
-                self._add_problem(entry, f"recorded {entry.score:+d}, by the rules {event.score:+d}")
+                self._add_problem(
+                    entry, f"The recorded score is {entry.score:+d}, but by the rules it is {event.score:+d}."
+                )
             self._check_total(entry, event)
             self.totals[entry.player] += event.counted_score
             yield event
@@ -185,7 +187,7 @@ class _Replayer:
                 play = replace(play, rearranged=parse_rearranged(entry.note, self.tiles))
                 event = self._replay_play(entry, play)
             except (NotationError, RulesError) as error:
-                self._add_problem(entry, make_message("gcg-kept", "{0}; its recorded score is kept", error))
+                self._add_problem(entry, make_message("gcg-kept", "{0} The recorded score is kept.", error))
                 event = ReplayedEvent(entry, None)
         elif entry.kind is TurnKind.WITHDRAWN:
             event = ReplayedEvent(entry, self._withdraw_play(entry))
@@ -255,7 +257,7 @@ class _Replayer:
             expected = self.recorded_totals[entry.player] + event.counted_score
         ongoing = expected + self.total_offsets[entry.player]
         if entry.total is not None and entry.total not in (expected, ongoing):
-            self._add_problem(entry, f"the total is written {entry.total}, but the scores add up to {expected}")
+            self._add_problem(entry, f"The recorded total is {entry.total}, but the scores add up to {expected}.")
             self.total_offsets[entry.player] = entry.total - expected
         self.recorded_totals[entry.player] = expected
 

@@ -47,7 +47,7 @@ def build_game(record: Record) -> Game:
     event is impossible or a line cannot be read.
     """
     if len(record.entries) > MAX_GCG_EVENTS:
-        text = "a game has at most {0} events, but this file has {1}"
+        text = "A game has at most {0} events, but this file has {1} events."
         raise RulesError(make_message("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
     for problem in record.unread_lines:
         raise RulesError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
@@ -126,7 +126,7 @@ def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) 
     if entry.kind is TurnKind.CHALLENGE and entry.score and not _is_challenge_by_rules(game, entry):
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
-            raise RulesError(make_message("gcg-no-challenge", "there is no play that could have been challenged"))
+            raise RulesError(make_message("gcg-no-challenge", "There is no play that could have been challenged."))
         return game.push(ScoreCorrected(last.number, last.score + entry.score))
     # Old files withdraw a play with +0 and the total before it; a total with the play means that its points were kept.
     net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total != game.totals[entry.player]
@@ -164,7 +164,7 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
             return Challenged(entry.player, upheld=False)
         case TurnKind.CHALLENGE:
             return Challenged((entry.player + 1) % len(game.players), upheld=False)
-    raise RulesError(make_message("gcg-no-fit", "this does not fit the game"))
+    raise RulesError(make_message("gcg-no-fit", "This line does not fit the game."))
 
 
 def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:

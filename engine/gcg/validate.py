@@ -31,14 +31,14 @@ def check_entry(
     try:
         rack = None if entry.rack is None else Counter(tiles.split(tiles.fold(entry.rack)))
     except NotationError as error:
-        yield f"rack {error}"
+        yield f"The rack {error}"
     if rack:
         if missing := _format_tiles(rack - unseen):
-            yield f"rack {entry.rack}: {missing} cannot be in the bag any more"
+            yield f"The rack {entry.rack} has {missing}, which cannot be in the bag any more."
         if rack.total() > rules.rack_size:
-            yield f"rack {entry.rack} has {rack.total()} tiles, not {rules.rack_size}"
+            yield f"The rack {entry.rack} has {rack.total()} tiles, not {rules.rack_size}."
     if play and rack is not None and (missing := _format_tiles(Counter(tile.face for _, tile in play.tiles) - rack)):
-        yield f"{missing} is played, but not on the rack {entry.rack}"
+        yield f"{missing} is played, but is not on the rack {entry.rack}."
     if entry.kind is TurnKind.EXCHANGE and entry.exchange_count is None:
         yield from _check_exchange(entry, rack, tiles)
     if entry.kind is TurnKind.ENDRACK:
@@ -50,51 +50,51 @@ def check_entry(
 def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
     """Yield a text for each impossible number in an event, except for numbers that another check finds."""
     if entry.kind is TurnKind.TIME and -entry.score > MAX_TIME_PENALTY:
-        text = "a time penalty of {0} points: an hour of overtime costs {1} points"
+        text = "A time penalty of {0} points is not possible: an hour of overtime costs {1} points."
         yield make_message("gcg-time", text, -entry.score, MAX_TIME_PENALTY)
     if entry.kind is TurnKind.CHALLENGE and abs(entry.score) > MAX_CHALLENGE_POINTS:
-        text = "{0} points for one challenge: no club counts more than {1}"
+        text = "{0} points for one challenge are not possible: no club counts more than {1}."
         yield make_message("gcg-challenge", text, abs(entry.score), MAX_CHALLENGE_POINTS)
     if (count := entry.exchange_count) is not None and not 1 <= count <= rules.rack_size:
-        text = "{0} tiles are exchanged, but a rack has 1 to {1}"
+        text = "{0} tiles are exchanged, but a rack has 1 to {1}."
         yield make_message("gcg-exchanged", text, count, rules.rack_size)
     if any(character.isdigit() for character in entry.words):
-        yield make_message("gcg-total", "{0} after the score is neither a total nor words", quote_text(entry.words))
+        yield make_message("gcg-total", "{0} after the score is neither a total nor words.", quote_text(entry.words))
 
 
 def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> Iterator[str]:
     try:
         given = Counter(tiles.split(entry.text))
     except NotationError as error:
-        yield f"exchange {error}"
+        yield f"The exchange {error}"
         return
     if rack is not None and (missing := _format_tiles(given - rack)):
-        yield f"{missing} is exchanged, but not on the rack {entry.rack}"
+        yield f"{missing} is exchanged, but is not on the rack {entry.rack}."
 
 
 def _check_end_rack(entry: Entry, rack: Counter[str] | None, unseen: Counter[str], tiles: TileSet) -> Iterator[str]:
     try:
         left = Counter(tiles.split(entry.text))
     except NotationError as error:
-        yield f"end rack {error}"
+        yield f"The end rack {error}"
         return
     if entry.is_penalty:
         if rack is not None and left != rack:
-            yield f"the end rack ({entry.text}) is not the rack {entry.rack}"
+            yield f"The end rack ({entry.text}) is not the rack {entry.rack}."
     elif left != +unseen:
-        yield f"the end rack is ({entry.text}), but the tiles not played are {_format_tiles(+unseen) or 'none'}"
+        yield f"The end rack is ({entry.text}), but the tiles not played are {_format_tiles(+unseen) or 'none'}."
 
 
 def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
     what = "is withdrawn" if entry.kind is TurnKind.WITHDRAWN else "was challenged"
     if last is None:
-        yield f"no play {what}: none came right before"
+        yield f"No play {what}, because none came right before."
     elif entry.score < 0 and entry.kind is TurnKind.CHALLENGE:
         return  # the challenger, not the player of the last play, loses points
     elif last.player != entry.player:
-        yield f"no play {what}: the one before (line {last.line}) is another player's"
+        yield f"No play {what}, because the play before (line {last.line}) is another player's."
     elif entry.kind is TurnKind.WITHDRAWN and entry.rack and last.rack and sorted(entry.rack) != sorted(last.rack):
-        yield f"the rack {entry.rack} is not {last.rack}, from which the play was made (line {last.line})"
+        yield f"The rack {entry.rack} is not {last.rack}, from which the play was made (line {last.line})."
 
 
 def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
@@ -104,10 +104,10 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
         try:
             missing = _format_tiles(Counter(tiles.split(rack.tiles)) - unseen)
         except NotationError as error:
-            yield Problem(rack.line, f"rack {error}")
+            yield Problem(rack.line, f"The rack {error}")
             continue
         if missing:
-            yield Problem(rack.line, f"rack {rack.tiles}: {missing} cannot be in the bag any more")
+            yield Problem(rack.line, f"The rack {rack.tiles} has {missing}, which cannot be in the bag any more.")
 
 
 def check_order(record: Record) -> Iterator[Problem]:
@@ -118,19 +118,19 @@ def check_order(record: Record) -> Iterator[Problem]:
         expected = (before.player + 1) % len(players)
         if after.player != expected:
             nick = players[expected].nick
-            yield Problem(after.line, f"{players[after.player].nick} plays, but it was the turn of {nick}")
+            yield Problem(after.line, f"{players[after.player].nick} plays, but it was the turn of {nick}.")
     last_turn = turns[-1].line if turns else 0
     last_rack = max((entry.line for entry in entries if entry.kind is TurnKind.ENDRACK), default=0)
     timed = set()
     for entry in entries:
         if entry.kind in (TurnKind.TIME, TurnKind.ENDRACK) and entry.line < last_turn:
-            what = "a time penalty" if entry.kind is TurnKind.TIME else "an end rack"
-            yield Problem(entry.line, f"{what} before the end of the game: line {last_turn} still plays")
+            what = "A time penalty" if entry.kind is TurnKind.TIME else "An end rack"
+            yield Problem(entry.line, f"{what} belongs after the last turn (line {last_turn}).")
         elif entry.kind is TurnKind.TIME and entry.line < last_rack:
-            yield Problem(entry.line, f"a time penalty belongs after the end racks (line {last_rack})")
+            yield Problem(entry.line, f"A time penalty belongs after the end racks (line {last_rack}).")
         if entry.kind is TurnKind.TIME:
             if entry.player in timed:
-                yield Problem(entry.line, f"a second time penalty for {players[entry.player].nick}")
+                yield Problem(entry.line, f"This is a second time penalty for {players[entry.player].nick}.")
             timed.add(entry.player)
     yield from _check_player_out(record)
 
@@ -143,7 +143,9 @@ def _check_player_out(record: Record) -> Iterator[Problem]:
             last = entry
         elif entry.kind is TurnKind.ENDRACK and not entry.is_penalty and last and last.player != entry.player:
             nick = record.players[last.player].nick
-            yield Problem(entry.line, f"the end rack goes to who went out, and {nick} laid the last tiles")
+            yield Problem(
+                entry.line, f"The end rack belongs to the player who went out, but {nick} played the last tiles."
+            )
 
 
 def _format_tiles(tiles: Counter[str]) -> str:

@@ -319,7 +319,7 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
         return make_message(
-            "no-play", "This is not a valid play ({1}): {0}. What was played?", describe_status(best.status), names
+            "no-play", "This is not a valid play: {0}. {1} What was played?", describe_status(best.status), names
         )
     for square, other in best.moved_tiles:
         moved = square_name(square), square_name(other)

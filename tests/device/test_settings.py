@@ -123,7 +123,7 @@ def test_panel_may_have_no_button_at_all() -> None:
         ),
         (
             '[game]\nmore_rules = ["levels=expert,expert,expert"]',
-            "game.more_rules: 3 levels for 2 players",
+            "game.more_rules: There are 3 levels for 2 players.",
         ),
         (
             '[game]\nfirst = "Cleo"',

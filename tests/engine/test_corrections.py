@@ -80,7 +80,7 @@ def test_only_a_blank_is_named(name: str, reason: str) -> None:
 
 
 def test_a_blank_is_a_letter_of_the_set() -> None:
-    with pytest.raises(RulesError, match="a blank cannot be 'Ä'"):
+    with pytest.raises(RulesError, match="A blank cannot be 'Ä'"):
         play(new_game(), "8F ?ORN").push(BlankNamed(F8, "Ä"))
 
 
@@ -127,7 +127,7 @@ def test_what_happens_after_the_end_is_counted_before_the_unplayed_letters() -> 
 
 @pytest.mark.parametrize("event", [TurnCorrected(2, None), TurnCorrected(3, Passed(0)), ScoreCorrected(2, -7)])
 def test_unplayed_letters_are_put_right_by_telling_them(event: ScoreCorrected | TurnCorrected) -> None:
-    with pytest.raises(RulesError, match="Correct those"):
+    with pytest.raises(RulesError, match="Correct the letters or the overtime"):
         ended().push(event)
 
 

@@ -190,11 +190,11 @@ def test_a_broken_event_says_what_is_wrong(line: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
-        (PlayMade(1, Play(())), "no tile was played"),
-        (PlayMade(1, Play.from_tiles({116: Tile("Ж")})), "the tile set 'en' has no tile Ж"),
-        (TileRecycled(1, 112, Tile("Ж")), "the tile set 'en' has no tile Ж"),
+        (PlayMade(1, Play(())), "No tile was played"),
+        (PlayMade(1, Play.from_tiles({116: Tile("Ж")})), "The tile set 'en' has no tile Ж"),
+        (TileRecycled(1, 112, Tile("Ж")), "The tile set 'en' has no tile Ж"),
         (TileRecycled(1, 0, Tile("A")), "no tile on A1"),
-        (RackRevealed(1, ("Ж",)), "the tile set 'en' has no tile Ж"),
+        (RackRevealed(1, ("Ж",)), "The tile set 'en' has no tile Ж"),
         (BlankTaken(1, 0), "no tile on A1"),
     ],
 )

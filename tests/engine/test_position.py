@@ -103,10 +103,10 @@ def test_position_ends_the_draw_for_first_play() -> None:
     ("event", "reason"),
     [
         (position(totals=(1,)), "the points of all 2 players, not of 1"),
-        (position(to_move=2), "player 2 cannot begin"),
+        (position(to_move=2), "Player 2 cannot begin"),
         (position(board=EMPTY_BOARD), "needs at least one tile"),
         (position(board=BOARD.with_tiles({0: Tile("Q"), 1: Tile("Q")})), "more of these tiles than the set: Q"),
-        (position(racks=(("A",), ())), "the bag still has 79 tiles"),
+        (position(racks=(("A",), ())), "The bag still has 79 tiles"),
     ],
 )
 def test_impossible_position_is_refused(event: PositionEntered, reason: str) -> None:

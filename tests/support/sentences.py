@@ -20,7 +20,7 @@ def sentences() -> dict[str, str]:
     Raises `ValueError` if one key has two templates otherwise.
 
     >>> sentences()["no-tile-on"]
-    'there is no tile on {0}'
+    'There is no tile on {0}.'
     """
     found: dict[str, str] = {}
     for key, english in _called():

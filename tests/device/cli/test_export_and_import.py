@@ -129,7 +129,7 @@ def test_import_refuses_a_file_with_an_event_that_cannot_be_read(
     file = tmp_path / "typo.gcg"
     file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9b 9\n")
     assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 1
-    assert "line 4: '+9b' is not a score" in capsys.readouterr().out
+    assert "line 4: '+9b' is not a score." in capsys.readouterr().out
 
 
 def test_import_names_the_problems_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,14 +137,17 @@ def test_import_names_the_problems_of_a_file(tmp_path: Path, capsys: pytest.Capt
     file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 1A HORN +21 21\n")
     assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 0
     out = capsys.readouterr().out
-    assert f"{file} is game 1" in out and "line 3: 'HORN' at 1A: the first word does not cover the centre" in out
+    assert f"{file} is game 1" in out and "line 3: 'HORN' at 1A: The first word does not cover the centre." in out
 
 
 def test_import_names_a_time_penalty_that_no_clock_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "time.gcg"
     file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>A:  (time) -999999 -999985\n")
     assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 0
-    assert "line 4: a time penalty of 999999 points: an hour of overtime costs 600" in capsys.readouterr().out
+    assert (
+        "line 4: A time penalty of 999999 points is not possible: an hour of overtime costs 600"
+        in capsys.readouterr().out
+    )
 
 
 def test_imported_turn_that_the_rules_do_not_allow_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,7 +144,7 @@ def test_people_get_a_line_for_each_turn(
         (["--players", "Anna"], "2 to 4 players"),
         (["--players", "A,B,C,D,E"], "2 to 4 players"),
         (["--players", "Anna,Anna"], "same name"),
-        (["--players", "Anna,Ben", "--tiles", "xx"], "choose one of"),
+        (["--players", "Anna,Ben", "--tiles", "xx"], "Choose one of"),
         (["--players", "Anna,Ben", "--lexicon", "/no/such/list"], "cannot be read"),
     ],
 )

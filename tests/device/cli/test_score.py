@@ -49,7 +49,7 @@ def test_each_event_has_the_score_recorded_and_the_one_by_the_rules(
         {"line": 7, "player": "B", "kind": "exchange", "at": None, "word": None, "recorded": 0, "score": 0},
     ]
     assert result["totals"] == {"A": 39, "B": 9}
-    assert result["problems"] == ["line 6: recorded +26, by the rules +25"]
+    assert result["problems"] == ["line 6: The recorded score is +26, but by the rules it is +25."]
 
 
 def test_each_file_has_a_line(game: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +63,7 @@ def test_people_get_a_table_with_the_differences_marked(game: Path, capsys: pyte
     assert lines[2].split() == ["5", "B", "H6", "FARM", "+9"]
     assert lines[3].endswith("+25  <- recorded +26")
     assert lines[5] == "total  A 39, B 9"
-    assert lines[6] == "problem: line 6: recorded +26, by the rules +25"
+    assert lines[6] == "problem: line 6: The recorded score is +26, but by the rules it is +25."
 
 
 def test_the_tiles_can_be_given(game: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,9 +78,9 @@ def test_the_board_can_be_given(game: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_unknown_tiles_and_boards_are_named(game: Path) -> None:
-    with pytest.raises(UnknownTileSetError, match="there is no tile set 'xx': choose one of"):
+    with pytest.raises(UnknownTileSetError, match=r"There is no tile set 'xx'\. Choose one of"):
         run(game, "--tiles", "xx")
-    with pytest.raises(UnknownLayoutError, match="there is no board layout 'xx': choose one of"):
+    with pytest.raises(UnknownLayoutError, match=r"There is no board layout 'xx'\. Choose one of"):
         run(game, "--layout", "xx")
 
 

@@ -164,29 +164,29 @@ def test_both_encodings_with_and_without_header(data: bytes) -> None:
 @pytest.mark.parametrize("name", ["klingon", "hex", "undefined"])  # Python has the last two, and reads no text by them
 def test_an_unknown_encoding_is_named(name: str) -> None:
     assert reasons(f"#character-encoding {name}\n{PLAYERS}".encode()) == [
-        f"line 1: the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"
+        f"line 1: The character encoding {name!r} is not known. The file was read as UTF-8 or ISO-8859-1."
     ]
 
 
 def test_a_wrong_encoding_is_named_by_line() -> None:
     data = b"#character-encoding UTF-8\n" + PLAYERS.encode() + "#title Nürnberg\n".encode("iso-8859-1")
-    assert reasons(data) == ["line 4: this is not UTF-8, as line 1 says; read as ISO-8859-1"]
+    assert reasons(data) == ["line 4: The file is not in UTF-8, as line 1 says. It was read as ISO-8859-1."]
     assert parse_gcg(data).pragma_text("title") == "Nürnberg"
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0" * 1000])
 def test_a_file_that_is_no_text(data: bytes) -> None:
-    assert reasons(data) == ["line 1: this is not a GCG file, because it is not text"]
+    assert reasons(data) == ["line 1: This is not a GCG file, because it is not text."]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n  \r\n"])
 def test_an_empty_file(data: bytes) -> None:
-    assert reasons(data) == ["line 1: the file is empty. It needs #player lines and events"]
+    assert reasons(data) == ["line 1: The file is empty. It needs #player lines and events."]
 
 
 def test_another_text_is_no_gcg() -> None:
     assert reasons("Dear Ann,\n\nthank you for the game.\n") == [
-        "line 1: this is not a GCG file: it has neither a #player line nor an event"
+        "line 1: This is not a GCG file: it has neither a #player line nor an event."
     ]
 
 
@@ -201,41 +201,44 @@ def test_a_total_with_a_typographic_minus_is_read() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (">A: ADEIINR DAIN.IER +86 108", "'DAIN.IER' is neither a square of the board nor -, --, (TILES) or (time)"),
-        (">A: AT 8H +4 4", "there is no word after 8H"),
-        (">A: AT 8H AT", "there is no score after '8H'"),
-        (">A: AT 8H AT four 4", "'four' is not a score"),
-        (f">A: AT 8H AT +{'9' * 5000} 4", f"'+{'9' * 36}...' is not a score"),
-        (">A:", "there is nothing after the name of the player"),
-        (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' does not name a player"),
-        (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' does not name a player"),
+        (">A: ADEIINR DAIN.IER +86 108", "'DAIN.IER' is neither a square of the board nor -, --, (TILES) or (time)."),
+        (">A: AT 8H +4 4", "There is no word after 8H."),
+        (">A: AT 8H AT", "There is no score after '8H'."),
+        (">A: AT 8H AT four 4", "'four' is not a score."),
+        (f">A: AT 8H AT +{'9' * 5000} 4", f"'+{'9' * 36}...' is not a score."),
+        (">A:", "There is nothing after the name of the player."),
+        (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' does not name a player."),
+        (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' does not name a player."),
     ],
 )
 def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) -> None:
     record = parse_gcg(f"{PLAYERS}{line}\n>B: - +0 0\n")
-    assert [str(p) for p in record.problems] == [f"line 3: {reason}; write >NICK: RACK 8H WORD +12 34"]
+    assert [str(p) for p in record.problems] == [f"line 3: {reason} Write >NICK: RACK 8H WORD +12 34."]
     assert [e.line for e in record.entries] == [4]
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (f"{PLAYERS}8H HORN +14\n", "line 3: '8H HORN +14' is neither an event (>) nor a pragma (#)"),
+        (f"{PLAYERS}8H HORN +14\n", "line 3: '8H HORN +14' is neither an event (>) nor a pragma (#)."),
         (
             f"{PLAYERS}#character-encoding UTF-8\n",
-            "line 3: #character-encoding must be the first line; it has no effect here",
+            "line 3: #character-encoding must be the first line. It has no effect here.",
         ),
-        (f"{PLAYERS}#title a\n#title b\n", "line 4: #title is given twice; the first one holds"),
-        (f"{PLAYERS}>A: - +0 0\n#title a\n", "line 4: #title belongs before the first event"),
-        (f"{PLAYERS}#note hello\n", "line 3: a note before the first event belongs to none"),
-        (f"{PLAYERS}>A: - +0 0\n#player3 C C\n", "line 4: #player3 belongs before the first event (line 3)"),
-        (f"{PLAYERS}#player2 C C\n", "line 3: #player2 is given twice, for B and for C"),
-        (f"{PLAYERS}#player3 A C\n", "line 3: players 1 and 3 share the nickname A; turns alternate"),
-        (f"{PLAYERS}#player3 C Bob\n", "line 3: players 2 and 3 share the name Bob"),
-        (f"{PLAYERS}#player3\n", "line 3: #player3 has no nickname: write #player3 NICK Full Name"),
-        (f"{PLAYERS}#rack3 AEI\n", "line 3: #rack3 without #player3"),
-        (f"{PLAYERS}>C: - +0 0\n", "line 3: there is no #player line for 'C', only for A, B"),
-        (f"{PLAYERS}#rack1 AEI\n>A: - +0 0\n", "line 4: an event after the racks at the end of the game (line 3)"),
+        (f"{PLAYERS}#title a\n#title b\n", "line 4: #title is given twice. The first one counts."),
+        (f"{PLAYERS}>A: - +0 0\n#title a\n", "line 4: #title belongs before the first event."),
+        (f"{PLAYERS}#note hello\n", "line 3: A note before the first event belongs to no event."),
+        (f"{PLAYERS}>A: - +0 0\n#player3 C C\n", "line 4: #player3 belongs before the first event (line 3)."),
+        (f"{PLAYERS}#player2 C C\n", "line 3: #player2 is given twice, for B and for C."),
+        (f"{PLAYERS}#player3 A C\n", "line 3: Players 1 and 3 share the nickname A. Their turns alternate."),
+        (f"{PLAYERS}#player3 C Bob\n", "line 3: Players 2 and 3 share the name Bob."),
+        (f"{PLAYERS}#player3\n", "line 3: #player3 has no nickname. Write #player3 NICK Full Name."),
+        (f"{PLAYERS}#rack3 AEI\n", "line 3: There is a line #rack3, but no line #player3."),
+        (f"{PLAYERS}>C: - +0 0\n", "line 3: There is no #player line for 'C'. There are #player lines only for A, B."),
+        (
+            f"{PLAYERS}#rack1 AEI\n>A: - +0 0\n",
+            "line 4: This event comes after the racks at the end of the game (line 3).",
+        ),
     ],
 )
 def test_what_is_out_of_place_is_named_by_line(text: str, reason: str) -> None:
@@ -274,12 +277,12 @@ def test_lines_that_cannot_be_read_are_named(line: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("#player1 a A\n" * 1000, "1001 lines are too many for a GCG file: at most 1000 are allowed"),
+        ("#player1 a A\n" * 1000, "1001 lines are too many for a GCG file. At most 1000 are allowed."),
         (
             f"{PLAYERS}>A: - +0 0\n#note {'x' * 20_000}",
-            "20006 characters in a line are too many for a GCG file: at most 20000 are allowed",
+            "20006 characters in a line are too many for a GCG file. At most 20000 are allowed.",
         ),
-        ("#title x\n" * 201, "201 lines that begin with # are too many for a GCG file: at most 200 are allowed"),
+        ("#title x\n" * 201, "201 lines that begin with # are too many for a GCG file. At most 200 are allowed."),
     ],
 )
 def test_file_larger_than_any_game_is_refused_with_the_limit(text: str, reason: str) -> None:

@@ -103,7 +103,7 @@ def test_unplayed_letters_count_once_where_they_are_lost() -> None:
 def test_a_wrong_score_is_named_and_the_rules_make_the_total() -> None:
     text = GAME.replace("+16 25", "+17 26")
     played = game(text=text)
-    assert [str(p) for p in played.problems] == ["line 7: recorded +17, by the rules +16"]
+    assert [str(p) for p in played.problems] == ["line 7: The recorded score is +17, but by the rules it is +16."]
     assert played.totals == (55, 25)
     assert [e.entry.line for e in played.mismatches] == [7]
 
@@ -111,7 +111,7 @@ def test_a_wrong_score_is_named_and_the_rules_make_the_total() -> None:
 def test_a_wrong_total_is_named_once() -> None:
     text = GAME.replace("+25 39", "+25 40").replace("+16 55", "+16 56")
     assert [str(p) for p in game(text=text).problems] == [
-        "line 6: the total is written 40, but the scores add up to 39"
+        "line 6: The recorded total is 40, but the scores add up to 39."
     ]
 
 
@@ -126,45 +126,54 @@ def test_a_play_that_does_not_fit_keeps_its_recorded_score() -> None:
     [
         (
             ">B: Q M70 Q. +21 46",
-            "'M70' is not a square of the board. Enter A1 to O15 for a word down, or 1A to 15O for a word across",
+            "'M70' is not a square of the board. Enter A1 to O15 for a word down, or 1A to 15O for a word across.",
         ),
         (
             ">B: Q M15 QI +21 46",
-            "'QI' at M15 does not fit on the board (tiles: 2, squares: 1). Check the square and the direction",
+            "'QI' at M15 does not fit on the board (tiles: 2, squares: 1). Check the square and the direction.",
         ),
-        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot"),
-        (">B: Q 8F QORN +21 46", "'QORN' at 8F: the tile on F8 is H, not Q"),
-        (">B: Q 8F Q2 +21 46", "'Q2': the tile set 'en' has no tile '2'"),
+        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot."),
+        (">B: Q 8F QORN +21 46", "'QORN' at 8F does not match the board: the tile on F8 is H, not Q."),
+        (">B: Q 8F Q2 +21 46", "'Q2' has the letter '2', but the tile set 'en' has no such tile."),
     ],
 )
 def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
-    assert reasons(line) == [f"{reason}; its recorded score is kept"]
+    assert reasons(line) == [f"{reason} The recorded score is kept."]
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (">B: QI 1A QI +33 58", "'QI' at 1A: the tiles do not touch the words on the board"),
-        (">B: ACKLMOR8 - +0 25", "rack 'ACKLMOR8': the tile set 'en' has no tile '8'"),
-        (">B: ZZ - +0 25", "rack ZZ: Z cannot be in the bag any more"),
-        (">B: AAEEIIOO - +0 25", "rack AAEEIIOO has 8 tiles, not 7"),
-        (">B: AEI -EO +0 25", "O is exchanged, but not on the rack AEI"),
-        (">B: AEI -E.I +0 25", "exchange 'E.I': the tile set 'en' has no tile '.'"),
-        (">A: BID -- -16 39", "the rack BID is not BIT, from which the play was made (line 8)"),
-        (">B: OB -- -16 9", "no play is withdrawn: the one before (line 8) is another player's"),
-        (">B: OB (challenge) +5 30", "no play was challenged: the one before (line 8) is another player's"),
-        (">A: AEI - +0 55", "A plays, but it was the turn of B"),
-        (">B: QZ (QX) -18 7", "the end rack (QX) is not the rack QZ"),
-        ("#rack1 ZZ", "rack ZZ: Z cannot be in the bag any more"),
-        ("#rack1 A8", "rack 'A8': the tile set 'en' has no tile '8'"),
-        (">A:  (time) -999999 -999944", "a time penalty of 999999 points: an hour of overtime costs 600 points"),
-        (">A:  (time) -610 -555", "a time penalty of 610 points: an hour of overtime costs 600 points"),
-        (">A: E (challenge) +999999 1000054", "999999 points for one challenge: no club counts more than 100"),
-        (">B: E (challenge) -105 -80", "105 points for one challenge: no club counts more than 100"),
-        (">B: AEI -99 +0 25", "99 tiles are exchanged, but a rack has 1 to 7"),
-        (">B: AEI -0 +0 25", "0 tiles are exchanged, but a rack has 1 to 7"),
-        (">B: EIX 12D XI +22 1000047", "'1000047' after the score is neither a total nor words"),
-        (">B: EIX 12D XI +22 47.5", "'47.5' after the score is neither a total nor words"),
+        (">B: QI 1A QI +33 58", "'QI' at 1A: The tiles do not touch the words on the board."),
+        (">B: ACKLMOR8 - +0 25", "The rack 'ACKLMOR8' has the letter '8', but the tile set 'en' has no such tile."),
+        (">B: ZZ - +0 25", "The rack ZZ has Z, which cannot be in the bag any more."),
+        (">B: AAEEIIOO - +0 25", "The rack AAEEIIOO has 8 tiles, not 7."),
+        (">B: AEI -EO +0 25", "O is exchanged, but is not on the rack AEI."),
+        (">B: AEI -E.I +0 25", "The exchange 'E.I' has the letter '.', but the tile set 'en' has no such tile."),
+        (">A: BID -- -16 39", "The rack BID is not BIT, from which the play was made (line 8)."),
+        (">B: OB -- -16 9", "No play is withdrawn, because the play before (line 8) is another player's."),
+        (">B: OB (challenge) +5 30", "No play was challenged, because the play before (line 8) is another player's."),
+        (">A: AEI - +0 55", "A plays, but it was the turn of B."),
+        (">B: QZ (QX) -18 7", "The end rack (QX) is not the rack QZ."),
+        ("#rack1 ZZ", "The rack ZZ has Z, which cannot be in the bag any more."),
+        ("#rack1 A8", "The rack 'A8' has the letter '8', but the tile set 'en' has no such tile."),
+        (
+            ">A:  (time) -999999 -999944",
+            "A time penalty of 999999 points is not possible: an hour of overtime costs 600 points.",
+        ),
+        (
+            ">A:  (time) -610 -555",
+            "A time penalty of 610 points is not possible: an hour of overtime costs 600 points.",
+        ),
+        (
+            ">A: E (challenge) +999999 1000054",
+            "999999 points for one challenge are not possible: no club counts more than 100.",
+        ),
+        (">B: E (challenge) -105 -80", "105 points for one challenge are not possible: no club counts more than 100."),
+        (">B: AEI -99 +0 25", "99 tiles are exchanged, but a rack has 1 to 7."),
+        (">B: AEI -0 +0 25", "0 tiles are exchanged, but a rack has 1 to 7."),
+        (">B: EIX 12D XI +22 1000047", "'1000047' after the score is neither a total nor words."),
+        (">B: EIX 12D XI +22 47.5", "'47.5' after the score is neither a total nor words."),
     ],
 )
 def test_what_cannot_have_been_is_named(line: str, reason: str) -> None:
@@ -186,33 +195,31 @@ def test_numbers_of_real_games_are_not_named(line: str) -> None:
 
 def test_a_time_penalty_gives_no_points() -> None:
     assert game(">A:  (time) +10 65").totals == (55, 25)
-    assert reasons(">A:  (time) +10 65") == ["recorded +10, by the rules +0"]
+    assert reasons(">A:  (time) +10 65") == ["The recorded score is +10, but by the rules it is +0."]
 
 
 def test_a_tile_that_was_not_on_the_rack_is_named() -> None:
-    assert "S is played, but not on the rack AT" in reasons(">B: AT K9 S +0 25")
+    assert "S is played, but is not on the rack AT." in reasons(">B: AT K9 S +0 25")
 
 
 def test_nothing_is_left_to_challenge_after_another_turn() -> None:
-    assert "no play is withdrawn: none came right before" in reasons(">B: E - +0 25", ">A: BIT -- -16 39")
+    assert "No play is withdrawn, because none came right before." in reasons(">B: E - +0 25", ">A: BIT -- -16 39")
 
 
 def test_an_end_rack_must_be_what_was_not_played() -> None:
-    [reason] = [r for r in reasons(">A: (QZ) +40 95") if r.startswith("the end rack")]
-    assert reason.startswith("the end rack is (QZ), but the tiles not played are ? ? A A")
+    [reason] = [r for r in reasons(">A: (QZ) +40 95") if r.startswith("The end rack")]
+    assert reason.startswith("The end rack is (QZ), but the tiles not played are ? ? A A")
 
 
 def test_the_end_rack_goes_to_who_went_out() -> None:
-    assert "the end rack goes to who went out, and A laid the last tiles" in reasons(">B: (QZ) +40 65")
+    assert "The end rack belongs to the player who went out, but A played the last tiles." in reasons(">B: (QZ) +40 65")
 
 
 def test_the_end_of_the_game_comes_last() -> None:
-    assert reasons(">B:  (time) -10 15", ">B: E - +0 15") == [
-        "a time penalty before the end of the game: line 10 still plays"
-    ]
-    assert "an end rack before the end of the game: line 10 still plays" in reasons(">A: A (A) -1 54", ">B: E - +0 25")
-    assert "a time penalty belongs after the end racks (line 10)" in reasons(">A:  (time) -10 45", ">A: A (A) -1 44")
-    assert reasons(">A:  (time) -10 45", ">A:  (time) -10 35") == ["a second time penalty for A"]
+    assert reasons(">B:  (time) -10 15", ">B: E - +0 15") == ["A time penalty belongs after the last turn (line 10)."]
+    assert "An end rack belongs after the last turn (line 10)." in reasons(">A: A (A) -1 54", ">B: E - +0 25")
+    assert "A time penalty belongs after the end racks (line 10)." in reasons(">A:  (time) -10 45", ">A: A (A) -1 44")
+    assert reasons(">A:  (time) -10 45", ">A:  (time) -10 35") == ["This is a second time penalty for A."]
 
 
 # Which tiles, which board
@@ -250,7 +257,7 @@ def test_letters_tell_the_tiles_where_the_file_does_not() -> None:
 def test_one_wrong_score_does_not_change_the_tiles_or_the_board() -> None:
     played = game(text=GAME.replace("+14 14", "+15 15").replace(" 39", " 40").replace(" 55", " 56"))
     assert (played.tiles.name, played.layout.name, played.notes) == ("en", "standard", ())
-    assert [str(p) for p in played.problems] == ["line 4: recorded +15, by the rules +14"]
+    assert [str(p) for p in played.problems] == ["line 4: The recorded score is +15, but by the rules it is +14."]
 
 
 def test_the_scores_tell_the_board_where_they_are_many() -> None:
@@ -267,7 +274,7 @@ def test_the_scores_tell_the_board_where_they_are_many() -> None:
 def test_an_unknown_game_is_replayed_as_the_standard_one() -> None:
     played = replay(parse_gcg("#player1 A A\n#player2 B B\n#game-type lonify\n>A: AT 8H AT +4 4\n"))
     assert [str(p) for p in played.problems] == [
-        "line 3: #game-type 'lonify' is not known here; replayed as the standard game"
+        "line 3: #game-type 'lonify' is not known here. It is replayed as the standard game."
     ]
     assert [e.score for e in played.events] == [4]
 

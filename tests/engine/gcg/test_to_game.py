@@ -104,8 +104,8 @@ def test_players_of_one_name_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot"),
-        (">B: Q -- -16 9", "no play is withdrawn: the one before"),
+        (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot."),
+        (">B: Q -- -16 9", "No play is withdrawn, because the play before"),
         (">A: AEI -E.I +0 55", "exchange 'E.I'"),
         (">A: AEI -\u00b2 +0 55", "exchange '\u00b2'"),  # a digit, and no number
         (f">A: AEI -{'5' * 5000} +0 55", "exchange '555"),
@@ -152,7 +152,7 @@ def test_all_recorded_games_come_out_as_they_did() -> None:
 
 
 def test_file_with_an_event_that_cannot_be_read_is_refused() -> None:
-    with pytest.raises(RulesError, match=r"line 4: '\+9b' is not a score"):
+    with pytest.raises(RulesError, match=r"line 4: '\+9b' is not a score."):
         build_game(parse_gcg(f"{HEAD}{FIVE_TURNS}".replace("+9 9", "+9b 9")))
 
 
@@ -270,7 +270,7 @@ def test_points_entered_for_a_recycled_tile_survive_export_and_import() -> None:
     game = recycle_tile(ScoreCorrected(1, 12))
     assert write_and_read(game).totals == game.totals == (14, 21)
     [problem] = replay(parse_gcg(format_gcg(build_record(game)))).problems
-    assert problem.reason == "recorded +21, by the rules +9"  # the running totals add up
+    assert problem.reason == "The recorded score is +21, but by the rules it is +9."  # the running totals add up
 
 
 def test_points_entered_for_a_tile_recycled_in_the_last_turn_survive_export_and_import() -> None:

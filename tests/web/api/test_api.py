@@ -167,7 +167,7 @@ def test_answer_to_another_question_is_refused_with_the_open_one(table: House, p
     asked = paired.call("POST", "/commands/end-turn", {"seen": table.seen}).json["question"]
     order = {"seen": table.seen, "answer": 1, "question_id": asked["id"] ^ 1}
     answer = paired.call("POST", "/commands/answer", order)
-    assert answer.status_code == 409 and "question has changed" in answer.json["error"]
+    assert answer.status_code == 409 and "Someone else has already answered" in answer.json["error"]
     assert answer.json["question"] == asked and "moment" not in answer.json
     assert paired.call("POST", "/commands/answer", order | {"question_id": asked["id"]}).status_code == 200
 

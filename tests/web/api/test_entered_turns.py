@@ -16,9 +16,9 @@ from tests.support.waiting import PATIENCE_S
 @pytest.mark.parametrize(
     ("at", "word", "problem"),
     [
-        ("8H", "A", "the first word is too short"),
-        ("8A", "HORN", "the first word does not cover the centre"),
-        ("8F", "KKKK", "the tile set does not have that many of one letter"),
+        ("8H", "A", "The first word is too short."),
+        ("8A", "HORN", "The first word does not cover the centre."),
+        ("8F", "KKKK", "The tile set does not have that many of one letter."),
     ],
 )
 def test_turn_entered_by_hand_names_its_problems(

@@ -126,7 +126,7 @@ def test_state_for_commentators_has_a_play_that_breaks_the_rules(hall: ShownHall
     hall.state = apply_game(hall.state, *received("Table 2", [STARTED, play]))
     hall.look()
     turn = json.loads(client.get("/tables/Table%202/state.json").data)["turns"][0]
-    assert turn["problems"] == ["the first word does not cover the centre"]
+    assert turn["problems"] == ["The first word does not cover the centre."]
 
 
 def test_state_for_commentators_says_nothing_about_words(client: FlaskClient) -> None:

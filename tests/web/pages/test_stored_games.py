@@ -176,9 +176,9 @@ GCG_OFF_CENTRE = b"#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B:
 def test_problems_of_an_import_are_shown_with_the_game(table: House, phone: FlaskClient) -> None:
     _, where = bring(phone, GCG_OFF_CENTRE)
     for page in (read(table, where), read(table, f"{where}?turn=1")):
-        assert "The import found 3 problems" in page and "the first word does not cover the centre" in page
+        assert "The import found 3 problems" in page and "The first word does not cover the centre." in page
     german = table.app.test_client().get(f"{where}?lang=de").text
-    assert "Beim Import sind 3 Probleme aufgefallen" in german and "das erste Wort" in german
+    assert "Beim Import sind 3 Probleme aufgefallen" in german and "Das erste Wort" in german
     assert "The import found" not in read(table, "/history/1")
 
 
