@@ -181,7 +181,9 @@ def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: s
         return Tile(letter, is_blank=True)
 
     if at is None:
-        raise RulesError(make_message("no-blank", "There is no blank on {0}.", square_name(square)))
+        raise RulesError(
+            make_message("no-blank", "There is no blank on {0}. Choose another square.", square_name(square))
+        )
     return _change_tile(ledger, at, square, name)
 
 

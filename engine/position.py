@@ -26,7 +26,7 @@ def set_up_position(state: State, event: PositionEntered) -> State:
             make_message("position-empty", "A position needs at least one tile on the board. Enter the tiles.")
         )
     if len(event.totals) != count:
-        text = "A position needs the points of all {0} players, not of {1}."
+        text = "A position needs the points of all {0} players, not of {1} players."
         raise RulesError(make_message("position-totals", text, count, len(event.totals)))
     if not 0 <= event.to_move < count:
         raise RulesError(

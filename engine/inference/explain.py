@@ -298,9 +298,9 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
         if isinstance(event, SquareCorrected):
             square, tile = square_name(event.square), event.tile
             if tile:
-                parts.append(make_message("read-wrong", "{0} was read wrong: it is {1}", square, tile))
+                parts.append(make_message("read-wrong", "{0} was read wrongly: it is {1}", square, tile))
             else:
-                parts.append(make_message("read-wrong-empty", "{0} was read wrong: there is no tile", square))
+                parts.append(make_message("read-wrong-empty", "{0} was read wrongly: there is no tile", square))
         elif isinstance(event, TurnCorrected):
             turn = turn_text(after, after.turns[event.turn])
             parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn))

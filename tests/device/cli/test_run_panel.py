@@ -60,7 +60,7 @@ def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
     picture(folder, "1.png")
     with Program(options(folder, free_port()), [rows(HORN)]) as phone:
         down(pins, Button.END_TURN_3)
-        assert phone.sees("No player of this game has this button. Press your own.")
+        assert phone.sees("No player of this game has this button. Press your own button.")
         up(pins, Button.END_TURN_3)
         down(pins, Button.END_TURN_1)
         assert phone.sees("+14") and phone.sees("Ben to play")

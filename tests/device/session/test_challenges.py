@@ -25,7 +25,7 @@ def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: Text
     state = playing.submit(ChallengePlay()).result(PATIENCE_S)
     assert [(t.kind, t.score) for t in state.turns] == [("play", 14), ("withdrawn", -14)]
     assert state.players[0].total == 0 and state.turn_of == 1
-    assert "take the tiles off" in state.notices[0].text
+    assert "Take the tiles off" in state.notices[0].text
     state = play(playing, table, ("HRON", 7, 5, True))
     assert "still on the board" in state.notices[0].text and len(state.turns) == 2
     state = play(playing, table, FARM)
@@ -114,7 +114,7 @@ def test_people_decide_a_challenge_where_no_list_does(
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, ("HRON", 7, 5, True))
         asked = session.submit(ChallengePlay()).result(PATIENCE_S)
-        assert asked.question is not None and asked.question.text == "Words of this play: HRON. Is it valid?"
+        assert asked.question is not None and asked.question.text == "This play makes HRON. Is it valid?"
         assert asked.question.answers[1] == "No: Anna takes the tiles back." and len(asked.turns) == 1
         state = session.submit(AnswerQuestion(answer)).result(PATIENCE_S)
         assert ([p.total for p in state.players], state.turn_of) == (totals, turn_of)
@@ -136,7 +136,7 @@ def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challeng
     ("word", "text"),
     [
         ("HORN", "The word list has HORN. Is this play valid?"),
-        ("HRON", "Words of this play: HRON. The word list does not have HRON. Is the play valid?"),
+        ("HRON", "This play makes HRON. The word list does not have HRON. Is the play valid?"),
     ],
 )
 def test_list_that_the_players_did_not_choose_gives_only_its_opinion(
@@ -177,7 +177,7 @@ def test_play_that_the_list_accepts_is_withdrawn_if_the_players_overrule_it(
     assert playing.submit(ChallengePlay()).result(PATIENCE_S).turns[-1].kind == "challenge"
     state = playing.submit(DecideChallenge(upheld=True)).result(PATIENCE_S)
     assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
-    assert "take the tiles off" in state.notices[0].text
+    assert "Take the tiles off" in state.notices[0].text
     assert "still on the board" in play(playing, table, HORN).notices[0].text
 
 

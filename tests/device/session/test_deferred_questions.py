@@ -157,7 +157,7 @@ def test_late_answer_says_that_a_play_was_not_taken_back(playing: TableSession, 
     play(playing, table, HORN)
     state = playing.submit(DeferQuestion()).result(PATIENCE_S)
     (deferred,) = state.open_questions
-    assert deferred.question.answers[-1] == "It was not taken back."
+    assert deferred.question.answers[-1] == "The play was not taken back."
     state = playing.submit(AnswerDeferred(1, len(deferred.question.answers) - 1)).result(PATIENCE_S)
     assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
 
