@@ -9,6 +9,8 @@ from tests.system.instructions.workloads import WORKLOADS
 
 MILLIONS = {"idle-second": 10, "decode-preview": 23, "known-board-first": 170}
 """Millions of instructions when they were counted last, with the libraries of `emulator.WHEELS`."""
+START_MILLIONS = 2560
+"""Millions of instructions of the start, from the first instruction to the first page."""
 MAX_GROWTH = 1.1
 
 pytestmark = [
@@ -22,3 +24,7 @@ pytestmark = [
 def test_work_takes_no_more_instructions_than_before(name: str) -> None:
     assert name in WORKLOADS
     assert Emulator().count_work(name) / 1e6 <= MAX_GROWTH * MILLIONS[name]
+
+
+def test_start_takes_no_more_instructions_than_before() -> None:
+    assert Emulator().count_start() / 1e6 <= MAX_GROWTH * START_MILLIONS
