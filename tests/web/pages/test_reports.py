@@ -67,7 +67,9 @@ def test_form_offers_the_turns_with_the_newest_three_chosen(admin: FlaskClient) 
 def test_contents_are_shown_before_they_are_saved(admin: FlaskClient) -> None:
     page = admin.get("/report/preview?game=1&event=3&photos=yes").text
     assert "doctor.txt" in page and "pictures/00003-photo.jpg" in page and "fan is quiet" in page
-    assert "No names: they were replaced" in page and "Player 1&#39;s phone" in page and "Anna" not in page
+    assert (
+        "The report has no names: they were replaced" in page and "Player 1&#39;s phone" in page and "Anna" not in page
+    )
     assert 'src="/report/photos/1/3.jpg"' in page
 
 

@@ -98,7 +98,7 @@ def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClie
     table.show(samples.ADVISED)
     html = page(client)
     assert (
-        "Not in the word list: HORN. The list only gives advice: you decide whether to challenge." in html
+        "The word list does not have HORN. It only gives advice: you decide whether to challenge." in html
         and "invalid" not in part(html, "turns")
     )
     assert "The word list ngerman is not complete" in html

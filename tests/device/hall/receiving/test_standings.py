@@ -161,5 +161,5 @@ def test_csv_has_the_points_in_the_order_of_the_pairing() -> None:
     ],
 )
 def test_pairings_that_cannot_be_are_refused_with_their_line(text: str) -> None:
-    with pytest.raises(PairingsError, match=r"line \d"):
+    with pytest.raises(PairingsError, match=r"Line \d"):
         parse_pairings(text)
