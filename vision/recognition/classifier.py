@@ -10,11 +10,11 @@ predictions sometimes agree on a wrong rotation, nearly always upside down. So i
 letters are doubtful, the board is read both ways up, and the reading with the higher mean tile confidence is taken.
 
 Mirrored pictures: some webcams deliver mirrored pictures, whose letters are read with low confidence. If many tiles are
-doubtful, the board is read again in the flipped picture, and this reading is taken if it is much less doubtful. A small
-difference is no evidence: letters in an unfamiliar typeface are doubtful in both pictures. On the labelled photographs
-with five tiles or more, at least 9 % of the tiles are doubtful if the board is mirrored (median 37 %), and at most 15 %
-if it is not (95th percentile 1 %). The corners of a mirrored board are in the usual order of the upright board (top
-left, top right, bottom right, bottom left), which is anticlockwise in the picture.
+doubtful and a sample of the letters is clearer in mirrored crops, the board is read again in the flipped picture; this
+reading is taken if it is much less doubtful. A small difference is no evidence: letters in an unfamiliar typeface are
+doubtful in both pictures. On the labelled photographs with five tiles or more, at least 9 % of the tiles are doubtful
+if the board is mirrored (median 37 %), and at most 15 % if it is not (95th percentile 1 %). The corners of a mirrored
+board are in the order of the upright board, which is anticlockwise in the picture.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import (
+    LETTER_CLASSES,
     NO_TILE_CLASS,
     LetterNet,
     TilePredictions,
@@ -58,7 +59,6 @@ _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles with a random predicted rotation (turned, covered, misread); limits a tile's influence."""
 _MAX_EFFECTIVE_VOTES: Final = 8
 """Maximum number of tiles that count as independent evidence; the errors of tiles of one set are correlated."""
-
 _CLEAR_TILE_P: Final = 0.9
 """Minimum probability of a tile's letter; a tile below it is doubtful."""
 _MIN_DOUBTFUL_SHARE: Final = 0.08
@@ -130,6 +130,8 @@ class ClassifierConfig:
     """Number of further tiles used if the first estimate is uncertain; each tile costs four crops."""
     certain_orientation_p: float = CERTAIN_ORIENTATION_P
     """Minimum probability of an orientation that is accepted without more tiles. Five clear predictions reach it."""
+    mirror_sample_count: int = 8
+    """Number of letters that are read in mirrored crops if many tiles are doubtful."""
     outvoted_orientation_p: float = 0.9
     """Confidence of an orientation that contradicts the predicted rotations. It is low enough for the reading to report
     a problem, although the orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
@@ -219,7 +221,7 @@ class SquareClassifier:
         else:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(found)
             found = found.rotate(orientation.quarter_turns)
-            table = self._settle_letters(self._classify_tiles(found, known), alphabet)
+            table = self._classify_tiles(found, alphabet, known)
         return self._fuse(found, orientation, table, alphabet, square_side(corners))
 
     def classify_reversed(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
@@ -229,27 +231,28 @@ class SquareClassifier:
         half_turn = (found.orientation.quarter_turns + 2) % 4
         orientation = replace(found.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
         alphabet = self._letter_net.alphabet_matrix(tiles)
-        table = self._settle_letters(self._classify_tiles(turned), alphabet)
+        table = self._classify_tiles(turned, alphabet)
         return self._fuse(turned, orientation, table, alphabet, square_side(corners))
 
-    def classify_mirrored(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
-        """Classify the letters of `found` again, in mirrored views, to find out whether the picture is mirrored."""
-        board, tops = (np.ascontiguousarray(view.swapaxes(0, 1)) for view in (found.views.board, found.views.tops))
-        kinds_p = np.ascontiguousarray(found.kinds_p.swapaxes(0, 1))
-        mirrored = SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p), None)
-        alphabet = self._letter_net.alphabet_matrix(tiles)
-        orientation, known = self._vote_orientation(mirrored)
-        mirrored = mirrored.rotate(orientation.quarter_turns)
-        table = self._settle_letters(self._classify_tiles(mirrored, known), alphabet)
-        return self._fuse(mirrored, orientation, table, alphabet, square_side(corners))
+    def may_be_mirrored(self, found: ClassifiedBoard, tiles: Collection[str]) -> bool:
+        """Return True if mirrored crops of some letters of `found` are clearer: the picture is probably mirrored.
+
+        They are read both ways up: mirrored letters often take the board for upside down.
+        """
+        letters_p = found.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
+        cells = [cell for cell in find_likely_tiles(found.kinds_p) if letters_p[cell] == found.squares_p[cell].max()]
+        sample = [row * BOARD_SIZE + column for row, column in cells[: _CONFIG.mirror_sample_count]]
+        crops = found.views.cut_crops(sample)[:, :, ::-1]
+        flipped = self._letter_net.predict(np.concatenate([crops, _turn_crops(crops, 2)]))
+        flipped_p = restrict_to_alphabet(flipped.letters, self._letter_net.alphabet_matrix(tiles)).max(axis=1)
+        return bool(flipped_p.reshape(2, -1).sum(axis=1).max() > letters_p.ravel()[sample].sum())
 
     def _fuse(
         self, found: SquarePredictions, turn: Orientation, table: TileTable, alphabet: NDArray[np.float32], px: float
     ) -> ClassifiedBoard:
         """Combine the predictions of both networks for an upright board, whose squares are `px` pixels wide."""
         letters_p = self._refine(table, alphabet, px)
-        best_p = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1, initial=0)
-        is_clear = best_p >= _MIN_RECALLED_PROBABILITY
+        is_clear = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1) >= _MIN_RECALLED_PROBABILITY
         return ClassifiedBoard(
             fuse_predictions(found.kinds_p, table.poses.cells, letters_p, found.board),
             turn,
@@ -281,8 +284,7 @@ class SquareClassifier:
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= _CONFIG.min_voter_p]
         crops = cut_square_crops(found.tops, voters[: _CONFIG.first_voter_count])
         by_turn = {0: self._letter_net.predict(crops)}
-        turns = estimate_orientation(by_turn[0].turns).quarter_turns
-        if turns:
+        if turns := estimate_orientation(by_turn[0].turns).quarter_turns:
             by_turn[turns] = self._letter_net.predict(_turn_crops(crops, turns))
         rest = estimate_orientation(by_turn[turns].turns)
         if not rest.quarter_turns and rest.confidence >= _CONFIG.certain_orientation_p:
@@ -310,7 +312,9 @@ class SquareClassifier:
                 break
         return orientation, by_turn[orientation.quarter_turns]
 
-    def _classify_tiles(self, found: SquarePredictions, known: TilePredictions | None = None) -> TileTable:
+    def _classify_tiles(
+        self, found: SquarePredictions, alphabet: NDArray[np.float32], known: TilePredictions | None = None
+    ) -> TileTable:
         """Run the letter network on the tiles of an upright board, then on new crops of off-centre or rotated tiles.
 
         `known`, if given, are earlier predictions for the first tiles of `found.cells`; they are not computed again.
@@ -319,8 +323,12 @@ class SquareClassifier:
         if rest := found.cells[len(predictions.letters) :]:
             predictions += self._letter_net.predict(cut_square_crops(found.tops, rest))
         poses, predictions = self._letter_net.recentre_tiles(TilePoses.at_centres(found.tops, found.cells), predictions)
+        # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
+        letters_logp = self._letter_net.predict_augmented(poses, predictions.letters, alphabet)
+        # Allow for tiles that a player placed rotated.
+        letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
         tile_p = np.array([found.kinds_p[cell][TILE_KIND] for cell in found.cells])
-        return TileTable(poses, tile_p, predictions.letters, predictions.turns, predictions.features)
+        return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features)
 
     def _classify_changed_tiles(
         self, found: SquarePredictions, recalled: RecalledBoard, alphabet: NDArray[np.float32]
@@ -331,15 +339,7 @@ class SquareClassifier:
         same = before.select([row_by_cell[cell] for cell in found.cells if cell in row_by_cell])
         same = replace(same, tile_p=np.array([found.kinds_p[cell][TILE_KIND] for cell in same.poses.cells]))
         changed = replace(found, cells=[cell for cell in found.cells if cell not in row_by_cell])
-        return same.join(self._settle_letters(self._classify_tiles(changed), alphabet))
-
-    def _settle_letters(self, table: TileTable, alphabet: NDArray[np.float32]) -> TileTable:
-        """Improve letter predictions: average over shifted crops for unclear tiles, and allow for rotated tiles."""
-        # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
-        letters_logp = self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet, table.tile_p)
-        # Allow for tiles that a player placed rotated.
-        letters_logp = self._letter_net.marginalise_turns(table.poses, letters_logp, table.turns_logp)
-        return replace(table, letters_logp=letters_logp)
+        return same.join(self._classify_tiles(changed, alphabet))
 
     def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
         """Refine the letter predictions of n tiles; return probabilities `(n, classes)`.

@@ -255,10 +255,11 @@ class BoardReader:
         tiles_p = measure_tile_confidence(found.squares_p)
         # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
         if recalled is None and are_doubtful(tiles_p):
-            mirrored = self._classifier.classify_mirrored(found, location.corners, tiles)
-            if is_clearly_better(measure_tile_confidence(mirrored.squares_p), tiles_p):
+            if self._classifier.may_be_mirrored(found, tiles):
                 other = replace(location, is_mirrored=not location.is_mirrored)
-                return self._classify(image, other, tiles, is_upright=False), other.is_mirrored
+                flipped = self._classify(image, other, tiles, is_upright=False)
+                if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
+                    return flipped, other.is_mirrored
             if not is_upright and found.orientation.confidence < CERTAIN_ORIENTATION_P:
                 turned = self._classifier.classify_reversed(found, location.corners, tiles)
                 if is_better_reversed(measure_tile_confidence(turned.squares_p), tiles_p):

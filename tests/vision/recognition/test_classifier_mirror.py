@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engine.tiles import load_tile_set
-from vision.geometry import flip_points, reverse_quad
+from tests.support.counting_letter_net import CountingLetterNet
+from vision.geometry import flip_points, reverse_quad, rotate_quad
 from vision.recognition.classifier import SquareClassifier, are_doubtful, is_clearly_better, measure_tile_confidence
-from vision.recognition.letters import LetterNet
 from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -54,8 +54,9 @@ def test_flipped_reading_in_an_unfamiliar_face_is_taken_only_if_a_third_of_the_d
     assert is_clearly_better(np.full(70, flipped), np.full(70, 0.2)) is expected
 
 
+@pytest.mark.parametrize("quarter_turns", [0, 1, 2])
 @pytest.mark.parametrize("is_mirrored", [False, True])
-def test_letters_alone_show_which_picture_is_mirrored(is_mirrored: bool) -> None:
+def test_sample_of_the_letters_shows_which_picture_is_mirrored(is_mirrored: bool, quarter_turns: int) -> None:
     tile_set = load_tile_set("en")
     table = SimulatedTable(seed=3, values=tile_set.values)
     table.lay_tiles({(7, 4 + i): letter for i, letter in enumerate("FLEXGRAF")})
@@ -64,9 +65,9 @@ def test_letters_alone_show_which_picture_is_mirrored(is_mirrored: bool) -> None
     if is_mirrored:
         image = np.ascontiguousarray(image[:, ::-1])
         corners = flip_points(reverse_quad(corners), image.shape[1])
-    classifier = SquareClassifier(SquareNet(), LetterNet())
-    found = classifier.classify(image, corners, tile_set.letters)
-    mirrored = classifier.classify_mirrored(found, corners, tile_set.letters)
-    as_seen, as_mirrored = (measure_tile_confidence(board.squares_p) for board in (found, mirrored))
-    assert is_clearly_better(as_mirrored, as_seen) is is_mirrored
-    assert is_clearly_better(as_seen, as_mirrored) is not is_mirrored
+    letters = CountingLetterNet()
+    classifier = SquareClassifier(SquareNet(), letters)
+    found = classifier.classify(image, rotate_quad(corners, quarter_turns), tile_set.letters)
+    letters.crop_counts.clear()
+    assert classifier.may_be_mirrored(found, tile_set.letters) is is_mirrored
+    assert letters.crop_counts == [16]
