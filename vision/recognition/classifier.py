@@ -323,7 +323,7 @@ class SquareClassifier:
         if rest := found.cells[len(predictions.letters) :]:
             predictions += self._letter_net.predict(cut_square_crops(found.tops, rest))
         poses, predictions = self._letter_net.recentre_tiles(TilePoses.at_centres(found.tops, found.cells), predictions)
-        # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
+        # Average the predictions for unclear tiles over shifted crops: the mean of three crops has fewer errors.
         letters_logp = self._letter_net.predict_augmented(poses, predictions.letters, alphabet)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)

@@ -45,7 +45,7 @@ CONTEXT_FEATURES: Final = "context_features"
 _MIN_CLEAR_PROBABILITY: Final = 0.9
 """Minimum probability of a square's best class. A square below it is unclear: predictions for four rotations of the
 square and its surroundings are averaged."""
-_MIN_TILE_PROBABILITY: Final = 0.001
+_MIN_TILE_PROBABILITY: Final = 0.003
 """Minimum tile probability of a square; the letters of other squares are not read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
 """How many squares around a square influence its prediction, besides the averages over the whole board:
@@ -228,7 +228,7 @@ def _slice_box(box: Box, scale: int = 1) -> tuple[slice, slice]:
 
 
 def find_likely_tiles(kinds_p: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """Return (row, column) of the squares with a tile probability of at least 0.001, the most probable first.
+    """Return (row, column) of the squares with a tile probability of at least 0.003, the most probable first.
 
     `kinds_p` `(15, 15, 3)` are the probabilities of `SquareKinds`.
     """
