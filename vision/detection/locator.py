@@ -107,8 +107,8 @@ class LocatorConfig:
     may be off by half a square."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
-    converged_shift_squares: float = 0.1
-    """Maximum movement of a corner between two fits, in squares, for the fit to count as converged."""
+    converged_shift_squares: float = 0.2
+    """Maximum movement of a corner by a fit, in squares, for the fit to count as converged; another gains little."""
     min_seen_share: float = 0.2
     """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7
