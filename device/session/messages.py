@@ -308,7 +308,8 @@ def list_symbols(boards: Iterable[Board], tiles: TileSet, squares: Sequence[Squa
 
 def make_finding_notice(finding: Finding) -> Notice:
     """Return the notice about a finding of the validation."""
-    return Notice(get_text(f"noted-{finding.reason}", *finding.values), Trouble.BOARD)
+    trouble = Trouble.NONE if finding.reason is Reason.PASS_UNANSWERED else Trouble.BOARD  # most passes are right
+    return Notice(get_text(f"noted-{finding.reason}", *finding.values), trouble)
 
 
 def _describe_option(game: Game, finding: Finding, option: Option) -> str:

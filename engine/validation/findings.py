@@ -44,6 +44,7 @@ class Reason(StrEnum):
     TILE_OF_EARLIER_PLAY = "tile-of-earlier-play"
     # Reasons in the new play.
     PRESS_MISSED = "press-missed"
+    PASS_UNANSWERED = "pass-unanswered"
     RACK_TOO_SMALL = "rack-too-small"
     BLANK_UNNAMED = "blank-unnamed"
     BLANK_OR_LETTER = "blank-or-letter"
@@ -102,6 +103,8 @@ class QuestionHistory:
     - `open_squares`: squares of unanswered questions about plays.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
+    - `unanswered_pass`: number of the turn that the last press recorded as a pass, because its question was not
+      answered; None if the last press recorded another turn.
     """
 
     words: frozenset[str] = frozenset()
@@ -109,6 +112,7 @@ class QuestionHistory:
     open_squares: frozenset[Square] = frozenset()
     doubtful_squares: frozenset[Square] = frozenset()
     has_missed_press: bool = False
+    unanswered_pass: int | None = None
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
         """Return a copy of the question history that also contains the question asked because of `finding`."""
@@ -137,6 +141,7 @@ class QuestionHistory:
             open_squares=self.open_squares - gone,
             doubtful_squares=self.doubtful_squares - gone,
             has_missed_press=False,
+            unanswered_pass=None,
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:

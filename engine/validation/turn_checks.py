@@ -10,6 +10,7 @@ from engine.events import Event, Exchanged, Passed, PlayMade, SquareCorrected
 from engine.game import Game
 from engine.plays import Play
 from engine.scoring import Status
+from engine.state import TurnKind
 from engine.transitions import replay_ledger
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source
 from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words
@@ -129,3 +130,17 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     values = (after.players[event.player], after.players[after.to_move])
     options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
     yield Finding(Reason.PRESS_MISSED, values, options)
+
+
+def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
+    """Report a play after a pass that the players have not confirmed: the button may have been pressed twice.
+
+    The play then belongs to the player who has passed. If the button or phone of a player ended the turn, `check_seat`
+    asks about this.
+    """
+    event, game = proposal.single_play, proposal.game
+    last = game.turns[-1] if game.turns else None
+    if event is None or proposal.seat is not None or last is None or last.kind is not TurnKind.PASS:
+        return
+    if last.number == proposal.question_history.unanswered_pass:
+        yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[event.player]))

@@ -28,6 +28,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     # Checks of the new play.
     turn_checks.check_seat,
     turn_checks.check_missed_press,
+    turn_checks.check_unanswered_pass,
     play_checks.check_rack,
     play_checks.check_blank,
     play_checks.check_marked_blank,
