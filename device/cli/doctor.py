@@ -1,8 +1,8 @@
 """Check this machine. Show what works, what is missing, and how to fix each fault.
 
-Exit status: 0 if there is no fault that keeps the table from working (there may be warnings and notes), otherwise 1.
-With --json, the output is one object: findings (subject, state: good | note | warning | fault, text, mend), versions,
-faults, warnings. Use sudo, because some checks need root.
+Use sudo, because some checks need root. The exit status is 0 if no fault keeps the table from working; there may be
+warnings and notes. Otherwise, it is 1. With --json, the command prints one JSON object with the findings (subject,
+state: good | note | warning | fault, text, mend), the versions, and the numbers of faults and warnings.
 """
 
 from __future__ import annotations

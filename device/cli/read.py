@@ -1,8 +1,9 @@
 """Read the board in each photograph.
 
-With --json, one object per line and photograph: board (15 strings of 15: `.` empty, a capital letter, `?` a blank),
-corners (in pixels of the file's picture, clockwise from the top left as the tiles read upright), confidence for each
-square, milliseconds, problems. A tile with several letters (Spanish CH) is shown by its first letter in the board, and
+With --json, the command prints one JSON object for each photograph, on a line of its own. `board` has 15 strings of 15
+signs: `.` is an empty square, a capital letter a tile, and `?` a blank. `corners` are in pixels of the file's picture,
+clockwise from the top left as the tiles are read. The object also has the confidence for each square, the times in
+milliseconds, and the problems. A tile with several letters (Spanish CH) is shown by its first letter in the board, and
 in full under `digraphs`, by square.
 """
 

@@ -1,9 +1,9 @@
 """Score a game from photos of the board, one after each turn and in order, or from a video.
 
 In a video, or in a folder with its frames as pictures, a turn is a legal play whose tiles did not move for four
-seconds. Passes and exchanges are not visible: --turns names a file with one pass or exchange on each line, such as
-"2:31 pass" or "5:02 exchange 3". With --json, one object: turns (each with its photo, player, kind, where, words and
-scores), totals, problems.
+seconds. Passes and exchanges are not visible in a video. Enter them in a file, one on each line, such as "2:31 pass" or
+"5:02 exchange 3", and name the file with --turns. With --json, the command prints one JSON object with the turns (each
+with its photo, player, kind, square, words and scores), the totals and the problems.
 """
 
 from __future__ import annotations

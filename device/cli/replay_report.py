@@ -1,8 +1,9 @@
 """Check the readings of a problem report: read its pictures anew, and compare the results with the recorded turns.
 
-The page saves reports ("Report a problem"). Exit status: 0 if every picture gives the recorded turn and the reading
-stored in the picture, otherwise 1. With --json, the output is one object: report (report.json), turns (event, recorded,
-inferred, same, squares that differ from the record and from the stored reading, problems).
+To save a report, choose "Report a problem" on the page. The exit status is 0 if every picture gives the recorded turn
+and the reading that is stored in the picture; otherwise, it is 1. With --json, the command prints one JSON object with
+the report (report.json) and the turns: event, recorded, inferred, same, problems, and the squares that differ from the
+record and from the stored reading.
 """
 
 from __future__ import annotations
