@@ -24,8 +24,9 @@ from engine.errors import TilekeeperError
 from engine.messages import make_message
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading, rank_candidates
 from vision.geometry import Floats, Image
-from vision.recognition.letters import LetterNet, TilePredictions, letter_shape, normalise_features
+from vision.recognition.letters import LetterNet, TilePredictions, letter_shape
 from vision.recognition.reader import PhotoReader, PhotoReading
+from vision.recognition.similarity import normalise_features
 from vision.recognition.views import CROP_SIDE_PX, BoardViews
 from vision.tracking import BoardTracker
 

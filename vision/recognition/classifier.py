@@ -34,11 +34,10 @@ from vision.recognition.letters import (
     NO_TILE_CLASS,
     LetterNet,
     TilePredictions,
-    measure_foreign_nats,
-    refine_by_similarity,
     restrict_to_alphabet,
 )
 from vision.recognition.memory import RecalledBoard, TileTable
+from vision.recognition.similarity import measure_foreign_nats, refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.views import (
     TILE_KIND,

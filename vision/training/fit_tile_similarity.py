@@ -1,7 +1,7 @@
 """Fit the weights of the similarity between tiles (python -m vision.training.fit_tile_similarity).
 
 Reads the tiles of rendered scenes, each in one typeface that no training uses (`UNFAMILIAR_FONTS`). Fits the weights of
-similarity, doubt and foreign letters for `vision.recognition.letters` by conditional logit. Unfamiliar typefaces are
+similarity, doubt and foreign letters for `vision.recognition.similarity` by conditional logit. Unfamiliar typefaces are
 needed, because a network's confidence in familiar ones needs no correction. Prints the weights, and the errors without
 and with the refinement. `--write` writes the weights to the metadata of the network's file, as `python -m
 vision.training` does.
@@ -23,11 +23,10 @@ from vision.recognition.letters import (
     LETTER_CLASSES,
     SIMILARITY_KEY,
     LetterNet,
-    compute_letter_evidence,
     letter_shape,
-    measure_foreign_nats,
     restrict_to_alphabet,
 )
+from vision.recognition.similarity import compute_letter_evidence, measure_foreign_nats
 from vision.recognition.views import TilePoses
 from vision.rendering.fonts import select_supporting_fonts
 from vision.rendering.scene import Scene

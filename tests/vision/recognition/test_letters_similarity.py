@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from vision.recognition.letters import (
-    FEATURE_COUNT,
-    SIMILARITY_WEIGHTS,
+from vision.recognition.letters import FEATURE_COUNT, SIMILARITY_WEIGHTS
+from vision.recognition.similarity import (
     compute_letter_similarity,
     measure_foreign_nats,
     measure_unfamiliarity,
