@@ -23,6 +23,25 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 GARBAGE_THRESHOLD = 10_000
 """New objects after which the youngest are looked through; Python's own threshold is 700."""
+MEMORY_FOLDER = Path("/dev/shm")
+MIN_MEMORY_BYTES = 2**30
+"""Free space of `MEMORY_FOLDER` from which it is used; the tests write 150 MB."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write to memory instead of a disk, and compute with one thread in each worker."""
+    if can_use_memory():  # most of the time of the tests of stores was spent waiting for the disk
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_FOLDER))
+    if hasattr(config, "workerinput"):  # threads of NumPy and torch would wait for cores that other workers use
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def can_use_memory() -> bool:
+    """Return True if there is a file system in memory with enough room, on which programs may be run."""
+    if not os.access(MEMORY_FOLDER, os.W_OK):
+        return False
+    found = os.statvfs(MEMORY_FOLDER)
+    return found.f_bavail * found.f_frsize >= MIN_MEMORY_BYTES and not found.f_flag & os.ST_NOEXEC
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
