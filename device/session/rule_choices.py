@@ -33,7 +33,9 @@ RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
         "finish_unplayed": ("finish_unplayed", _NO_YES),
     }
 )
-"""Choices from a list, by field. Each entry has the name of a setting of `Rules`, and the setting's value by choice."""
+"""Fields of a new game in which one of a few choices is made.
+
+For each field: the name of the setting of `Rules`, and the value of this setting for each choice."""
 NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         "minutes": ("clock_seconds", 60, 180),

@@ -21,11 +21,11 @@ class LocationSource(Enum):
     """Method by which the location of a board was obtained."""
 
     SEARCHED = "searched"
-    """Detected by a search of the whole picture."""
+    """The board was detected by a search of the whole picture."""
     FOLLOWED = "followed"
-    """Detected near the board's corners in an earlier picture."""
+    """The board was detected near its corners in an earlier picture."""
     PLACED = "placed"
-    """Taken from corners that a user placed."""
+    """A user placed the board's corners; nothing was detected."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

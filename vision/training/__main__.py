@@ -2,7 +2,7 @@
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
 thread each, and writes the ONNX files to `vision/models`. A network that is trained alone gets two threads. The same
-command gives the same files on the same machine. Takes less than two hours on two cores with AVX-512; needs
+command gives the same files on the same machine. Takes about two hours on two cores with AVX-512; needs
 `pip install .[train]` and the font packages listed in `fonts.json`.
 
 An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the
