@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import CodeType
@@ -30,8 +31,9 @@ MIN_MEMORY_BYTES = 2**30
 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory instead of a disk, and compute with one thread in each worker."""
-    if can_use_memory():  # most of the time of the tests of stores was spent waiting for the disk
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_FOLDER))
+    if "TMPDIR" not in os.environ and can_use_memory():  # tests of stores spent most of their time waiting for the disk
+        os.environ["TMPDIR"] = str(MEMORY_FOLDER)
+        tempfile.tempdir = None  # so that it is looked up again
     if hasattr(config, "workerinput"):  # threads of NumPy and torch would wait for cores that other workers use
         os.environ.setdefault("OMP_NUM_THREADS", "1")
 
