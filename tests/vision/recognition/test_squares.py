@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -46,9 +47,14 @@ def net() -> SquareNet:
 
 
 def photograph(tiles: dict[tuple[int, int], str], blank: tuple[int, int] | None = None) -> Image:
-    """Return the rectified view of a board with tiles; each call renders it in the same light."""
+    """Return the rectified view of a board with tiles, always in the same light."""
+    return _render_view(tuple(({**tiles, blank: "?"} if blank else tiles).items())).copy()
+
+
+@cache
+def _render_view(tiles: tuple[tuple[tuple[int, int], str], ...]) -> Image:
     table = SimulatedTable(seed=3, tilt=12.0, turn=4.0, edition="classic", values=load_tile_set("de").values)
-    table.lay_tiles({**tiles, blank: "?"} if blank else tiles)
+    table.lay_tiles(dict(tiles))
     scene = table.photograph()
     height, width = scene.image.shape[:2]
     return rectify_board(scene.image, estimate_board_pose(scene.corners, (width, height)))
