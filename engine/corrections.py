@@ -81,7 +81,8 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
         )
     if turns[number].kind in CLOSING_KINDS:
         text = (
-            "This line follows from the unplayed letters and the overtime. Correct the letters or the overtime instead."
+            "This line is calculated from the unplayed letters and the overtime. "
+            "Correct the letters or the overtime instead."
         )
         raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="folder in which the games of the demo are kept (default ~/.local/share/tilekeeper/demo)",
     )
     parser.add_argument("--once", action="store_true", help="stop after one game instead of starting another")
-    parser.add_argument("--port", type=int, default=8080, help="port of the page (default 8080)")
+    parser.add_argument("--port", type=int, default=8080, help="port for the web page (default 8080)")
     parser.add_argument(
         "--host",
         default="127.0.0.1",

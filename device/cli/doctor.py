@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--settings", type=Path, metavar="FILE", help="settings file to check (default: the one that the table uses)"
     )
     parser.add_argument(
-        "--program", action="store_true", help="check only the program: libraries, networks, word list and settings"
+        "--program", action="store_true", help="check only the libraries, neural networks, word list and settings"
     )
     parser.add_argument("--no-picture", action="store_true", help="do not take a picture with the camera")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")

@@ -44,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--password-file", type=Path, metavar="FILE", help="file that contains the password for the broker"
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder in which received games are stored")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port of the page (default {DEFAULT_PORT})")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help=f"port for the web page (default {DEFAULT_PORT})"
+    )
     parser.add_argument(
         "--host", default="", metavar="ADDRESS", help="serve the page on this address only (default: all addresses)"
     )

@@ -1,4 +1,4 @@
-"""Add games to those stored on this machine: GCG files from any program, or ZIP files from `tilekeeper export`.
+"""Import games from GCG files of any program, or from ZIP files that `tilekeeper export` made.
 
 Each file is imported completely or not at all. You can do this while the table is running.
 """
@@ -15,7 +15,7 @@ from device.cli.options import add_data_options, find_games_folder
 if TYPE_CHECKING:
     from device.storage.store import GameStore
 
-HELP = "add games from GCG or ZIP files to your stored games"
+HELP = "import games from GCG or ZIP files"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

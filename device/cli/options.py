@@ -15,7 +15,6 @@ from device.cli import UserError
 from device.player_names import parse_player_name
 from device.session.rule_choices import (
     DRAW,
-    RULE_CHOICES,
     NewGameError,
     RuleChoice,
     describe_choice,
@@ -53,39 +52,42 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
         help="names of the 2 to 4 players, in the order of play"
         + ("" if players_needed else " (default Player 1,Player 2)"),
     )
-    parser.add_argument("--tiles", metavar="SET", help="language of the tiles: en, de, ro or another code (default en)")
+    parser.add_argument(
+        "--tiles", metavar="SET", help="language of the tiles as a code, such as en, de or ro (default en)"
+    )
     parser.add_argument(
         "--lexicon",
         metavar="FILE|none",
-        help="file with the word list, or none to check no words (default: the list for these tiles, if there is one)",
+        help="file with the word list; none: check no words (default: the list for these tiles, if there is one)",
     )
     parser.add_argument(
         "--layout",
         metavar="NAME",
-        help=f"layout of the premium squares: {', '.join(layout_names())} (default standard)",
+        help=f"layout of the premium squares: {', '.join(layout_names())} (default standard; exchanged: 2L and 3L are "
+        "exchanged in the outer rings)",
     )
 
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
     """Add `--rules`, `--challenge`, `--clock`, `--first` and `--rule`, and list the choices of `--rule` below them."""
-    challenges = RULE_CHOICES["challenge"][1]
     parser.add_argument(
         "--rules", metavar="RULES", help=f"edition whose rules apply: {', '.join(PRESETS)} (default classic-2008)"
     )
     parser.add_argument(
         "--challenge",
         metavar="RULE",
-        help=f"penalty for a failed challenge: {', '.join(challenges)} (default: as in the rules)",
+        help="what happens if a challenge fails: double (the challenger loses the next turn), single (nothing), points "
+        "(points are gained or lost); void: there are no challenges (default: set by --rules)",
     )
     parser.add_argument(
         "--clock",
         metavar="MINUTES",
-        help="minutes for each player, or 0 for no clock (default: as in the rules)",
+        help="minutes for each player, or 0 for no clock (default: set by --rules)",
     )
     parser.add_argument(
         "--first",
         metavar="NAME|draw",
-        help="player who begins, or draw to decide by drawing tiles (default: the first player)",
+        help="name of the player who begins; draw: the players draw tiles for it (default: the first player)",
     )
     parser.add_argument(
         "--rule",

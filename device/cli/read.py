@@ -33,13 +33,18 @@ _MAX_CORNER_PX = 100_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO", help="photograph of a board")
-    parser.add_argument("--tiles", default="en", metavar="SET", help="tile set: en, de, ro, ... (default en)")
+    parser.add_argument(
+        "--tiles",
+        default="en",
+        metavar="SET",
+        help="language of the tiles as a code, such as en, de or ro (default en)",
+    )
     parser.add_argument(
         "--corners",
         metavar='"x,y x,y x,y x,y"',
-        help="corners of the grid in pixels, clockwise from the top left of the upright board",
+        help="corners of the grid in pixels, clockwise from the top left as you read the tiles",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per photograph, one per line")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each photograph")
 
 
 def run(args: argparse.Namespace) -> int:

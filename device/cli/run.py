@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)
     parser.add_argument("--new", action="store_true", help="start a new game even if the last one is not over")
-    parser.add_argument("--port", type=int, help="port of the page (default 8080)")
+    parser.add_argument("--port", type=int, help="port for the web page (default 8080)")
     parser.add_argument(
         "--host", metavar="ADDRESS", help="serve the page on this address only (default: all addresses)"
     )

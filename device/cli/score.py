@@ -25,14 +25,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tiles",
         metavar="SET",
-        help="language of the tiles, instead of the one in the file: en, de, ro or another code",
+        help="language of the tiles as a code, such as en, de or ro (default: the one in the file)",
     )
     parser.add_argument(
         "--layout",
         metavar="NAME",
-        help="layout of the premium squares, such as standard (default: the one that gives the recorded scores)",
+        help="layout of the premium squares, such as standard (default: the layout that fits the recorded scores)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per file, one per line")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each file")
 
 
 def run(args: argparse.Namespace) -> int:

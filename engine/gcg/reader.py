@@ -40,7 +40,7 @@ def parse_gcg(data: bytes | str) -> Record:
 
     >>> record = parse_gcg(">A: HORN 8F HORN +14 14")
     >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
-    (<TurnKind.PLAY: 'play'>, 'HORN', "There is no #player line for 'A'.")
+    (<TurnKind.PLAY: 'play'>, 'HORN', "There is no #player line for 'A'. Add this line, or correct the name.")
     """
     if isinstance(data, bytes) and _is_binary(data):
         return _build_empty_record(make_message("gcg-not-text", "This is not a GCG file, because it is not text."))
@@ -265,7 +265,8 @@ class _Reader:
             seats = seats or [seat for seat, player in enumerate(players) if written == player.name.split()[0]]
             if not seats:
                 known = ", ".join(player.nick for player in players)
-                reason = make_message("gcg-no-player", "There is no #player line for {0}.", repr(written))
+                text = "There is no #player line for {0}. Add this line, or correct the name."
+                reason = make_message("gcg-no-player", text, repr(written))
                 only = make_message("gcg-only", "{0} There are #player lines only for {1}.", reason, known)
                 self.add_problem(entry.line, only if known else reason)
                 seats = [len(players)]

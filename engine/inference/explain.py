@@ -169,7 +169,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
-    why = "{0}. Can the camera see the whole board, and are the tiles where they were?"
+    why = "{0}. Check that the camera sees the whole board, and that no tile has moved."
     question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, history)
 
@@ -280,7 +280,7 @@ def turn_text(game: Game, turn: Turn) -> str:
             target = game.turns[turn.target] if turn.target is not None else turn
             return make_message("in-vain", "the challenge of the play of {0} failed", game.players[target.player])
         case TurnKind.RECYCLED:
-            return make_message("recycled", "{0} recycled a tile from the board", name)
+            return make_message("recycled", "{0} swapped a tile on the board for one from the rack", name)
         case TurnKind.BLANK_TAKEN:
             return make_message("blank-taken", "{0} took a blank for its letter", name)
         case TurnKind.ENDRACK:
@@ -298,9 +298,9 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
         if isinstance(event, SquareCorrected):
             square, tile = square_name(event.square), event.tile
             if tile:
-                parts.append(make_message("read-wrong", "{0} was read wrongly: it is {1}", square, tile))
+                parts.append(make_message("read-wrong", "{0} was misread: it is {1}", square, tile))
             else:
-                parts.append(make_message("read-wrong-empty", "{0} was read wrongly: there is no tile", square))
+                parts.append(make_message("read-wrong-empty", "{0} was misread: there is no tile", square))
         elif isinstance(event, TurnCorrected):
             turn = turn_text(after, after.turns[event.turn])
             parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn))

@@ -88,7 +88,7 @@ def test_missing_gpio_leaves_the_panel_on_the_page(session: TableSession, monkey
     monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
     told: list[str] = []
     with open_panel(session, PanelActions(), PanelSettings(), told.append) as panel:
-        assert told == ["The panel cannot be used. This machine has no GPIO pins. Use the buttons on the page."]
+        assert told == ["The table runs without the panel. This machine has no GPIO pins. Use the buttons on the page."]
         assert "on the page" in repr(panel)
 
 

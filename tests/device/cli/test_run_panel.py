@@ -28,7 +28,7 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", no_header)
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")
-    assert capsys.readouterr().out.count("The panel cannot be used. This machine has no GPIO pins.\n") == 1
+    assert capsys.readouterr().out.count("The table runs without the panel. This machine has no GPIO pins.\n") == 1
     own_settings.write_text("[panel]\nuse = false\n")
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")

@@ -177,5 +177,5 @@ def test_short_press_of_power_opens_pairing_at_any_time(state: TableSnapshot) ->
 
 def test_two_at_once_and_stuck_are_told() -> None:
     assert "only one" in refused(Button.POWER, GestureKind.TOGETHER)
-    assert "end-turn 2 button stays pressed" in refused(Button.END_TURN_2, GestureKind.STUCK)
+    assert "end-turn 2 button seems to be stuck" in refused(Button.END_TURN_2, GestureKind.STUCK)
     assert find_response(Button.END_TURN_2, GestureKind.FREED) is None

@@ -84,7 +84,7 @@ def test_machine_without_pins_has_the_panel_on_its_page(
         until(lambda: panel.view.status is PanelStatus.READY)
     assert (
         len(said) == 2
-        and said[0].startswith("The panel cannot be used. ")
+        and said[0].startswith("The table runs without the panel. ")
         and said[1].startswith("A display cannot be used. ")
     )
 

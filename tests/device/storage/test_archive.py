@@ -256,7 +256,7 @@ def test_picture_that_is_none_is_refused(other: GameStore, members: Members) -> 
 
 
 def test_picture_of_no_event_is_refused(other: GameStore, members: Members) -> None:
-    with pytest.raises(ArchiveError, match="does not belong to an event"):
+    with pytest.raises(ArchiveError, match="belongs to no turn of the game"):
         import_zip(other, made_zip(members | {"pictures/09999-board.jpg": jpeg()}))
 
 

@@ -234,7 +234,11 @@ def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) ->
         (f"{PLAYERS}#player3 C Bob\n", "line 3: Players 2 and 3 share the name Bob."),
         (f"{PLAYERS}#player3\n", "line 3: #player3 has no nickname. Write #player3 NICK Full Name."),
         (f"{PLAYERS}#rack3 AEI\n", "line 3: There is a line #rack3, but no line #player3."),
-        (f"{PLAYERS}>C: - +0 0\n", "line 3: There is no #player line for 'C'. There are #player lines only for A, B."),
+        (
+            f"{PLAYERS}>C: - +0 0\n",
+            "line 3: There is no #player line for 'C'. Add this line, or correct the name. "
+            "There are #player lines only for A, B.",
+        ),
         (
             f"{PLAYERS}#rack1 AEI\n>A: - +0 0\n",
             "line 4: This event comes after the racks at the end of the game (line 3).",

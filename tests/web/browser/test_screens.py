@@ -141,7 +141,7 @@ def server(table: ShownTable, tmp_path_factory: pytest.TempPathFactory) -> Itera
     table.show(samples.MIDGAME)
     with Panel(table, PanelActions()) as panel:
         addresses = ("http://tilekeeper.local:8080", "http://192.168.4.1:8080")
-        remarks = ("The panel cannot be used. This machine has no GPIO pins. Use the buttons on the page.",)
+        remarks = ("The table runs without the panel. This machine has no GPIO pins. Use the buttons on the page.",)
         wifi = Hotspot("Tilekeeper", "horn-farm-paste", "192.168.4.1")
         settings_file = tmp_path_factory.mktemp("screens") / "settings.toml"
         settings_file.write_text('[camera]\nsource = "webcam"\n', encoding="utf-8")  # the page shows an error

@@ -164,7 +164,7 @@ def test_hall_reports_a_wrong_password_once(broker: Broker) -> None:
     reports: list[str] = []
     with HallReceiver(":memory:", broker.settings(password="wrong"), reports.append):
         until(lambda: bool(reports))
-    assert len(reports) == 1 and "refuses the hall" in reports[0]
+    assert len(reports) == 1 and "refused the connection" in reports[0]
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
