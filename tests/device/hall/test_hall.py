@@ -7,6 +7,7 @@ import gc
 import json
 import resource
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -119,14 +120,17 @@ def subscribe(broker: Broker) -> Iterator[Callable[[], list[tuple[str, dict[str,
 
     def start() -> list[tuple[str, dict[str, object]]]:
         received: list[tuple[str, dict[str, object]]] = []
+        has_subscribed = threading.Event()
         client = mqtt.Client(CallbackAPIVersion.VERSION2, "subscriber", clean_session=False)
         client.username_pw_set("table", "secret")
         client.reconnect_delay_set(1, 1)
         client.on_connect = lambda *_: client.subscribe("tilekeeper/#", 1)
         client.on_message = lambda _c, _d, one: received.append((one.topic, json.loads(one.payload)))
+        client.on_subscribe = lambda *_: has_subscribed.set()
         client.connect("127.0.0.1", broker.port)
         client.loop_start()
         clients.append(client)
+        assert has_subscribed.wait(PATIENCE_S)  # what is published before is not received
         return received
 
     yield start
