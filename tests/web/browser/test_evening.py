@@ -143,7 +143,7 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
 
         # A turn is put right by hand, and that taken back and brought again.
         anna.locator(".turns .mend").last.tap()
-        anna.get_by_role("dialog").get_by_label("Score, if").fill("20")
+        anna.get_by_role("dialog").get_by_label("Score (only").fill("20")
         anna.get_by_role("button", name="Correct").tap()
         big.wait_for_selector(".players .total:text-is('45')")
         anna.locator("#panel .undo:enabled").tap()

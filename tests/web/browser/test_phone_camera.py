@@ -133,7 +133,7 @@ def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, 
         pair(phone, server, server.app.extensions["pairing"].code)
         image, score = next(render_boards(1))
         take_picture(phone, make_photo(np.full_like(image, 90), tmp_path / "wall.jpg"))
-        phone.get_by_text("No board found").wait_for()
+        phone.get_by_text("No board was found").wait_for()
         phone.get_by_text("Take another picture.").wait_for()
         (tmp_path / "photo.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
         take_picture(phone, tmp_path / "photo.heic")
