@@ -95,7 +95,7 @@ def _find_turn_index(ledger: Ledger, turns: Sequence[Turn], number: int) -> int:
     """
     at = _find_ledger_index(turns, number)
     if isinstance(ledger[at].event, PositionEntered):
-        text = "The start from a position is not a turn. Correct its points or its squares, or undo it."
+        text = "A start from a position cannot be corrected as a turn. Correct the points or a square, or undo it."
         raise RulesError(make_message("position-no-turn", text))
     return at
 

@@ -59,7 +59,11 @@ def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
         text = "{0} tiles are exchanged, but a rack has 1 to {1}."
         yield make_message("gcg-exchanged", text, count, rules.rack_size)
     if any(character.isdigit() for character in entry.words):
-        yield make_message("gcg-total", "{0} after the score is neither a total nor words.", quote_text(entry.words))
+        yield make_message(
+            "gcg-total",
+            "{0} after the score must be a total or the words of the play.",
+            quote_text(entry.words),
+        )
 
 
 def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> Iterator[str]:

@@ -155,7 +155,7 @@ def test_panel_may_have_no_button_at_all() -> None:
         ("[panel]\nend_turn = [5, true]", "line 2: panel.end_turn: Enter only whole numbers."),
         (
             "[panel]\nend_turn = [7, 8, 9, 10, 11]",
-            "line 2: panel.end_turn: 5 pins are too many. Enter one pin for a shared",
+            "line 2: panel.end_turn: There are too many pins (5). Enter one pin for a shared",
         ),
         ("[panel]\nstatus_light = [18, 23]", "line 2: panel.status_light: The number of pins is 2. Enter three"),
         ('[panel]\ndisplays = ["lcd"]', "line 2: panel.displays: Enter one or two displays"),

@@ -180,7 +180,7 @@ def test_score_correction_changes_the_points_of_one_player(turn: int, totals: tu
     [TurnCorrected(0, None), TurnCorrected(1, Passed(1)), TurnInserted(0, Passed(0)), TurnInserted(1, Passed(0))],
 )
 def test_turn_correction_of_a_position_is_refused(correction: Event) -> None:
-    with pytest.raises(RulesError, match="is not a turn"):
+    with pytest.raises(RulesError, match="cannot be corrected as a turn"):
         play(new_game().push(position()), "8F ....S").push(correction)
 
 

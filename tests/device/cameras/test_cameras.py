@@ -173,7 +173,7 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("folder:/nowhere/at/all", "Create it, or choose /var/lib/tilekeeper-pictures"),
+        ("folder:/nowhere/at/all", "Create it, or use /var/lib/tilekeeper-pictures"),
         ("usb:77", "Plug it in, or list all cameras with tilekeeper cameras"),
         ("film", "Enter phone, phone-stream, usb:0, folder:DIR"),
         ("folder:", "Enter phone, phone-stream, usb:0, folder:DIR"),

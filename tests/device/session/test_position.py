@@ -197,7 +197,7 @@ def test_position_of_a_finished_game_is_refused(playing: TableSession) -> None:
 
 def test_position_is_no_turn_that_can_be_removed(playing: TableSession) -> None:
     enter(playing)
-    with pytest.raises(CommandRefusedError, match="Correct its points or its squares"):
+    with pytest.raises(CommandRefusedError, match="Correct the points or a square"):
         playing.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
 
 

@@ -172,8 +172,11 @@ def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
         (">B: E (challenge) -105 -80", "105 points for one challenge are not possible: no club counts more than 100."),
         (">B: AEI -99 +0 25", "99 tiles are exchanged, but a rack has 1 to 7."),
         (">B: AEI -0 +0 25", "0 tiles are exchanged, but a rack has 1 to 7."),
-        (">B: EIX 12D XI +22 1000047", "'1000047' after the score is neither a total nor words."),
-        (">B: EIX 12D XI +22 47.5", "'47.5' after the score is neither a total nor words."),
+        (
+            ">B: EIX 12D XI +22 1000047",
+            "'1000047' after the score must be a total or the words of the play.",
+        ),
+        (">B: EIX 12D XI +22 47.5", "'47.5' after the score must be a total or the words of the play."),
     ],
 )
 def test_what_cannot_have_been_is_named(line: str, reason: str) -> None:
