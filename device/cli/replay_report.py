@@ -1,4 +1,4 @@
-"""Check the readings of a problem report: read its pictures anew, and compare the results with the recorded turns.
+"""Read the pictures of a problem report again, and compare the readings with the recorded turns.
 
 To save a report, choose "Report a problem" on the page. The exit status is 0 if every picture gives the recorded turn
 and the reading that is stored in the picture; otherwise, it is 1. With --json, the command prints one JSON object with

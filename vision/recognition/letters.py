@@ -78,8 +78,9 @@ network, and training stores them in its metadata.
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 _PLAIN_CLASSES: Final = slice(2)
+"""Slice of the network's classes without print: `NO_TILE_CLASS` and `BLANK_CLASS`."""
 LETTER_CLASSES: Final = slice(2, None)
-"""Slices of the network's classes: `NO_TILE_CLASS` and `BLANK_CLASS`, which have no print, and then the letters."""
+"""Slice of the network's classes that are letters."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 """Shares of tiles rotated by 0 to 3 quarter turns in the training data."""
 _TURNED_TILE_RATE: Final = 0.001

@@ -280,7 +280,7 @@ PICTURES: dict[str, tuple[Break, str, str, str]] = {
         "turn the lens",
     ),
     "camera too far away": (
-        lambda pi: setattr(pi, "view", _smaller(pi.view, 0.35)),
+        lambda pi: setattr(pi, "view", _shrink_picture(pi.view, 0.35)),
         "board",
         "it is small in the picture",
         "closer",
@@ -294,8 +294,8 @@ PICTURES: dict[str, tuple[Break, str, str, str]] = {
 }
 
 
-def _smaller(image: Image, scale: float) -> Image:
-    """The picture in the middle of a larger, grey one of the same size."""
+def _shrink_picture(image: Image, scale: float) -> Image:
+    """Return a grey picture of the same size with `image` in its middle, reduced by `scale`."""
     height, width = image.shape[:2]
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     top, left = (height - small.shape[0]) // 2, (width - small.shape[1]) // 2
@@ -304,23 +304,24 @@ def _smaller(image: Image, scale: float) -> Image:
     return whole
 
 
-def _tells(pi: RaspberryPi, case: tuple[Break, str, str, str], state: Severity, picture: bool = False) -> None:
-    break_it, subject, text, mend = case
-    break_it(pi)
+def _assert_finding(pi: RaspberryPi, case: tuple[Break, str, str, str], state: Severity, picture: bool = False) -> None:
+    """Break a part of the machine as in `case`; check that the doctor has the finding with the severity `state`."""
+    break_part, subject, text, mend = case
+    break_part(pi)
     findings = find_findings(examine(pi, picture=picture), subject, state)
     assert any(text in finding.text and mend in finding.mend for finding in findings), findings
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
-    _tells(pi, FAULTS[name], Severity.FAULT)
+    _assert_finding(pi, FAULTS[name], Severity.FAULT)
 
 
 @pytest.mark.parametrize("name", WARNINGS)
 def test_a_warning_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
-    _tells(pi, WARNINGS[name], Severity.WARNING)
+    _assert_finding(pi, WARNINGS[name], Severity.WARNING)
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_poor_picture_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
-    _tells(pi, PICTURES[name], Severity.WARNING, picture=True)
+    _assert_finding(pi, PICTURES[name], Severity.WARNING, picture=True)
