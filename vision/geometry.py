@@ -26,14 +26,16 @@ TILE_HEIGHT_SQUARES: Final = 0.21
 """Height of a tile's top above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _MEAN_PX_PER_OUTPUT_PX: Final = 2.0
-"""Minimum mean number of picture pixels per output pixel for halving the picture before rectification.
+"""Minimum mean resolution of a picture that is halved before rectification, in picture pixels per output pixel.
 
-Without halving, bilinear interpolation would skip pixels, so that noise and thin lines would alias.
+A picture with a lower resolution is not halved. With a higher resolution, bilinear interpolation of the full-size
+picture would skip pixels, so that noise and thin lines would alias.
 """
 _SHORTEST_PX_PER_OUTPUT_PX: Final = math.sqrt(2)
-"""Minimum number of picture pixels per output pixel, at the most distant corner, for halving the picture.
+"""Minimum resolution of a picture that is halved before rectification, in picture pixels per output pixel.
 
-With fewer picture pixels, halving would lose detail at that corner.
+It is measured at the most distant corner of the board. A picture with a lower resolution is not halved, because detail
+at that corner would be lost.
 """
 _HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
 """Homography from pixel coordinates of a picture to pixel coordinates of the same picture at half size."""

@@ -125,7 +125,10 @@ class BoardTracker:
         return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape, memory=None)
 
     def has_same_corners(self, other: BoardTracker) -> bool:
-        """Return True if no corners were confirmed, placed or discarded between the two trackers."""
+        """Return True if this tracker still has the corners of `other`, an earlier tracker.
+
+        Returns False if corners were confirmed, placed or discarded after `other`, even if the coordinates are equal.
+        """
         return self.corners is other.corners and self.has_user_corners == other.has_user_corners
 
     def reset(self) -> BoardTracker:
@@ -136,7 +139,7 @@ class BoardTracker:
         return replace(self, corners=None, has_user_corners=False, memory=None)
 
     def _for_shape(self, image_shape: tuple[int, ...]) -> BoardTracker:
-        """Return this tracker if `image_shape` is its own shape, otherwise a tracker without corners for that shape."""
+        """Return this tracker if its images have `image_shape`, otherwise a tracker without corners for that shape."""
         return self if image_shape == self.image_shape else replace(self.reset(), image_shape=image_shape)
 
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:

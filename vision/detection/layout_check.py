@@ -166,11 +166,11 @@ def _find_typical_tile(near: Floats) -> int:
 
 
 def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
-    """Return the weighted sum of the squared errors of a colour model: how badly it fits the colours.
+    """Return the weighted sum of the squares' errors under a colour model; a large sum means a bad fit.
 
-    `as_board` and `as_tile` `(225,)` are the squared errors of each square as an uncovered square and as a tile; the
-    smaller one counts. The error of a square is bounded by its weight (Geman-McClure), so that outliers have little
-    influence.
+    `as_board` and `as_tile` `(225,)` are the squared colour errors of each square as an uncovered square and as a tile;
+    the smaller of the two counts. An error e adds e / (1 + e) times the weight of the square (Geman-McClure), so that
+    outliers have little influence.
     """
     least = np.minimum(as_board, as_tile)
     return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
@@ -216,8 +216,8 @@ _CHANCE_AGREEMENT: Final = 0.1
 _USUAL_AGREEMENT: Final = 0.45
 """Layout agreement that most boards exceed; it counts as full agreement."""
 _CLEARNESS_WEIGHT: Final = 10.0
-"""Exponent of the clearness of a grid's squares (mean probability of their best classes) in the confidence of the grid.
-It is high, so that a grid with unclear squares has a low confidence."""
+"""Exponent of the factor by which unclear squares reduce the confidence of a grid. The factor is the geometric mean,
+over the squares, of the probability of the best class. The exponent is high, so that unclear squares matter."""
 _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
 """Maximum distance, in squares, of a board's corners from an outline that is exactly parallel to the picture's sides.
 

@@ -55,7 +55,7 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Minimum margin over the required resolution for using a halved picture, as a binary logarithm: 0.1 is 7 %."""
+"""Minimum excess of a halved picture over the required resolution, as a binary logarithm: 0.1 means 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "Make sure that the whole board is in the picture.")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "The squares of the board are hard to see. Check the light and the focus."
@@ -108,14 +108,14 @@ class LocatorConfig:
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.2
-    """Maximum movement of a corner by a fit, in squares, for the fit to count as converged; another gains little."""
+    """Maximum movement of a corner by a fit that counts as converged, in squares; a further fit would gain little."""
     min_seen_share: float = 0.2
     """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7
-    """Seen share of a grid that counts as complete; it is below 1 because tiles and hands cover some corners."""
+    """Share of corners in their expected positions that counts as complete; tiles and hands cover the others."""
     clear_seen_share: float = 0.9
-    """Minimum seen share of a grid that is accepted although its colours do not agree with the layout. The reader
-    checks the classification of its squares later (`measure_board_confidence`)."""
+    """Minimum share of corners in their expected positions for accepting a grid whose colours do not agree with the
+    layout. The board reader later checks the classification of the grid's squares (`measure_board_confidence`)."""
     max_cut_squares: float = 0.05
     """Maximum distance, in squares, by which a grid may extend beyond the picture if its colours do not agree with the
     layout. Detected corners often have an error of this size."""
@@ -127,7 +127,7 @@ class LocatorConfig:
     min_grid_confidence: float = 0.84
     """Minimum mean grid probability of a region of cells that is reported as an unclear or partial board."""
     min_corner_confidence: float = 0.43
-    """Minimum probability of the most probable corner in a picture for reporting an unclear or partial board."""
+    """Minimum probability of the most probable corner; below it, no unclear or partial board is reported."""
     min_quad_iou: float = 0.78
     """Minimum intersection over union of a region of cells and the quad fitted to the region; below it, the region is
     not reported as an unclear or partial board."""
@@ -228,7 +228,7 @@ class BoardLocator:
         return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
-        """Return the grid with the highest score, or None, and the error message for a picture without a board."""
+        """Return the grid with the highest score, or None, and the error message to use if no board is found."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._run_finder(picture, (0, 0, width, height))

@@ -187,7 +187,7 @@ class ClassifiedBoard:
     clear_tiles: TileTable
     """Predictions of the letter network for the tiles with a clear letter."""
     unclear_empty: TileTable
-    """Unclear predictions of the letter network for squares without a tile according to the square network."""
+    """Unclear predictions of the letter network for squares that have no tile according to the square network."""
 
 
 class SquareClassifier:
@@ -234,9 +234,9 @@ class SquareClassifier:
         return self._fuse(turned, orientation, table, alphabet, square_side(corners))
 
     def may_be_mirrored(self, found: ClassifiedBoard, tiles: Collection[str]) -> bool:
-        """Return True if mirrored crops of some letters of `found` are clearer: the picture is probably mirrored.
+        """Return True if the picture is probably mirrored: some letters of `found` are clearer in mirrored crops.
 
-        They are read both ways up: mirrored letters often take the board for upside down.
+        The mirrored crops are read both ways up, because a mirrored board is often estimated to be upside down.
         """
         letters_p = found.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
         cells = [cell for cell in find_likely_tiles(found.kinds_p) if letters_p[cell] == found.squares_p[cell].max()]

@@ -54,7 +54,10 @@ def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, squ
 
     - A blank under glare may be any tile.
     - A letter that is partly visible may be a different letter: an O without its right side looks like a C.
-    - A square that looks empty may have a tile, unless all empty squares of its kind are as bright as glare.
+    - A square that looks empty may have a tile.
+
+    Letters stay unchanged if the tiles are so bright that glare on them cannot be recognised (`are_bright`). The
+    same applies to the empty squares of each kind.
     """
     washed = measure_glare(board)
     if not washed.any():

@@ -179,8 +179,10 @@ class LetterNet:
         """Average the letter predictions of unclear tiles over shifted crops; return log-probabilities `(n, classes)`.
 
         `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. `within` is a matrix from
-        `alphabet_matrix`. A tile is unclear if neither its best letter in this alphabet nor the absence of print has a
-        high probability: whether a tile without print is a blank depends on more than its crop (`fusion`).
+        `alphabet_matrix`.
+
+        A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without print
+        (no tile and blank) together have a high probability. These two are distinguished later (`fusion`).
         """
         letters_p = restrict_to_alphabet(letters, within)
         best_p = np.maximum(letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1))

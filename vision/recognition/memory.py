@@ -98,7 +98,7 @@ class BoardMemory:
     clear_tiles: TileTable
     """Predictions for the tiles with a clear letter."""
     unclear_empty: TileTable
-    """Unclear predictions of the letter network for squares without a tile according to the square network."""
+    """Unclear predictions of the letter network for squares that have no tile according to the square network."""
     kinds: SquareKinds | None
     """Predictions of the square network; None if the whole board must be classified again."""
     tiles: frozenset[str]

@@ -24,7 +24,8 @@ _USUAL_DOUBT: Final = 0.02
 that it has a letter.
 
 The mean includes one imaginary tile of this doubt, so that a single doubtful tile does not make the typeface count as
-unknown. A mean below `_USUAL_DOUBT` does not raise confidences, because one tile may be worn and all others clear.
+unknown. A mean below `_USUAL_DOUBT` does not raise the confidence in a tile: the tile may be worn although all others
+are clear.
 """
 _USUAL_FOREIGN_NATS: Final = 0.02
 _MAX_FOREIGN_NATS: Final = 5.0
@@ -72,11 +73,12 @@ def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float3
 
 
 def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Floats:
-    """Return how unfamiliar the typeface of the other tiles in the picture is, for each of n tiles: `(n, 2)`, >= 0.
+    """Measure how unfamiliar the network is with the typeface; return `(n, 2)` for n tiles of a picture, >= 0.
 
-    The first column is the logarithm of the mean doubt of the other tiles, relative to the usual doubt. The second is
-    their mean evidence for letters outside the tile set, minus the usual evidence. `foreign` `(n,)` is from
-    `measure_foreign_nats`; `chances` and `tile` are as in `compute_letter_similarity`.
+    Each tile has its own values, because they are measured on the other tiles of the picture. The first column is
+    log(mean doubt of the other tiles / usual doubt). The second is the mean evidence that the other tiles have letters
+    outside the tile set, minus the usual evidence. `foreign` `(n,)` is from `measure_foreign_nats`; `chances` and
+    `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)
@@ -92,9 +94,9 @@ def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Flo
 def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32], foreign: Floats) -> Floats:
     """Return three features of each letter for each tile, `(n, letters, 3)`, in the order of `SIMILARITY_WEIGHTS`.
 
-    The first is the similarity to other tiles of that letter. The second and third are the log-probability of the
-    letter times a column of `measure_unfamiliarity`. The arguments are as in `compute_letter_similarity` and
-    `measure_unfamiliarity`.
+    The first is the similarity of the tile to other tiles with that letter. The second and third are the
+    log-probability of the letter, multiplied by the first and the second column of `measure_unfamiliarity`. The
+    arguments are as in `compute_letter_similarity` and `measure_unfamiliarity`.
     """
     similarity = compute_letter_similarity(chances, tile, features)
     unfamiliarity = measure_unfamiliarity(chances, tile, foreign)
