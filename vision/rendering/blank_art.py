@@ -1,7 +1,7 @@
 """Draw the marks that players and makers put on blanks: prints, pencil, stickers, card suits, drawings and names.
 
-Only a large sticker reaches the edges of a tile's top. Beside all other marks the rim stays visible, which shows that
-there is a tile.
+Only a large sticker reaches the edges of a tile's top. All other marks leave the rim visible, which shows that there is
+a tile.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def look_at_board(
     focal    focal length in px
     azimuth  direction of the tilt, radians
     roll     rotation of the camera about its optical axis, radians
-    fill     extent of the grid as a fraction of the picture, the larger of width and height
+    fill     the larger of two fractions: grid width / picture width, and grid height / picture height
     shift    offset of the board's centre from the picture's centre, as a fraction of the picture's width and height
 
     The distance that gives `fill` is found by bisection.

@@ -93,8 +93,8 @@ def _bend_grain(
 class TileRenderer:
     """Renderer for the tops of the tiles of one set, with `px` pixels per square.
 
-    `light` is the direction of the light in radians. `values` are the point values; random digits are drawn if it is
-    None.
+    `light` is the direction of the light in radians. `values` are the point values of the letters. If `values` is None,
+    random digits are printed on the tiles.
     """
 
     def __init__(

@@ -83,7 +83,7 @@ class LetterBatch:
     """
     allowed: NDArray[np.bool_]
     """`(n, classes)`: mask of the classes of one tile set that contains the crop's letter. The loss ignores all other
-    classes, because a reader also chooses among the letters of one tile set only."""
+    classes, because a board reader also chooses only among the letters of one tile set."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,8 +109,8 @@ def prior_correction() -> Floats:
     """Return offsets `(classes,)` for the letter logits that give all letters of a tile set the same prior probability.
 
     In training, the softmax for a crop is restricted to a random tile set that contains its letter. So a letter that is
-    in few tile sets is more frequent within each of them than a letter in many. The offsets correct this (Saerens et
-    al., Adjusting the outputs of a classifier to new a priori probabilities, 2002).
+    in few tile sets is more frequent within each of them than a letter that is in many. The offsets correct this
+    (Saerens et al., Adjusting the outputs of a classifier to new a priori probabilities, 2002).
     """
     allowed, share = alphabet_masks(), class_shares()
     seen = share / allowed.sum(axis=0)
@@ -222,7 +222,7 @@ def change_strokes(rng: Rng, cut: Image) -> Image:
 
 
 def blur_crop(rng: Rng, cut: Image) -> Image:
-    """Reduce the resolution of a crop `(side, side) uint8`, or blur it, with a probability of 0.2 in all."""
+    """Blur a crop `(side, side) uint8` or reduce its resolution; with a probability of 0.8, return it unchanged."""
     u = rng.random()
     if u < 0.07:
         small = int(rng.integers(15, 30))

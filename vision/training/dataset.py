@@ -1,7 +1,7 @@
 """Training data of the square and letter networks: rectified views of rendered scenes with their ground truth.
 
 Two views of each scene are kept: the board (in colour, at half the height of the tiles) and the plane of the tile tops
-(in grey). They have a higher resolution than the networks' input, and the board a wider margin, so that they can be
+(in grey). Both have a higher resolution than the networks' input, and the board has a wider margin. So they can be
 shifted, rotated, stretched and blurred for augmentation.
 """
 

@@ -151,7 +151,7 @@ def _crop_box(box: Floats, grid: Floats, rng: Rng) -> Floats:
 
 
 def _apply_symmetry(points: Floats, symmetry: int, side: float) -> Floats:
-    """Apply symmetry number 0..7 of a square with coordinates from 0 to `side` to points (n, 2)."""
+    """Mirror or rotate `points` (n, 2) in a square from (0, 0) to (`side`, `side`), by symmetry number 0..7."""
     p = points.copy()
     if symmetry & 1:
         p[:, 0] = side - p[:, 0]

@@ -53,7 +53,7 @@ class ListedFont:
 
     @property
     def path(self) -> Path:
-        """Path of a font of the training data where its package installs it."""
+        """Path at which the package installs this file; valid only for fonts of the training data."""
         return (NPM_ROOT if self.is_npm else SHARE_ROOT) / self.file
 
 
