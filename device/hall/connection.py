@@ -1,7 +1,7 @@
 """One connection to an MQTT 5 broker. All its work is done in the thread that calls `wait`.
 
-MQTT 5 is needed, because a broker with version 3.1.1 also acknowledges messages that it discards, because the
-client may not publish them.
+MQTT 5 is needed to detect messages that the client may not publish: with MQTT 3.1.1, a broker discards such a message,
+but acknowledges it.
 """
 
 from __future__ import annotations

@@ -134,8 +134,8 @@ def read_order_number(payload: bytes) -> int | None:
 def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number: int) -> DirectorOrder:
     """Verify an order in the message `payload`: signature, table, store, number and command. Return the order.
 
-    It must be signed with `key`, the accepted public key (empty if there is none), and its number must be larger than
-    `last_number`. Raises `BadOrderError`.
+    The order must be signed with `key`, the accepted public key (empty if there is none). The number of the order must
+    be larger than `last_number`. Raises `BadOrderError`.
     """
     if len(payload) > MAX_ORDER_BYTES:
         raise BadOrderError(get_text("order-large", len(payload)))

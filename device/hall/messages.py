@@ -88,7 +88,7 @@ class TableClock(msgspec.Struct, frozen=True):
 
 
 class TableState(HallMessage, frozen=True, kw_only=True):
-    """The state of a table: `events` is the number of events in the log of the game.
+    """The state of a table. `game` is the number of its game (0 without a game), and `events` counts the game's events.
 
     `phase` is a phase of the session, `turn_of` the index of the player whose turn it is, and `in_bag` the number of
     tiles in the bag. `trouble` names the parts with a fault: `board`, `camera`, `store`. `calls_director` is true while

@@ -68,7 +68,7 @@ class EventQueue:
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
 
     def _has_event(self, position: Position) -> bool:
-        """Return True if the store has the event before the position. If not, the store has other games than before."""
+        """Return True if the store still has the event before the position; False if its games were replaced."""
         return any(
             event.number == position.number - 1 and event.time == position.time
             for event in self._store.events(position.game)
@@ -93,7 +93,7 @@ class EventQueue:
     def read_log(self, game: int | None = None) -> list[Publication]:
         """Return the message with the whole log of a game; none if the log is empty. Raises `StoreError`.
 
-        The default is the game at the position.
+        If `game` is None, it is the game of the next event to send.
         """
         game = self._position.game if game is None else game
         events = self._store.events(game)

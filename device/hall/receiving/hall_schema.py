@@ -93,7 +93,7 @@ def count_change(db: sqlite3.Connection) -> HallTotal:
 
 
 def read_total(db: sqlite3.Connection) -> HallTotal | None:
-    """Return the numbers that the file should have, or None if they are damaged. Raises `sqlite3.Error`."""
+    """Return the stored numbers of changes, games and results; None if they are damaged. Raises `sqlite3.Error`."""
     rows = db.execute("SELECT changes, games, results, checksum FROM total").fetchall()
     if len(rows) != 1 or rows[0][3] != compute_checksum(*rows[0][:3]):
         return None

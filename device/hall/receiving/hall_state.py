@@ -93,8 +93,8 @@ class HallTable:
     def make_snapshot(self, delay_s: float) -> TableSnapshot:
         """Return the game as a snapshot like that of a session: from its events, with the table's phase and clocks.
 
-        Viewers see the game and its clocks `delay_s` seconds late. If the events cannot be used (missing, not stored,
-        or of a newer version), the snapshot contains only the state that the table has published.
+        Viewers see the game and its clocks `delay_s` seconds late. If the hall does not have the events of the game, or
+        cannot read them, the snapshot contains only the state that the table has published.
         """
         state, played = self._current_state, self._shown_game
         if played is None:
@@ -164,12 +164,18 @@ class HallTable:
 
 
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table's state is about this game. The states of earlier versions name no store."""
+    """Return True if a table's state is about this game.
+
+    The number of the game and the store are compared. A state without a store (earlier versions) fits any store.
+    """
     return state.game == game.number and state.store in ("", game.store)
 
 
 def _is_state_after(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if the table has no current game, so that its pages still show the last game, which is `game`."""
+    """Return True if a table is between games according to its state, and still shows its last game, `game`.
+
+    The state then has no game (number 0), and the store of `game` or no store.
+    """
     return state.game == 0 and state.store in ("", game.store)
 
 

@@ -1,4 +1,4 @@
-"""Decode and check the messages that the hall receives from tables. They are not trusted."""
+"""Decode and check the messages that the hall receives from tables. Tables are not trusted."""
 
 from __future__ import annotations
 

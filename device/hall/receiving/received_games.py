@@ -60,7 +60,7 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 
 class MissingEventsError(TilekeeperError):
-    """Error for received events if the file lacks earlier events of the game; a `TableLog` message has all events."""
+    """Error for received events if the file lacks earlier events of the game; the table's `TableLog` has them."""
 
 
 class TableFullError(TilekeeperError):
@@ -123,9 +123,9 @@ class ReceivedGames:
     def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
         """Add consecutive events of a game; return the game, or None if all events were stored already.
 
-        An event that differs from the stored event with the same number replaces this event and all later ones. A
-        different first event (number 0) begins another game. `number` is the number of the game in `store`, the table's
-        store. Raises `MissingEventsError`, `TableFullError`.
+        If an event differs from the stored event with the same number, it replaces the stored event and all stored
+        events after it. A different first event (number 0) begins another game. `number` is the number of the game in
+        `store`, the table's store. Raises `MissingEventsError`, `TableFullError`.
         """
         with self._transaction() as db:
             sizes = self._read_sizes(db, table)

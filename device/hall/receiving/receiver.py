@@ -72,9 +72,10 @@ _EVENT_NOTE = "event"
 
 
 class _EventLimits(msgspec.Struct, frozen=True):
-    """What does not count in the event: games with the ids `earlier`, and results entered before `begun`.
+    """Games and results that do not count in the hall's current event, because they are older.
 
-    `begun` is the time at which the event began, in seconds since 1970.
+    `earlier` are the ids of these games. `begun` is the time at which the event began, in seconds since 1970: results
+    that the director entered before do not count.
     """
 
     earlier: tuple[int, ...] = ()

@@ -24,9 +24,9 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | None:
-    """Return the result of a game; None if it has not ended, or if unplayed letters were not entered yet.
+    """Return the result of a game; None if the game has not ended, or if unplayed letters were not entered yet.
 
-    `ended` is the time of its end in seconds since 1970.
+    `ended` is the time at which the game ended, in seconds since 1970.
     """
     outcome = game.outcome
     if outcome is None or game.racks_wanted:

@@ -172,7 +172,7 @@ def _take_entered(results: list[Result], number: int) -> Result | None:
 
 
 def _take_result(results: list[Result], table: str | None = None) -> Result | None:
-    """Remove and return the first result that was not entered for a round, or None.
+    """Remove and return the first result without a round, or None. Results that were entered for a round are skipped.
 
     If `table` is given, only results of this table are searched.
     """
@@ -196,7 +196,7 @@ def make_pair_key(pairing: Pairing) -> frozenset[str]:
 
 
 def make_players_key(players: Iterable[str]) -> frozenset[str]:
-    """Return a key that is the same for the same players, in any order and any spelling of their names."""
+    """Return a key that is the same for the same players in any order; case and spacing of the names do not matter."""
     return frozenset(map(_fold, players))
 
 
