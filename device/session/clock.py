@@ -143,7 +143,7 @@ class ClockKeeper:
         )
 
     def stop(self, pressed: float) -> None:
-        """Stop the clock as of the time of the press (s): the time for reading the board does not count."""
+        """Stop the clock at `pressed`, the time of the press (s). The time for reading the board does not count."""
         self._clock = self._clock.stop(pressed)
 
     def set_running(self, player: int | None) -> None:

@@ -172,8 +172,8 @@ class GameController:
     def defer_question(self, *, is_asked: bool = True) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
-        `is_asked` is False if the players have ended the next turn instead of answering. If they have
-        chosen an answer at the panel before, this answer is final, and the question is not stored.
+        `is_asked` is False if the players have ended the next turn instead of answering. In this case, an answer that
+        they chose at the panel before is final, and the question is not stored.
         """
         question, self.open_question = self.open_question, None
         if question is None:

@@ -97,7 +97,7 @@ class QuestionMemory:
             return frozenset()
 
     def start_game(self, log: GameLog) -> None:
-        """Forget the squares of the previous game's questions, and collect those of a game from its events."""
+        """Forget the squares of the previous game's questions, and collect those of the game `log` from its events."""
         game = log.game
         self.doubts.start_game(log.number)
         history, open_questions = self.history.for_new_game(), find_open_questions(game)
@@ -108,9 +108,10 @@ class QuestionMemory:
         self._before = self.history = history
 
     def add_decision(self, decision: Decision, game: Game, reading: BoardReading | None) -> None:
-        """Use the history of questions of a decision, which includes its question, and save its words.
+        """Add the question of a decision to the history, and save the words about which players were asked.
 
-        If the decision is about a reading, also note the doubtful letters. `game` is the game after its events.
+        If the decision is about a reading, also add the doubtful letters of the reading. `game` is the game after the
+        events of the decision.
         """
         self._before, self.history = self.history, decision.question_history
         if reading is not None:
@@ -129,7 +130,7 @@ class QuestionMemory:
         self.history = replace(self.history, has_missed_press=False)
 
     def close_question(self, squares: Iterable[int]) -> None:
-        """Mark `squares` as no longer in question, because their question was answered."""
+        """Forget that `squares` are doubtful, because the question about them was answered."""
         squares = tuple(squares)
         self.history = self.history.without_squares(squares)
         self.doubts.confirm_squares(squares)
@@ -167,7 +168,7 @@ class PictureBuffer:
         return self._store.picture(int(game), int(number), "board")
 
     def add_question_crop(self, decision: Decision, image: Image, corners: Floats | None) -> Decision:
-        """Add the part of `image` with the squares in question, and return the decision with the name of this crop.
+        """Add the part of `image` with the question's squares, and return the decision with the name of this crop.
 
         If the question is not about squares, or if `corners` is None, the decision is returned unchanged. `corners` are
         the corners of the grid in `image`, `(4, 2)` in pixels.

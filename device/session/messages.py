@@ -47,7 +47,7 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
         "board-small": "take-closer",
     }
 )
-"""Keys of the advice for taking another picture, by the key of the problem of the picture."""
+"""Advice for taking another picture, by the problem of the last picture; both are keys of messages."""
 TILE_LOST = "tile-lost"
 """Key of the inference's question about a recorded tile that is no longer seen."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
@@ -244,8 +244,8 @@ class OpenQuestion:
         """Return the event that stores this question for a later answer.
 
         `events` are the last events of the game, which the question is about. The answer *Look again* is left out. If
-        the question is about missing tiles, an answer without events is added: the players did not take the tiles back,
-        but the picture was an old one, or something covered the tiles.
+        the question is about missing tiles, an answer without events is added. It means that the players did not take
+        the tiles back: the picture was an old one, or something covered the tiles.
 
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
         event is 0, because it is assigned later.

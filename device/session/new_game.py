@@ -131,7 +131,10 @@ def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:
-    """Return the index, among `players`, of the player on `seat`; 0 if `seat` is None, because the players draw."""
+    """Return the index, among `players`, of the player on `seat`. Raises `NewGameError` if nobody has this seat.
+
+    If `seat` is None, the players draw tiles to decide who begins, and the result is 0.
+    """
     if seat is None:
         return 0
     if seat >= len(seats) or not seats[seat]:

@@ -380,7 +380,7 @@ class TableSession(Closeable):
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game after a command, with the notice about a fault of the camera if there is one.
 
-        The command also removes a proposal to end the turn (`Sight.TURN_OVER`).
+        A proposal to end the turn (`Sight.TURN_OVER`) in the previous snapshot is not kept.
         """
         state, camera_notice = self._controller.build_snapshot(self.state), self._background.camera_notice
         state = replace(state, sight=Sight.READY if self.state.sight is Sight.TURN_OVER else self.state.sight)

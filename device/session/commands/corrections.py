@@ -266,7 +266,10 @@ class RevealRack(TableCommand, frozen=True):
     letters: Annotated[str, Meta(max_length=60)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the letters. Letters on the board or on another rack are refused; a wrong number gives a warning."""
+        """Record the letters; show a warning if the player's rack has another number of tiles.
+
+        The command is refused if a letter is on the board or on another rack.
+        """
         controller = context.controller
         game = controller.game
         tiles = parse_rack(self.letters, game.tiles)

@@ -233,7 +233,10 @@ class ResumeGame(TableCommand, frozen=True):
     replacement: StartGame | None = None
 
     def run(self, context: CommandContext) -> None:
-        """Load the game and let the camera adjust to the board; refuse the command if no game is unfinished."""
+        """Load the game and let the camera adjust to the board.
+
+        The command is refused if the store has no game, or if the newest game has ended.
+        """
         controller, new = context.controller, self.replacement
         log = GameLog.load_newest(controller.store)
         if log is None:

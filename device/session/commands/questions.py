@@ -83,7 +83,10 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
     picture: Image
 
     def run(self, context: CommandContext) -> None:
-        """Undo the turn in question and read the picture; refuse the command if no question about a picture is open."""
+        """Undo the turn of the question and read the picture.
+
+        The command is refused if no question about a picture is open.
+        """
         question = context.controller.open_question
         if question is None or question.reading is None:
             raise make_refusal("nothing-asked")

@@ -50,7 +50,7 @@ from engine.validation import Reason
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Part of the total likelihood that the best explanation of an entered board must have. If it has less, a question is
+"""Limit of the best explanation's share of the total likelihood, for a board entered by hand. Below it, a question is
 asked."""
 
 
@@ -90,8 +90,8 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Read the picture and record the turn; add a notice with advice if another picture is needed.
 
-        If there is advice for the problem of the picture, it replaces the notice about the problem. This advice is also
-        added if a question is open, because the picture may have caused the question.
+        Advice for the problem of the picture replaces the notice about this problem. The advice is also shown if a
+        question is open, because the problem may have caused the question.
         """
         controller = context.controller
         if context.phone_camera is None:

@@ -159,7 +159,7 @@ def _choose_finding(finding: Finding | None, own: OpenQuestion | None) -> Findin
 def _extend_history(
     history: QuestionHistory, decision: Decision, inference: Inference, reading: BoardReading
 ) -> QuestionHistory:
-    """Return the history of questions with the question and the plays of a decision, which follows from `inference`."""
+    """Return `history` with the question and the plays of `decision`, which follows from `inference`."""
     question = decision.open_question
     if question is not None and question.finding is not None:
         history = history.with_finding(question.finding)
