@@ -2,8 +2,8 @@
 
 A msgid is a key: `message.*` for messages of the session and the engine, `voice.*` for speech output and the small
 displays, all other keys for the page. The English texts are in a catalogue, too. The wheel contains compiled `.mo`
-files (`setup.py`). In a checkout there are only the `.po` files, which are compiled in memory at the start; a change of
-them needs a restart.
+files (`setup.py`). In a checkout there are only the `.po` files, which are compiled in memory at the start; a changed
+`.po` file has no effect before a restart.
 """
 
 from __future__ import annotations

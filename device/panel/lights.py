@@ -172,7 +172,7 @@ STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
 
 
 def signal_for(status: PanelStatus) -> Signal | None:
-    """Return the signal (light and beeps) to give after a reading of the board with this status, or None."""
+    """Return the signal (light and beeps) for `status` after a reading of the board; None if `status` has no signal."""
     beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 

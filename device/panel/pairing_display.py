@@ -16,9 +16,9 @@ from device.system.hotspot import Hotspot
 
 DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
-"""Width of the white border of a QR code in modules (QR squares): the sum of left and right.
+"""Total width of the left and the right white border of a QR code, in modules (QR squares).
 
-A display of 64 pixels has no room for the wider border of the standard. Phones can also read codes with this border.
+A display of 64 pixels has no room for the wider borders of the standard. Phones can also read codes with these borders.
 """
 _MIN_MODULE_PX = 2
 """Smallest size of a module (QR square) in pixels; phones cannot read a smaller code from a display."""

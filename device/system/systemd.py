@@ -20,7 +20,8 @@ from concurrent.futures import Future
 _log = logging.getLogger(__name__)
 
 HealthCheck = Callable[[float], object]
-"""A function that raises an exception if a part of the program does not answer correctly within a number of seconds."""
+"""A function that raises an exception if a part of the program does not answer correctly in time; its argument is the
+time limit in seconds."""
 WATCHDOG_PINGS = 3
 """Number of pings in each watchdog interval, so that one ping may be missed without a restart."""
 
