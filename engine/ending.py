@@ -142,7 +142,7 @@ def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
 def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:
     """Return a player's unplayed letters, computed from the rack in the position from which the game started.
 
-    Return None if that rack is not known, or if other tiles were on the rack later.
+    Return None if that rack is not known, or if the player later exchanged a tile of the rack for one on the board.
     """
     own = [turn for turn in state.turns if turn.player == player]
     if not own or own[0].kind is not TurnKind.POSITION or any(turn.kind in _MID_TURN_KINDS for turn in own):

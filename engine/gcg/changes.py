@@ -48,12 +48,12 @@ def format_change(change: TileChange, tiles: TileSet) -> str:
 
 
 def parse_rearranged(note: str, tiles: TileSet) -> tuple[Placement, ...]:
-    """Return the rearranged squares that a note of `format_rearranged` lists, with their tiles after the play."""
+    """Return the rearranged squares in a note of `format_rearranged`, with their tiles after the play."""
     return tuple(placement for text, placement in _parse_marks(note, tiles) if text == _REARRANGED)
 
 
 def parse_changes(note: str, tiles: TileSet) -> list[TileChange]:
-    """Return the exchanges of tiles between board and rack that a note of `format_change` lists, in order."""
+    """Return the exchanges of tiles between board and rack in a note of `format_change`, in the order of the note."""
     kinds = {text: kind for kind, text in _TEXT_BY_KIND.items()}
     return [TileChange(kinds[text], placement) for text, placement in _parse_marks(note, tiles) if text in kinds]
 

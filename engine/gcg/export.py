@@ -140,8 +140,8 @@ def _build_pragmas(game: Game) -> list[Pragma]:
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:
     """Return the event line of a turn, with `carried` points added to its score.
 
-    A player entered the carried points for an exchange of a tile on the board. In GCG, this exchange is only a note
-    and has no score.
+    `carried` are points that a player entered for an exchange of a tile on the board. In GCG, this exchange is only a
+    note and has no score.
     """
     text = {
         TurnKind.PLAY: turn.word or "",

@@ -139,8 +139,8 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
 def are_letters_lost(record: Record, tiles: TileSet) -> bool:
     """Return True if the players of a recorded game lose points for their unplayed letters.
 
-    Then the player who went out gains the value of the letters once, otherwise twice. If more than two players played,
-    the file may have only the points gained, because it is not known who held which of the other letters.
+    If they lose points, the player who went out gains the value of the letters once, otherwise twice. With more than
+    two players, a file may have only this gain, because it is not known who held which letters.
     """
     end_racks = [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
     return any(entry.is_penalty or _is_gained_once(entry, record, tiles) for entry in end_racks)

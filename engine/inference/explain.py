@@ -54,8 +54,8 @@ class Explanation:
     - `leftover_squares`: squares with tiles that belong to no play. `status` says why they are not a legal play.
     - `missing_squares`: squares of old tiles that are not visible.
     - `misread_squares`: squares of old tiles that are clearly read as another tile.
-    - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids to remove, exchange or move old
-      tiles.)
+    - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids removing, exchanging and
+      moving old tiles.)
     - `unsure_squares`: squares of new tiles whose letter is in doubt.
     - `covered_squares`: hidden squares at the ends of a play, so the word may be longer.
 

@@ -329,8 +329,8 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
 def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events for the case that a player replaced the last play with another one after pressing the button.
 
-    `events` must be a withdrawal of the last play and a play of the next player: the result on the board is the same.
-    For other `events`, and if the rules do not allow the new play in place of the last one, return no events.
+    `events` must be a withdrawal of the last play and a play of the next player, which lead to the same board. For
+    other `events`, and if the rules do not allow the new play in place of the last one, return no events.
     """
     last = game.turns[-1] if game.turns else None
     match events:

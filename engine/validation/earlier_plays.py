@@ -67,12 +67,12 @@ class _MovedTiles:
 
     @property
     def is_pressed_again(self) -> bool:
-        """True if all tiles of the new play are moved, and the previous player has pressed the button again."""
+        """True if `tiles` has all tiles of the new play, and the previous player has pressed the button again."""
         return self.is_whole_play and self.proposal.seat == self.last.player
 
     @property
     def is_whole_play(self) -> bool:
-        """True if all tiles of the new play are moved."""
+        """True if `tiles` has all tiles of the new play."""
         return len(self.tiles) == len(self.event.play.tiles)
 
     @property
@@ -106,7 +106,7 @@ class _MovedTiles:
         return None if game.push(corrected).check_play(follows.play) else (corrected, follows)
 
     def make_finding(self) -> Finding | None:
-        """Return the question whether the moved tiles belong to the previous play, or None if the rules forbid it."""
+        """Return the question whether the moved tiles belong to the previous play, or None if the rules forbid this."""
         events, players = self.make_events(), self.proposal.game.players
         if events is None:
             return None
@@ -116,8 +116,8 @@ class _MovedTiles:
     def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:
         """Return the options of the question, the most likely option first.
 
-        If no tile is left for the new play, there are two options: the next player has passed by pressing the button,
-        or has not played yet.
+        If all tiles of the new play are moved, two options move them: the next player has passed by pressing the
+        button, or has not played yet.
         """
         moved = [Option(events)]
         if self.is_whole_play:

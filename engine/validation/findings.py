@@ -145,7 +145,7 @@ class QuestionHistory:
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Replace the reading of each square in `squares` by the recorded tile; return the changed reading."""
+        """Return the reading with the recorded tile, as certain, on each square in `self.squares`."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading

@@ -45,7 +45,7 @@ _REPORTED_DEFECTS = (
     Status.CENTRE_MISSED, Status.NOT_JOINED, Status.NOT_IN_LINE, Status.GAP, Status.SQUARE_TAKEN,
     Status.FIRST_WORD_SHORT, Status.TOO_MANY_TILES,
 )  # fmt: skip
-"""Defects of recorded plays that are reported, each with the `Reason` of the same name."""
+"""Defects for which a recorded play is reported. The `Reason` of the report has the same name as the defect."""
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
 """Minimum probability in a reading for a symbol to count as plausible."""

@@ -135,8 +135,8 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
 def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
     """Report a play after a pass that the players have not confirmed: the button may have been pressed twice.
 
-    The play then belongs to the player who has passed. If the button or phone of a player ended the turn, `check_seat`
-    asks about this.
+    If it was pressed twice, the play belongs to the player who has passed. Nothing is reported if the button or phone
+    of a player ended the turn, because `check_seat` asks about this case.
     """
     event, game = proposal.single_play, proposal.game
     last = game.turns[-1] if game.turns else None
