@@ -15,7 +15,7 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Time after the last change of an unreadable file, in seconds, in which it is read again: it may be incomplete."""
+"""Time for which an unreadable file is tried again, in seconds from its last change: it may still be incomplete."""
 _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 
@@ -120,8 +120,8 @@ class FolderCamera:
     def _record_time(self, path: Path, written: int) -> None:
         """Record that the picture at `path` was returned, with its modification time `written`.
 
-        The record is saved before the turn is stored. So if the program crashes between the two, the picture is not
-        returned again.
+        The record is saved before the turn is stored. So the picture is not returned again if the program crashes
+        before the turn is stored.
         """
         if self._folder is None:
             return

@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 ListModules = Callable[[], Sequence[str]]
 """A function that returns the sensor names of the camera modules, in the order of their numbers."""
 _MODULE_BUS = "/base/"
-"""Beginning of the libcamera id of a camera module; those of USB cameras begin differently."""
+"""Beginning of the libcamera ids of camera modules; the ids of USB cameras begin differently."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ class StreamCamera(Closeable):
     Decoding every frame would take more than half a core of a Raspberry Pi 4. So a frame is decoded only if a caller
     waits for it. For a preview, the frame is decoded in grey and at half the size.
 
-    `open_capture` opens the stream, and opens it again after it has ended; it returns None on failure. `where` names
-    the camera in its `repr`. Raises `CameraError` with the text `missing_message` if the camera cannot be opened. A
-    camera counts as lost when no new frames arrive, because `isOpened()` remains true after it was unplugged.
+    `open_capture` opens the stream, and opens it again after it has ended; it returns None on failure. `where` is
+    the name of the camera in its `repr`. Raises `CameraError` with the text `missing_message` if the camera cannot be
+    opened. A camera counts as lost when no new frames arrive, because `isOpened()` remains true after it was unplugged.
     """
 
     live = True

@@ -208,7 +208,7 @@ class BoardCamera:
             self._tracker = tracker.place_corners(corners, image_shape)
 
     def forget_corners(self) -> None:
-        """Discard all corners of the board, also placed ones, so that the whole of the next picture is searched."""
+        """Discard all corners, including those that a user placed; the whole of the next picture is then searched."""
         with self._lock:
             self._tracker = self._tracker.reset()
 

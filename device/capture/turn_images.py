@@ -159,10 +159,10 @@ def find_extended_play(
 
 
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
-    """Return the square of a tile of `play` that may belong to the previous play, or None if there is no such tile.
+    """Return the square of a tile of the new play `play` that may belong to the previous play, or None.
 
-    `play` is the new play, and the previous play is the last turn of `game`. A key frame shows the tile at an end of
-    the previous play, without the other tiles of `play`: the reading of the previous play may have missed the tile.
+    The previous play is the last turn of `game`. If a key frame shows a tile at an end of the previous play, but no
+    other tile of `play`, the reading of the previous play may have missed this tile.
     `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
     """
     last = game.turns[-1] if game.turns else None
@@ -216,7 +216,7 @@ MIN_FACE_PROBABILITY = 0.5
 class TurnImages:
     """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size.
 
-    The photo contains the reading as a comment. `view` describes the crop in the snapshot.
+    The photo contains the reading as a comment. `view` is the description of the crop for snapshots.
     """
 
     view: LookView
@@ -224,7 +224,7 @@ class TurnImages:
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """Return a copy of these images with `picture`, the name of the stored picture, in `view`."""
+        """Return a copy of these images whose `view` has `picture` as the name of the crop."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:
@@ -256,7 +256,7 @@ def make_turn_images(
 ) -> TurnImages:
     """Return the images of a turn to store and show, with its reading and inference.
 
-    `name` is the name of the picture in the snapshot.
+    `name` is the name of the crop in snapshots.
     """
     hidden = _find_hidden_squares(reading)
     doubtful = tuple(s for s in _find_doubtful_squares(reading, inference) if s not in hidden)

@@ -324,7 +324,7 @@ class Appliance:
     def open_settings(self, store: GameStore) -> SettingsAccess | None:
         """Return the page's access to the settings file, or None without a settings file.
 
-        Changed limits of stored pictures take effect without a restart.
+        If a user changes the limits for stored pictures, the store uses the new limits without a restart.
         """
         if self._settings_file is None:
             return None

@@ -158,7 +158,7 @@ def _make_rules(game: GameSettings) -> Rules:
 
 
 def _find_first_player(game: GameSettings) -> int:
-    """Return the index of the player who begins, or 0 if the players draw for first play. Raises `UserError`."""
+    """Return the index of the player who begins, or 0 if `game.first` is empty or `DRAW`. Raises `UserError`."""
     if game.first in ("", DRAW):
         return 0
     if game.first not in game.players:

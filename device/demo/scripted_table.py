@@ -58,7 +58,7 @@ class ScriptedTable:
         self._listeners.remove(listener)
 
     def submit(self, command: TableCommand) -> Future[TableSnapshot]:
-        """Run the command `EndPause`, with which a director starts the clocks; refuse all others."""
+        """Run the command `EndPause`, with which a director starts the clocks; refuse all other commands."""
         future = Future[TableSnapshot]()
         with self._lock:
             if isinstance(command, EndPause) and self._is_paused:

@@ -18,7 +18,7 @@ throttles itself."""
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""Distance, in bits, from the flag of a problem now to the flag of the same problem since the machine's start."""
+"""Offset, in bits, from the flags of present problems to the flags of problems since the machine's start."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 

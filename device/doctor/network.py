@@ -137,7 +137,7 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _is_served(system: System, port: int) -> bool:
-    """Return True if the service is running, or if a table that a user has started listens on the port."""
+    """Return True if the service is running, or if a table that runs without the service listens on the port."""
     return read_service_state(system) == "active" or _find_port_user(system, port) == "tilekeeper"
 
 

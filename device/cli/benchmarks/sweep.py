@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
-"""Share of turns with a question; the table of results names the weakest levels with a larger share."""
+"""Minimum share (0..1) of turns with a question for a level of a disturbance to be named in the table of results."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

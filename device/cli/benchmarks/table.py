@@ -332,7 +332,7 @@ class _PageClient:
 def _run_table(
     camera: VideoCamera | FakeTable, folder: Path, players: int, light: FakeTable | None = None
 ) -> Iterator[tuple[TableSession, Panel, _PageClient]]:
-    """Open session, store, panel and page as in `tilekeeper run`, and a client that follows the page."""
+    """Open session, store, panel and page, and a client of the page. `light` replaces the networks and the profile."""
     from device.panel.panel import Panel, PanelActions
     from device.session.table_session import TableSession
     from device.storage.lexicons import open_lexicon
