@@ -45,7 +45,7 @@ _EMPTY_BOARD_ARRAYS: Final = {
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Arrays of zeros in each profile file, because earlier releases require these keys (colours of empty squares)."""
+"""Arrays of zeros in each profile file (colours of empty squares); only earlier releases require their keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ExampleConfig:
     """Maximum number of examples of each symbol; the oldest are dropped. There are several because tiles of one letter
     differ in wear and lighting."""
     bonus_nats: float = 16.0
-    """Bonus (nats) for a tile with exactly the features of an example: more than the log-odds of the letter network."""
+    """Bonus (nats) for a tile with exactly the features of an example: more than the log-odds of any two letters."""
     sharpness: float = 8.0
     """How fast the bonus for a similar example decreases with the cosine distance of the features: `exp(-sharpness *
     distance)`."""
@@ -66,7 +66,7 @@ class ExampleConfig:
     used. The gain is the number of examples that the bonus corrects, minus `won_per_lost` times the number that it
     makes wrong. In a trial, none of 600 sets of examples with random symbols reached this gain."""
     min_tile_p: float = 1e-6
-    """Minimum probability of a tile before the bonus is applied; lower probabilities are raised to it. Without it, the
+    """Minimum probability of a tile before the bonus is applied; lower probabilities are raised to it. Otherwise, the
     bonus could not make a very improbable tile likely."""
 
 
@@ -163,7 +163,10 @@ class TileExamples:
         """True if the examples improve accuracy in a leave-one-out test on themselves; otherwise they are not used."""
 
     def _does_bonus_help(self) -> bool:
-        """Classify each example with the help of all others; return True if accuracy improves by a clear margin."""
+        """Return True if the bonus corrects enough examples in a leave-one-out test (`ExampleConfig.min_gain`).
+
+        Each example is classified without a bonus, and with the bonus from all other examples.
+        """
         symbols = [one.symbol for one in self.examples]
         classes = self._letter_net.classes
         names = sorted({*classes, *symbols} - {EMPTY})

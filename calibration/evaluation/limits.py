@@ -1,4 +1,4 @@
-"""Find the level of each disturbance from which too few letters are read correctly, and compare two measurements."""
+"""Find the level of each disturbance at which reading begins to fail, and compare two measurements of these levels."""
 
 from __future__ import annotations
 

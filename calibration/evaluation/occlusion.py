@@ -22,9 +22,9 @@ from vision.recognition.reader import BoardReader
 from vision.training.font_list import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9
-"""Share of a square's area under a hand; with a larger share, the square counts as covered."""
+"""Minimum share (0..1) of a square's area under a hand for the square to count as covered."""
 _MAX_CLEAR_SHARE: Final = 0.1
-"""Share of a square's area under a hand; with a smaller share, the square counts as clear."""
+"""Maximum share (0..1) of a square's area under a hand for the square to count as clear."""
 _FIRST_SEED: Final = 90_000
 """Seed of the first rendered table; no network was trained with it."""
 
