@@ -60,7 +60,7 @@ LOOK_AGAIN_ANSWER = "answer-look-again"
 """Key of the answer *Look again* in questions of the inference. After this answer, the board is read again."""
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
-"""Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
+"""Key of the question \"passed, exchanged, or a mistake?\", which the challenge button of the panel answers."""
 PASS_OR_MISTAKE = "pass-or-mistake"
 """Key of the question \"passed, or pressed by mistake?\", which is asked if the player may not exchange tiles."""
 PASS_KEYS = (PASS_OR_EXCHANGE, PASS_OR_MISTAKE)

@@ -13,6 +13,7 @@ from device.session.commands.turns import EndTurnWithPicture
 from device.session.game_controller import GameController
 from device.session.messages import make_recalled_question, make_refusal
 from device.session.phases import Command
+from engine.events import Exchanged
 from engine.validation.deferred_questions import find_open_questions
 
 
@@ -137,9 +138,13 @@ class ConfirmExchange(QuestionCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Choose the last answer, which is the exchange of the largest number of tiles."""
+        """Choose the last exchange, which is that of the largest number of tiles; refuse the command without one."""
         question = context.controller.open_question
-        context.controller.answer_question(len(question.answers) - 1 if question else 0)
+        answers = question.answers if question else ()
+        exchanges = [number for number, events in enumerate(answers) if any(isinstance(e, Exchanged) for e in events)]
+        if not exchanges:
+            raise make_refusal("nothing-asked")
+        context.controller.answer_question(exchanges[-1])
 
 
 class ChooseNextAnswer(QuestionCommand, frozen=True):

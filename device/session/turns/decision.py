@@ -296,8 +296,8 @@ def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
     """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides.
 
-    The players are asked about a pass even if no exchange is allowed: after a second press by mistake, the next play
-    would count for the wrong player.
+    The players are asked about a pass even if no exchange is allowed: after a press by mistake, the next play would
+    count for the wrong player.
     """
     name, passed = game.players[game.to_move], (Passed(game.to_move),)
     if hidden := _find_hidden_squares(game, reading):
@@ -305,16 +305,15 @@ def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
         answers = (get_text("answer-look-again"), get_text("answer-pass", name))
         asked = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
         return Decision((), OpenQuestion(asked, ((), passed), first_is_default=False))
-    most = find_max_exchange(game)
-    if not most:
-        question = make_question(
-            PASS_OR_MISTAKE, name, answers=(get_text("answer-pass", name), get_text("answer-mistake"))
-        )
-        return Decision(passed, OpenQuestion(question, (passed, ())))
-    counts = range(1, most + 1)
-    texts = (get_text("answer-pass", name), *(get_text("answer-exchange", name, str(count)) for count in counts))
-    exchanges = tuple((Exchanged(game.to_move, count),) for count in counts)
-    return Decision(passed, OpenQuestion(make_question(PASS_OR_EXCHANGE, name, answers=texts), (passed, *exchanges)))
+    counts = range(1, find_max_exchange(game) + 1)
+    texts = (
+        get_text("answer-pass", name),
+        *(get_text("answer-exchange", name, str(count)) for count in counts),
+        get_text("answer-mistake"),
+    )
+    events: tuple[tuple[Event, ...], ...] = (passed, *((Exchanged(game.to_move, count),) for count in counts), ())
+    question = make_question(PASS_OR_EXCHANGE if counts else PASS_OR_MISTAKE, name, answers=texts)
+    return Decision(passed, OpenQuestion(question, events))
 
 
 def find_max_exchange(game: Game) -> int:

@@ -53,6 +53,29 @@ def test_panel_says_exchanged_without_a_number(playing: TableSession) -> None:
     assert playing.submit(ConfirmExchange()).result(PATIENCE_S).turns[-1].kind == "exchange"
 
 
+def test_press_by_mistake_records_nothing(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    asked = play(playing, table, HORN).question
+    assert asked is not None and asked.answers[-1] == get_text("answer-mistake")
+    state = playing.submit(AnswerQuestion(len(asked.answers) - 1)).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HORN"] and state.turn_of == 1
+    assert play(playing, table, HORN, FARM).turns[-1].player == 1
+
+
+def test_clock_of_the_player_to_move_runs_after_a_press_by_mistake(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, clock_seconds=1500)))).result(PATIENCE_S)
+    play(session, table, HORN)
+    asked = play(session, table, HORN).question
+    assert asked is not None
+    state = session.submit(AnswerQuestion(len(asked.answers) - 1)).result(PATIENCE_S)
+    assert state.clock is not None and state.clock.running == 1
+
+
+def test_panel_says_exchanged_only_where_it_is_asked(playing: TableSession) -> None:
+    with pytest.raises(CommandRefusedError, match=get_text("nothing-asked")):
+        playing.submit(ConfirmExchange()).result(PATIENCE_S)
+
+
 def test_pass_is_asked_about_where_nobody_may_exchange(session: TableSession, table: TextTable) -> None:
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99)))).result(
         PATIENCE_S

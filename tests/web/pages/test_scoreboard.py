@@ -343,11 +343,13 @@ def test_table_with_a_camera_of_its_own_has_no_camera_page(paired: FlaskClient) 
 
 
 def test_exchange_is_answered_with_a_number(table: ShownTable, client: FlaskClient) -> None:
-    answers = (get_text("answer-pass", "Ben"), get_text("answer-exchange", "Ben", "1"))
+    mistake = get_text("answer-mistake")
+    answers = (get_text("answer-pass", "Ben"), get_text("answer-exchange", "Ben", "1"), mistake)
     question = make_question("pass-or-exchange", "Ben", answers=answers)
     table.show(replace(samples.ASKED, question=question))
     html = page(client)
     assert 'aria-label="Ben exchanged 1.">1</button>' in html and "Ben exchanged 1.</p>" not in html
+    assert f">{mistake}</button>" in html
 
 
 def test_unplayed_letters_are_asked_for_before_a_winner_is_named(table: ShownTable, client: FlaskClient) -> None:
