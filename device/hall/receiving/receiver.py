@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import threading
 import time
@@ -75,7 +76,8 @@ class _EventLimits(msgspec.Struct, frozen=True):
     """Games and results that do not count in the hall's current event, because they are older.
 
     `earlier` are the ids of these games. `begun` is the time at which the event began, in seconds since 1970: results
-    that the director entered before do not count.
+    that the director entered before do not count. It is not before the last entered result, even if the clock was set
+    back.
     """
 
     earlier: tuple[int, ...] = ()
@@ -146,7 +148,7 @@ class HallReceiver(BrokerTask):
         """Begin a new event without pairings. Games that have already ended do not count in it. Raises `StoreError`."""
         with self._lock:
             state = apply_new_event(self.state)
-            limits = _EventLimits(tuple(sorted(state.earlier)), time.time())
+            limits = _EventLimits(tuple(sorted(state.earlier)), max(time.time(), self._find_last_entry()))
             self.games.save_note(_EVENT_NOTE, msgspec.json.encode(limits).decode())
             self.games.save_note(_PAIRINGS_NOTE, "")
             self.state = state
@@ -157,8 +159,15 @@ class HallReceiver(BrokerTask):
         self.delay_s = seconds
 
     def add_result(self, result: Result) -> None:
-        """Add a result of a table without a camera. Raises `StoreError`."""
+        """Add a result of a table without a camera. Raises `StoreError`.
+
+        If the clock was set back, the result gets a time just after that of the last result and of the event's begin:
+        otherwise it would not count after a restart.
+        """
         with self._lock:
+            last = self._find_last_entry()
+            if result.ended <= last:
+                result = msgspec.structs.replace(result, ended=math.nextafter(last, math.inf))
             self.games.save_result(0, result)
             self.state = apply_results(self.state, [*self.state.results, result])
 
@@ -167,6 +176,14 @@ class HallReceiver(BrokerTask):
         with self._lock:
             self.games.delete_result(result)
             self.state = apply_results(self.state, [one for one in self.state.results if one != result])
+
+    def _find_last_entry(self) -> float:
+        """Return the time at which the event began, or at which the last result was entered, if that is later."""
+        entered = (one.ended for one in self.state.results if not one.game)
+        return max((self._read_limits().begun, *entered))
+
+    def _read_limits(self) -> _EventLimits:
+        return msgspec.json.decode(self.games.read_note(_EVENT_NOTE) or "{}", type=_EventLimits)
 
     @property
     def fingerprint(self) -> str:
@@ -273,7 +290,7 @@ class HallReceiver(BrokerTask):
     def _load_state(self) -> HallState:
         """Return the state of the hall from the file, with the newest game of each table."""
         newest = {game.table: game for game in self.games.list_games()}
-        limits = msgspec.json.decode(self.games.read_note(_EVENT_NOTE) or "{}", type=_EventLimits)
+        limits = self._read_limits()
         earlier = frozenset(limits.earlier)
         results = [
             one

@@ -250,6 +250,30 @@ def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(t
         assert hall.state.results == kept and len(hall.state.pairings) == 2
 
 
+def make_result(points: int, ended: float) -> Result:
+    """Return a result that the director enters at the time `ended`."""
+    return Result("", ("Cleo", "Dan"), (points, 410), (1,), ended)
+
+
+def test_result_entered_after_the_clock_was_set_back_counts_after_a_restart(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.begin_event()
+        for points in (300, 310):
+            hall.add_result(make_result(points, ended=1.0))
+        assert len({result.ended for result in hall.state.results}) == 2, "each can be deleted alone"
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.totals[0] for result in hall.state.results] == [300, 310]
+
+
+def test_result_of_an_earlier_event_from_a_clock_that_was_ahead_does_not_count(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.add_result(make_result(300, ended=9e9))
+        hall.begin_event()
+        hall.add_result(make_result(310, ended=8e9))
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.totals[0] for result in hall.state.results] == [310]
+
+
 def send_ended_game(hall: HallReceiver, game: int) -> None:
     """Let table 7 send a game that has ended."""
     events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
