@@ -163,13 +163,18 @@ def _digest_file(path: Path) -> bytes:
 def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
     """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the file's modification time just before reading.
 
-    A file that cannot be read is tried again until `patience_s` seconds after its last change. Raises `CameraError`.
+    A file that cannot be read is tried again until `patience_s` seconds after its last change: the change that its date
+    shows or, because the date may be in the future, the last one that this function saw. Raises `CameraError`.
     """
+    seen, seen_at = _NEVER, 0.0
     while True:
         written = _read_time(path)
+        if written != seen:
+            seen, seen_at = written, time.monotonic()
         try:
             return load_photo(path).image, written
         except PhotoError as error:
-            if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
+            age_s = max(time.time() - written / 1e9, time.monotonic() - seen_at)
+            if not path.exists() or age_s >= patience_s:
                 raise CameraError(get_text("camera-picture", error)) from error
             time.sleep(0.1)

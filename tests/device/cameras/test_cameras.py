@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, NoMorePicturesError, open_camera, open_reconnecting_camera
-from device.cameras.folder import FolderCamera
+from device.cameras.folder import WRITE_TIMEOUT_S, FolderCamera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.cameras.simulated import SimulatedCamera
 from device.cameras.usb import UsbCamera
@@ -119,6 +119,18 @@ def test_broken_picture_is_not_shown_again_after_a_restart(tmp_path: Path) -> No
         FolderCamera.from_folder(tmp_path, record).still()
     with pytest.raises(NoMorePicturesError):
         FolderCamera.from_folder(tmp_path, record).still()
+
+
+def test_broken_picture_with_a_date_in_the_future_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "a.jpg"
+    broken.write_bytes(b"\xff\xd8\xff\xe0 cut short")
+    os.utime(broken, (time.time() + 3600,) * 2)  # the clock of the table was set back
+    slept: list[float] = []
+    clock = SimpleNamespace(time=time.time, monotonic=lambda: sum(slept), sleep=slept.append)
+    monkeypatch.setattr("device.cameras.folder.time", clock)
+    with pytest.raises(CameraError, match=r"a\.jpg"):
+        FolderCamera.from_folder(tmp_path).still()
+    assert sum(slept) == pytest.approx(WRITE_TIMEOUT_S, abs=0.2)
 
 
 def test_list_of_pictures_may_name_one_twice(tmp_path: Path) -> None:
