@@ -4,59 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import cv2
 import numpy as np
 import pytest
 
 from device.cameras import CameraError, open_camera, open_reconnecting_camera
 from device.settings import SettingsError, parse_settings
+from tests.support.stream_servers import MjpegServer
 
 SECRET = "pass-42"
-JPEG = cv2.imencode(".jpg", np.full((120, 160, 3), 200, np.uint8))[1].tobytes()
-
-
-class MjpegServer(ThreadingHTTPServer):
-    """Serves the same picture over and over at `/video`, as the application of a phone does."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), MjpegHandler)
-        self.stopped = threading.Event()
-
-
-class MjpegHandler(BaseHTTPRequestHandler):
-    server: MjpegServer
-
-    def do_GET(self) -> None:
-        if self.path != "/video":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
-        self.end_headers()
-        head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(JPEG)}\r\n\r\n".encode()
-        try:
-            while not self.server.stopped.wait(0.02):
-                self.wfile.write(head + JPEG + b"\r\n")
-        except OSError:
-            pass  # the camera was closed
-
-    def log_message(self, *_: object) -> None:
-        """Do not log."""
 
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    with MjpegServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with MjpegServer(np.full((120, 160, 3), 200, np.uint8)) as server:
         yield f"127.0.0.1:{server.server_port}"
-        server.stopped.set()
-        server.shutdown()
 
 
 def test_network_camera_returns_the_pictures_of_its_stream(server: str) -> None:

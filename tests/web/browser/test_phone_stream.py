@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cv2
-import numpy as np
 import pytest
 
-from device.cameras import CameraError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.demo.demo_table import load_demo_games, started
 from device.session.commands.games import StartGame
@@ -21,7 +18,7 @@ from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, chromium, opened
-from tests.support.recorded_boards import GAME, render_boards
+from tests.support.recorded_boards import GAME, render_boards, wait_for_picture
 from tests.support.waiting import until
 from tests.web.browser.test_phone_camera import make_photo, take_picture, wait_for_turn
 from vision.geometry import Image
@@ -124,24 +121,6 @@ def film(playwright: Playwright, video: Path) -> AbstractContextManager[Browser]
     )
 
 
-def wait_for_position(camera: PhoneStreamCamera, images: Sequence[Image], number: int) -> None:
-    """Wait until the phone shows one of the pictures more than all others."""
-    until = time.monotonic() + MAX_WAIT_S
-    while time.monotonic() < until:
-        try:
-            shown = camera.preview().image
-        except CameraError:
-            continue
-        size = shown.shape[1], shown.shape[0]
-        differences = [
-            float(np.abs(cv2.resize(image, size, interpolation=cv2.INTER_AREA).astype(np.float32) - shown).mean())
-            for image in images
-        ]
-        if int(np.argmin(differences)) == number:
-            return
-    raise AssertionError(f"the video never showed position {number}")
-
-
 def test_game_as_a_stream(playwright: Playwright, tmp_path: Path) -> None:
     images, scores = zip(*render_boards(TURNS), strict=True)
     video = write_video(tmp_path / "board.y4m", images)
@@ -149,7 +128,7 @@ def test_game_as_a_stream(playwright: Playwright, tmp_path: Path) -> None:
         table.open_camera(browser, stack)
         player = table.open_phone(browser, stack, "/")
         for number in range(TURNS):
-            wait_for_position(table.camera, images, number)
+            wait_for_picture(table.camera, images, number, MAX_WAIT_S)
             player.locator("#panel .end-turn:enabled").click()
             wait_for_turn(player, number + 1)
         assert [turn.score for turn in table.session.state.turns] == list(scores)
