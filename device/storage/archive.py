@@ -121,9 +121,9 @@ def list_gcg_problems(data: bytes) -> tuple[str, ...]:
 
 
 def _clean_player_names(event: Event) -> Event:
-    """Return a `GameStarted` event with valid players' names; other programs permit names that are invalid here.
+    """Return a `GameStarted` event with corrected players' names, and any other event unchanged.
 
-    All other events are returned unchanged.
+    Names from other programs may be too long, may be empty, or may contain characters that cannot be displayed.
     """
     if not isinstance(event, GameStarted):
         return event

@@ -55,7 +55,7 @@ def chain_events(previous: str, events: Iterable[tuple[int, float, str]]) -> lis
 
 
 def find_intact_events(rows: Iterable[EventRow]) -> list[EventRow]:
-    """Return the rows before the first event that is missing or damaged, as their checksums show."""
+    """Return the rows before the first event that is missing or has a wrong checksum."""
     intact: list[EventRow] = []
     previous = ""
     for row in rows:
@@ -130,7 +130,7 @@ def is_intact_note(row: Sequence[object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of the game that was changed last: number in the store, number of events, and seal (checksum)."""
+    """The end of the game that was changed last: its game number, its number of events, and its seal (checksum)."""
 
     game: int
     length: int

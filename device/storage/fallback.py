@@ -39,7 +39,7 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         self._own: GameStore | None = None
         self._saved: dict[int, tuple[int, int]] = {}
-        """For each game, by its number in memory: its number in the file, and the number of events saved there."""
+        """The number in the file and the count of saved events of each game, by the number of the game in memory."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:
@@ -102,9 +102,9 @@ class FallbackStore(GameStore):
         return True
 
     def _save_game(self, own: GameStore, game: int) -> None:
-        """Save the new events and pictures of a game, and all notes, in `own`, the store in the file.
+        """Save the new events and pictures of a game in `own`, the store in the file.
 
-        Raises `StoreError`.
+        All notes and the colours of the players are saved, too. Raises `StoreError`.
         """
         events = self.events(game)
         number, saved = self._saved.get(game, (0, 0))

@@ -147,7 +147,7 @@ _INNER_EVENT_FIELDS = frozenset({"event", "answers"})
 
 
 def _list_inner_events(event: object) -> Iterator[Event]:
-    """Yield the events that an event contains: that of a corrected turn, and those of the answers to a question."""
+    """Yield the events inside an event: the event of a corrected turn, or the events of each answer to a question."""
     if (inner := getattr(event, "event", None)) is not None:
         yield inner
     for answer in getattr(event, "answers", ()):
@@ -197,7 +197,11 @@ def replay_checked(events: list[Event]) -> Game:
 
 
 def _check_question(question: QuestionDeferred, game: Game) -> None:
-    """Refuse a deferred question whose provisional events or whose answer in effect do not exist in `game`."""
+    """Raise `ArchiveError` for an inconsistent deferred question.
+
+    There must be a text for each answer, and an answer with the index `chosen`. The `count` provisional events must be
+    in `game`, after its first event.
+    """
     has_answer = question.chosen < len(question.answers) == len(question.texts)
     if not has_answer or question.count >= len(game.events):
         raise ArchiveError(get_text("zip-values", repr(question.kind)))

@@ -52,9 +52,9 @@ def open_lexicon(
 ) -> Lexicon | None:
     """Return the word list for a game, or None if words are not checked.
 
-    `choice` is the path of a file, `none` for no word list, or None for the default. The default is the word list that
-    this package contains for the language (only for English), otherwise the list of the operating system. A list of the
-    operating system is advisory: it does not decide challenges. `language` is the name of the tile set. Raises
+    `choice` is the path of a file, `none` for no word list, or None for the default. For English, the default is the
+    word list in this package; for other languages, it is the list of the operating system, if one is installed. A list
+    of the operating system is advisory: it does not decide challenges. `language` is the name of the tile set. Raises
     `LexiconError`.
     """
     if choice == NO_LEXICON:

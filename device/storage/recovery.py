@@ -109,7 +109,7 @@ def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
 def copy_games(
     source: sqlite3.Connection, target: GameStore, tail: Tail | None = None, backup: sqlite3.Connection | None = None
 ) -> tuple[int, int]:
-    """Copy the readable games, oldest first, and the data of the table itself (notes, colours of players).
+    """Copy the readable games, oldest first, and the data that belongs to no game (notes, colours of players).
 
     Events missing in `source` are taken from the store `backup`. If the list of games cannot be read, `tail` gives the
     number of events of the newest game. Return the number of copied games, and of missing or incomplete games.
@@ -140,7 +140,7 @@ def copy_games(
 
 
 def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
-    """Copy the notes of the table and the colours of the players."""
+    """Copy the data that belongs to no game: the notes stored under `TABLE_NOTES`, and the colours of players."""
     with log_store_errors("not everything that belongs to the table is copied"):
         for name, text in _read_notes(source, TABLE_NOTES).items():
             target.save_note(TABLE_NOTES, name, text)
@@ -203,7 +203,11 @@ class _ReadGame:
 
 
 def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
-    """Return the games by number. A game that is missing in the list of games is taken from the table of events."""
+    """Return the readable part of each game, by the number of the game.
+
+    A game that is missing in the list of games is found by its events. Its number of events is then unknown,
+    unless `tail` is the end of this game.
+    """
     games: dict[int, _ReadGame] = {}
     for row in read_rows(db, f"SELECT {_choose_game_columns(db)} FROM game ORDER BY id"):
         if isinstance(row[1], float):

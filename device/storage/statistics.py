@@ -144,7 +144,10 @@ def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, 
 
 
 def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...]:
-    """Return the results of each pair of players, except undecided games. Pairs with most games are first."""
+    """Return the results of each pair of players who met, the pair with the most games first.
+
+    Games whose unplayed letters are not counted yet are left out.
+    """
     met: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for game in (game for game in games if game.racks_counted):
         for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):
