@@ -47,7 +47,7 @@ MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
 def register_filters(app: Flask, board_colours: str = "") -> None:
     """Add the filters of this module to the Jinja environment of the application.
 
-    `board_colours` is the name of the board's colours in the settings; if it is empty, they depend on the game.
+    `board_colours` is the name of the board's colours in the settings. If it is empty, the colours depend on the game.
     """
     app.jinja_env.filters.update(
         signed=signed,

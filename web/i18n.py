@@ -14,8 +14,8 @@ from engine.messages import Message
 
 LANGUAGE_COOKIE = "language"
 LANGUAGE_KEY = "TILEKEEPER_LANGUAGE"
-"""Configuration key of the application for the language of devices on which none was chosen. Empty: the browser's
-language."""
+"""Configuration key for the language of the pages on devices without a chosen language. If the value is empty, the
+browser's language is used."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
 """Largest number of formatted texts in the cache. A page has hundreds of texts, and a turn changes only a few."""

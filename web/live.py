@@ -114,7 +114,7 @@ class LiveUpdates:
         return {**rendered_state.parts, "scores": self._render_part("scores", rendered_state.state, rendered_state.t)}
 
     def build_message(self, rendered_state: RenderedState, since: str) -> str:
-        """Return the JSON message that updates a client from the state with the id `since`."""
+        """Return the JSON message that updates a client from the state with the id `since` to `rendered_state`."""
         with self._cache_lock:
             before = self._rendered_states.get((since, rendered_state.t.language))
         return rendered_state.build_message(before)

@@ -1,7 +1,7 @@
-"""Event streams (Server-Sent Events) that do not need a thread each while they are open.
+"""Event streams (Server-Sent Events) that occupy no threads while they are open.
 
-A view registers a stream with `open_stream` and returns the first bytes of the response. After these, `deliver_events`
-keeps the connection open and sends new events in the event loop of the server. Clients that need the same event share
+A view registers a stream with `open_stream` and returns the first bytes of the response. Then `deliver_events` keeps
+the connection open and sends new events in the event loop of the server. Clients that need the same event share
 one message.
 """
 

@@ -1,6 +1,7 @@
-"""A cache of compiled templates on disk, as Python keeps the bytecode of its modules.
+"""A cache of compiled templates on disk, like Python's own cache of compiled modules.
 
-Jinja compiles a template when it is first rendered. For the first page that would be a tenth of the whole start.
+Jinja compiles a template when it is first rendered. Without the cache, compiling the templates of the first page would
+take a tenth of the time that the program needs to start.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ class TemplateCache(BytecodeCache):
             part.replace(self._folder / bucket.key)
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002
-        """Return the name of the file for the template `name`; a new version of the program replaces the file."""
+        """Return the name of the file with the bytecode of the template `name`.
+
+        The name does not depend on the source, so that the file is replaced if a new version changes the template.
+        """
         return f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.template"
 
     def get_source_checksum(self, source: str) -> str:

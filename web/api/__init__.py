@@ -68,7 +68,7 @@ def list_operations(
     own_lexicon: Path | None,
     tokens: Tokens,
 ) -> list[Operation]:
-    """Return all operations of the API, in the order of the document."""
+    """Return all operations of the API, in the order of the OpenAPI document."""
     return [
         *LiveGameOperations(session, page, own_lexicon).list_operations(),
         *ArchiveOperations(archive).list_operations(),

@@ -22,7 +22,7 @@ class DeviceOperations:
     tokens: Tokens
 
     def list_operations(self) -> list[Operation]:
-        """Return the operations in the order of the document."""
+        """Return the operations in the order of the OpenAPI document."""
         return [
             make_operation("POST", "/pairing", self.pair, status=201, error_statuses=(409, 429)),
             make_operation("GET", "/devices", self.paired_devices, needs_pairing=True),
@@ -50,7 +50,7 @@ class DeviceOperations:
         return msgspec.convert(self.tokens.pairing.clients, tuple[PairedDevice, ...], from_attributes=True)
 
     def unpair(self, id: str, client: PairedClient) -> None:
-        """Unpair a device. Only the admin may unpair other devices than its own."""
+        """Unpair a device. Each paired device may unpair itself; only the admin may unpair others."""
         if not (client.admin or client.id == id):
             raise ApiError(403, "Only the device that was paired first may unpair others.")
         if not self.tokens.pairing.unpair(id):

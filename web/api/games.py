@@ -94,7 +94,7 @@ class ArchiveOperations:
     archive: GameArchive
 
     def list_operations(self) -> list[Operation]:
-        """Return the operations in the order of the document."""
+        """Return the operations in the order of the OpenAPI document."""
         game = "/games/<int:number>"
         return [
             make_operation("GET", "/games", self.list_games, error_statuses=(503,)),

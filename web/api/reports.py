@@ -60,7 +60,7 @@ class ReportOperations:
     reports: ProblemReports
 
     def list_operations(self) -> list[Operation]:
-        """Return the operations in the order of the document."""
+        """Return the operations in the order of the OpenAPI document."""
         return [
             make_operation("GET", "/data", self.stored_data, needs_pairing=True, error_statuses=(503,)),
             make_operation("DELETE", "/data/pictures", self.delete_pictures, needs_pairing=True, error_statuses=(503,)),

@@ -127,7 +127,10 @@ class EventPages:
         return self._render()
 
     def _refuse(self, problem: str, pairings_text: str | None = None) -> Response:
-        """Return the page with the reason why a form was refused; for a script, one line of text."""
+        """Return the page with `problem`, the reason why a form was refused; for a script, return only the reason.
+
+        `pairings_text` is the refused text of the pairings, which the page shows again for correction.
+        """
         if not is_document_request():
             return refuse(problem)
         page = self._render(problem, pairings_text)

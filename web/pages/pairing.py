@@ -106,7 +106,7 @@ class PairingPages:
         return render_dialog("phones", me=me, phones=self.pairing.clients, players=self.session.state.players)
 
     def unpair(self) -> ResponseReturnValue:
-        """Unpair a phone. Only the admin may unpair other phones than its own."""
+        """Unpair a phone. Each paired phone may unpair itself; only the admin may unpair others."""
         me, wanted = current_client(self.pairing), request.form.get("phone", "")
         if me is None or not (me.admin or me.id == wanted):
             return refuse(texts()("phones.only_admin"), 403)

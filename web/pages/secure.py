@@ -41,8 +41,8 @@ class SecurePages:
     def enter(self, token: str) -> ResponseReturnValue:
         """Identify a device that comes from http, so that it remains paired. A prefetch of the link has no effect.
 
-        A script then opens the next page. With a redirect, the browser would not send the new cookie: http and https
-        are different sites for it, and the cookie is `SameSite=Strict`.
+        A script of the returned page opens the next page. After a redirect, the browser would not send the new cookie,
+        which is `SameSite=Strict`: browsers treat http and https as different sites.
         """
         client = self.pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
         if client is not None:

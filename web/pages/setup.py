@@ -27,7 +27,7 @@ from web.responses import refuse, render_page, require_pairing, send_picture
 from web.security.pairing import Pairing
 
 LOOK_TIMEOUT_S = 20.0
-"""Longest time for detecting and reading the board in a full picture on a Raspberry Pi, in seconds."""
+"""Longest time to wait until a full picture is processed, in seconds; after it, the request is refused."""
 MAX_KEPT_IMAGES = 4
 """Largest number of stored pictures. It is small, because a client requests a picture right after the response that
 names it."""

@@ -228,7 +228,7 @@ class _SmallBody:
 
 
 class _LargeBody:
-    """A request body that is read while the application runs, with a limit on the number of large bodies."""
+    """A large request body, read while the application runs. Only a few large bodies are read at the same time."""
 
     def __init__(self, receive: Receive, turns: asyncio.Semaphore) -> None:
         self._receive, self._turns = receive, turns

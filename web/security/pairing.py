@@ -39,9 +39,9 @@ from web.security.pairing_file import (
 from web.security.rate_limit import PairingRateLimiter
 
 FIRST_PAIRING_S = 600.0
-"""Time after the first start in which the first phone on the table's own Wi-Fi may pair without a code, in seconds."""
+"""Time after the first start, in seconds, during which the first phone on the table's own Wi-Fi needs no code."""
 PAIRING_WINDOW_S = 60.0
-"""Time after a press on the panel in which one device may pair without a code, in seconds."""
+"""Time after a press on the panel, in seconds, during which one device may pair without a code."""
 HANDOVER_S = 600.0
 """Time in which a paired device may change from http to https, in seconds. Accepting the certificate takes a while."""
 _SECRET_BYTES = 12
@@ -66,7 +66,10 @@ class PairingLockedError(TilekeeperError):
 
 
 class PairingFullError(TilekeeperError):
-    """Error if the maximum number of devices is paired and all of them were used since the program started."""
+    """Error for a new device at the limit of paired devices, if no paired device may be replaced.
+
+    A device may be replaced only if it was not used since the program started.
+    """
 
 
 class Pairing:
@@ -103,7 +106,7 @@ class Pairing:
         self._is_on_hotspot = is_on_hotspot
         self._one_time_token = ""
         self._handovers: dict[str, tuple[str, float]] = {}
-        """Token and time of expiry (s, `clock`) of each device that may change from http to https, by its id."""
+        """Token for the change from http to https, and its time of expiry (s, `clock`), by the id of the device."""
         self._used_clients: set[str] = set()
         self._make_codes()
         self._load()

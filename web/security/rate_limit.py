@@ -56,7 +56,7 @@ class PairingRateLimiter:
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
     def record_failure(self, address: str, now: float) -> float:
-        """Count a wrong code. Return the seconds that all devices must wait (0.0: no lockout of all devices)."""
+        """Count a wrong code. Return the seconds that all devices must wait, or 0.0 below their common limit."""
         device = make_client_key(address)
         before = self._failures.pop(device, None)
         so_far = (
