@@ -61,7 +61,10 @@ class ScoreboardPages:
         if code:  # guests need a code that does not pair their phone
             address, purpose = self.find_address(), texts()("join.watch")
             join.append((render_qr_svg(f"{address}/watch", purpose), purpose, address.partition("//")[2]))
-        return self._render("join.html", code=code, join=join, addresses=addresses, secure=request.is_secure)
+        has_https = self.host.find_secure_port() is not None
+        return self._render(
+            "join.html", code=code, join=join, addresses=addresses, secure=request.is_secure, has_https=has_https
+        )
 
     def picture(self, name: str) -> Response:
         """Return the picture of a turn."""

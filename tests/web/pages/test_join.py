@@ -88,9 +88,16 @@ def test_addresses_for_phones_leave_out_the_one_of_the_machine_itself(stranger: 
     assert "localhost" not in page and all(address in page for address in ADDRESSES[1:])
 
 
-def test_page_says_what_plain_http_does_not_give(stranger: FlaskClient) -> None:
-    assert "/secure" in stranger.get("/join").text
-    assert "is open over https" in stranger.get("/join", base_url="https://localhost").text
+def test_page_offers_https_if_the_table_has_it(table: ShownTable) -> None:
+    app = create_app(table, host_info=HostInfo(find_secure_port=lambda: 8443))
+    client = app.test_client()
+    assert 'href="/secure"' in client.get("/join").text
+    assert "is open over https" in client.get("/join", base_url="https://localhost").text
+    app.extensions["live"].close()
+
+
+def test_page_does_not_offer_https_if_the_table_has_none(stranger: FlaskClient) -> None:
+    assert "https" not in stranger.get("/join").text
 
 
 def test_guests_see_the_game_without_any_button(table: ShownTable, stranger: FlaskClient) -> None:
