@@ -60,14 +60,17 @@ def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     return tuple(event for event in deferred if event.number not in closed)
 
 
-def find_provisional_turns(game: Game) -> frozenset[int]:
-    """Return the numbers (from 0) of the turns that count provisionally, because a question about them is open."""
-    numbers: set[int] = set()
+def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
+    """Return the turns that count provisionally, because a question about them is open.
+
+    The keys are the numbers of the turns (from 0), the values their questions.
+    """
+    found: dict[int, QuestionDeferred] = {}
     for question in find_open_questions(game):
         before = _find_game_before(game, question)
         after = before.push(*game.events[len(before.events) : game.events.index(question)])
-        numbers |= {*range(len(before.turns), len(after.turns))}
-    return frozenset(numbers)
+        found |= dict.fromkeys(range(len(before.turns), len(after.turns)), question)
+    return found
 
 
 def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:

@@ -26,13 +26,14 @@ from device.session.snapshot import find_deciding_words
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
-from engine.inference.explain import Explanation, Inference, explanation_text
+from engine.inference.explain import Explanation, Inference, explanation_text, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation.deferred_questions import settle_questions
 from engine.validation.findings import Option
 from engine.validation.turn_checks import swap_plays
 from engine.validation.void_plays import withdraw_void_plays
@@ -96,6 +97,18 @@ def decide(game: Game, explained: Inference, reading: BoardReading, context: Tur
     `explained` is the inference from `reading`. The decision has been validated.
     """
     return validate_decision(game, _decide_by_inference(game, explained, reading), explained, reading, context)
+
+
+def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> tuple[Game, Inference, Decision]:
+    """Infer the turn from a reading of the board; return the game before it, the inference and the decision.
+
+    The returned game is `game` with the deferred questions that the reading answers. Tiles about which the players were
+    asked before count as recorded, and only tiles in open questions are corrected.
+    """
+    before = settle_questions(game, reading, context.earlier, find_deciding_words(context.words))
+    settled = context.question_history.settle_reading(before, reading)
+    inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
+    return before, inference, decide(before, inference, settled, context)
 
 
 def validate_decision(

@@ -32,22 +32,21 @@ from device.capture.turn_images import (
 )
 from device.catalogue import get_text
 from device.session.game_controller import GameController
-from device.session.snapshot import find_deciding_words, list_premium_texts
+from device.session.snapshot import list_premium_texts
 from device.session.threads import CaptureProgress
 from device.session.turns.decision import (
     MIN_HIDDEN_PROBABILITY,
     Decision,
     TurnContext,
     ask_one_or_two_plays,
-    decide,
+    decide_reading,
     filter_plays,
     validate_decision,
 )
 from engine.game import Game
-from engine.inference.explain import Inference, infer_play
+from engine.inference.explain import Inference
 from engine.inference.history import align_reading
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
-from engine.validation.deferred_questions import settle_questions
 from vision.focus import is_blurred
 from vision.recognition.premium_colours import sample_premium_colours
 from vision.recognition.reader import PhotoReading
@@ -216,10 +215,7 @@ def _explain_readings(
     if found.reading.board is None:
         return found
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
-        before = settle_questions(game, board, context.earlier, find_deciding_words(context.words))
-        settled = context.question_history.settle_reading(before, board)
-        inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
-        decision = decide(before, inference, settled, context)
+        before, inference, decision = decide_reading(game, board, context)
         found = replace(
             found,
             game=before,

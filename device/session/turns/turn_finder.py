@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from device.session.turns.decision import Decision, TurnContext, decide, filter_plays
-from engine.events import Event, PlayMade, PlayWithdrawn
+from device.session.turns.decision import Decision, TurnContext, decide_reading, filter_plays
+from engine.board import Square
+from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.game import Game
-from engine.inference.explain import Inference, infer_play
+from engine.inference.explain import Inference
 from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
 from engine.validation import Reason
@@ -23,12 +24,17 @@ DEFAULT_WAIT_S = 4.0
 class FoundTurn:
     """A turn that was found: the decision about its play, and the time (s) at which the play appeared.
 
-    `history` is the evidence from all readings up to this turn, with which the next turn is inferred.
+    - `reading`: the reading that shows the play.
+    - `history`: the evidence from all readings up to this turn, with which the next turn is inferred.
+    - `is_visible`: False if the reading contradicts the play or shows only a part of it: a hand hides squares at its
+      ends, an old tile is missing, or more tiles are on the board.
     """
 
     decision: Decision
+    reading: BoardReading
     history: ReadingHistory
     time: float
+    is_visible: bool = True
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -42,6 +48,17 @@ class FoundTurn:
         return question is None or (question.finding is not None and question.finding.reason is Reason.BLANK_UNNAMED)
 
     @property
+    def can_end(self) -> bool:
+        """True if the play may become a turn, even if one of its letters is in doubt."""
+        kinds = PlayMade | SquareCorrected
+        return self.is_certain or (self.is_visible and all(isinstance(event, kinds) for event in self.events))
+
+    @property
+    def squares(self) -> tuple[Square, ...]:
+        """The squares of the tiles that were placed in this turn."""
+        return tuple(square for event in filter_plays(self.events) for square in event.play.squares)
+
+    @property
     def question(self) -> str:
         """The question about the turn, or an empty string."""
         return self.decision.open_question.question.text if self.decision.open_question else ""
@@ -52,16 +69,18 @@ class TurnFinder:
 
     The rules for the decision:
 
-    - A turn is found when the board shows a play that is accepted without a question, and nothing moves for the next
-      `wait_s` seconds. Every movement restarts this wait.
+    - A turn is found when the board shows a play, and nothing moves for the next `wait_s` seconds. Every movement
+      restarts this wait.
     - The play is always inferred from the board of the last recorded turn. During the wait, a play may grow: new tiles
       that form one legal play with the tiles of the play belong to the same turn. So a player who places `HORN` and
       then the `S` has one turn. After the wait, more tiles in the same line are the next player's play.
     - The next player may be quick: if the board shows the pending play and another play after it, the pending play is a
       turn, even during the wait.
-    - A reading with a question (a hand hides squares, a letter is in doubt, the last play is gone) ends no turn. If the
-      first answer is a play, this play is kept, and becomes a turn if a later reading shows the next play. A question
-      about the letter of a blank does not matter, because tiles and points are certain.
+    - A doubt about a letter of the play, or about a tile that was recorded before, ends the turn, too: no player may be
+      there to answer, and the game goes on. The turn has the most probable letters, and a question.
+    - A play that the reading shows only in part (a hand hides squares, a recorded tile is gone, more tiles are on the
+      board) ends no turn. If it is the first answer of the question, it is kept, and becomes a turn if a later reading
+      shows the next play.
     - If the tiles are taken off before the wait is over, there was no turn.
 
     Passes, exchanges and failed challenges do not change the board and are not found.
@@ -88,7 +107,7 @@ class TurnFinder:
 
     def add_rest(self, time: float) -> None:
         """Record that the board is at rest since `time` (s) and looks as in the last reading."""
-        if self._still_since is None and self._pending is not None and self._pending.is_certain:
+        if self._still_since is None and self._pending is not None and self._pending.can_end:
             self._still_since = time
 
     def add_reading(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
@@ -97,21 +116,32 @@ class TurnFinder:
         `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn; the
         caller then records it and adds the reading again with the new game.
         """
-        inference, decision = _decide(game, reading, context)
-        found = _make_turn(inference, decision, time)
+        found, has_new_tiles = _find_turn(game, reading, context, time)
         if found is not None and found.is_certain:
             self._keep(found)
             return None
-        self._still_since = None
-        before = self._pending
-        if before is not None and _shows_next_play(game, before, reading, context, time):
-            self._pending = None
+        before, after = self._pending, self._find_next_play(game, reading, context, time)
+        if before is not None and after is not None and (after.is_certain or found is None or not found.can_end):
+            self._pending = self._still_since = None
             return before
+        if found is not None and found.can_end:
+            self._keep(found)
+            return None
+        self._still_since = None
         if found is not None and (before is None or not before.is_certain):
             self._pending = found
-        elif not _has_new_tiles(decision):
+        elif not has_new_tiles:
             self._pending = None
         return None
+
+    def _find_next_play(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
+        """Return the play after the pending play, if the reading shows exactly one."""
+        before = self._pending
+        if before is None:
+            return None
+        earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
+        after, _ = _find_turn(game.push(*before.events), reading, earlier, time)
+        return after if after is not None and after.can_end and len(filter_plays(after.events)) == 1 else None
 
     def check(self, time: float) -> FoundTurn | None:
         """Return and forget the pending play if its wait time is over at `time` (s), otherwise return None."""
@@ -130,34 +160,32 @@ class TurnFinder:
         The wait starts again if the play has changed, or if something has moved since the last reading.
         """
         before = self._pending
-        is_known = before is not None and before.events == found.events
+        is_known = before is not None and before.squares == found.squares
         if not is_known or self._still_since is None:
             self._still_since = found.time
-        self._pending = replace(found, time=before.time) if before is not None and is_known else found
+        if before is None or not is_known:
+            self._pending = found
+        elif found.is_certain or not before.is_certain:
+            self._pending = replace(found, time=before.time)
 
 
-def _decide(game: Game, reading: BoardReading, context: TurnContext) -> tuple[Inference, Decision]:
-    """Return the inference from a reading, and the decision about it."""
-    inference = infer_play(game, reading, context.earlier)
-    return inference, decide(game, inference, reading, context)
+def _find_turn(game: Game, reading: BoardReading, context: TurnContext, time: float) -> tuple[FoundTurn | None, bool]:
+    """Return the turn that a reading shows, and whether it may show tiles that were added since the last turn.
 
-
-def _make_turn(inference: Inference, decision: Decision, time: float) -> FoundTurn | None:
-    """Return the turn of a decision; None unless the decision records exactly one play."""
+    The turn is None unless the decision about the reading records exactly one play.
+    """
+    _, inference, decision = decide_reading(game, reading, context)
+    has_new_tiles = bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)
     if decision.warning or not decision.events or len(filter_plays(decision.events)) > 1:
-        return None
-    if not all(isinstance(event, PlayMade | PlayWithdrawn) for event in decision.events):
-        return None
-    return FoundTurn(decision, inference.history, time)
+        return None, has_new_tiles
+    if not all(isinstance(event, PlayMade | PlayWithdrawn | SquareCorrected) for event in decision.events):
+        return None, has_new_tiles
+    found = FoundTurn(decision, reading, inference.history, time, _is_visible(inference))
+    return found, has_new_tiles
 
 
-def _shows_next_play(game: Game, before: FoundTurn, reading: BoardReading, context: TurnContext, time: float) -> bool:
-    """Return True if the reading clearly shows the pending play `before` and exactly one play after it."""
-    earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
-    after = _make_turn(*_decide(game.push(*before.events), reading, earlier), time)
-    return after is not None and after.is_certain and len(filter_plays(after.events)) == 1
-
-
-def _has_new_tiles(decision: Decision) -> bool:
-    """Return False if a decision clearly shows that no tile was added since the last turn."""
-    return bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)
+def _is_visible(inference: Inference) -> bool:
+    """Return True if the whole play is visible, with all tiles that were recorded before and no others."""
+    best = inference.best
+    hidden = (*best.covered_squares, *best.leftover_squares, *best.missing_squares, *best.moved_tiles)
+    return not (hidden or best.is_waiting)

@@ -10,13 +10,20 @@ from device.cameras.folder import FolderCamera
 from device.capture.board_camera import MIN_REST_S, BoardCamera
 from device.capture.motion import RestDetector
 from device.capture.video_frames import VideoFrame
-from device.session.snapshot import TableSnapshot, WordList, build_snapshot
+from device.session.snapshot import TableSnapshot, WordList, build_snapshot, find_deciding_words
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
+from engine.board import square_name
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Event, Exchanged, GameStarted, Passed
 from engine.game import Game
 from engine.reading import BoardReading, merge_readings
+from engine.validation.deferred_questions import (
+    defer_question,
+    find_open_questions,
+    find_provisional_turns,
+    settle_questions,
+)
 from vision.recognition.reader import PhotoReader
 
 MAX_READINGS = 3
@@ -69,11 +76,23 @@ def parse_turn_list(text: str) -> tuple[EnteredTurn, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VideoResult:
-    """The game of a video: its last snapshot, the time (s) at which each turn appeared, and problems as sentences."""
+    """The game of a video: its last snapshot, the time (s) at which each turn appeared, and problems as sentences.
+
+    A turn of which a square is in doubt is `provisional` in the snapshot, and its `doubtful` squares are those of the
+    question about it.
+    """
 
     state: TableSnapshot
     times: tuple[float, ...]
     problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """A problem as a sentence. If it is a question that a later reading may answer, `question` is its number."""
+
+    text: str
+    question: int | None = None
 
 
 def replay_video(
@@ -110,7 +129,7 @@ class _VideoReplay:
         self._next_reading = 0.0
         self._now = 0.0
         self._times: list[float] = []
-        self._problems: list[str] = []
+        self._problems: list[_Problem] = []
 
     def add_frame(self, frame: VideoFrame) -> None:
         """Detect motion in a frame, read the board if it has come to rest, and record a turn that has ended."""
@@ -136,7 +155,20 @@ class _VideoReplay:
         for turn in self._entered:
             self._record_entered(turn)
         self._report_pause(self._now)
-        return VideoResult(build_snapshot(self._game, self._words), tuple(self._times), tuple(self._problems))
+        open_questions = {question.number for question in find_open_questions(self._game)}
+        problems = (problem.text for problem in self._problems if problem.question in (None, *open_questions))
+        return VideoResult(self._build_snapshot(), tuple(self._times), tuple(problems))
+
+    def _build_snapshot(self) -> TableSnapshot:
+        """Return the snapshot of the game, with the squares of open questions marked as doubtful in their turns."""
+        game, asked = self._game, find_provisional_turns(self._game)
+        state = build_snapshot(game, self._words)
+        squares = {n: question.squares or [s for s, _ in game.turns[n].placements] for n, question in asked.items()}
+        turns = (
+            replace(view, doubtful=tuple(map(square_name, squares[n]))) if n in squares else view
+            for n, view in enumerate(state.turns)
+        )
+        return replace(state, turns=tuple(turns))
 
     def _needs_reading(self) -> bool:
         pending = self._finder.pending
@@ -156,16 +188,31 @@ class _VideoReplay:
         self._camera.confirm_location(reading)
         self._readings.append(reading.board)
         merged = merge_readings(self._readings)
+        words = find_deciding_words(self._words)
+        self._replace_game(settle_questions(self._game, merged, self._context.earlier, words), frame.time)
         while (found := self._finder.add_reading(self._game, merged, self._context, since)) is not None:
             self._record(found)
 
     def _record(self, found: FoundTurn) -> None:
-        """Record a turn that was found; a question about it becomes a problem, because no player can answer it."""
+        """Record a turn that was found, with its question: no player answers it, but a later reading may."""
         if not self._push(found.events, found.time):
             return
         self._context = replace(self._context, earlier=found.history, question_history=found.decision.question_history)
         if found.question:
-            self._problems.append(f"{format_time(found.time)}: {found.question}")
+            problem = f"{format_time(found.time)}: {found.question}"
+            self._problems.append(_Problem(problem, self._defer_question(found)))
+
+    def _defer_question(self, found: FoundTurn) -> int | None:
+        """Record the question about a turn as an event of the game, and return its number.
+
+        Return None if tiles and points of the turn are certain, or if the answers make no difference to them.
+        """
+        question = found.decision.open_question
+        if question is None or found.is_certain or not question.is_deferrable:
+            return None
+        deferred, *_ = defer_question(self._game, question.make_deferred(found.events), found.reading)
+        self._game = self._game.push(deferred)
+        return find_open_questions(self._game)[-1].number
 
     def _record_entered(self, turn: EnteredTurn) -> None:
         """Record a pass or exchange from the list. The pending play is recorded first, because it was placed before."""
@@ -178,19 +225,24 @@ class _VideoReplay:
         try:
             game = self._game.push(*events)
         except (RulesError, NotationError) as error:
-            self._problems.append(f"{format_time(time)}: {error}")
+            self._problems.append(_Problem(f"{format_time(time)}: {error}"))
             return False
         self._report_pause(time)
-        self._times += [time] * (len(game.turns) - len(self._game.turns))
-        self._game = game
+        self._replace_game(game, time)
         return True
+
+    def _replace_game(self, game: Game, time: float) -> None:
+        """Continue with `game`; turns that it has in addition appeared at `time` (s)."""
+        count = len(game.turns)
+        self._times = [*self._times, *[time] * (count - len(self._times))][:count]
+        self._game = game
 
     def _report_pause(self, until: float) -> None:
         """Add a problem if there was no turn for a long time before `until` (s): a pass may be missing."""
         before = self._times[-1] if self._times else 0.0
         if until - before > LONG_PAUSE_S:
             span = f"from {format_time(before)} to {format_time(until)}"
-            self._problems.append(f"no play {span}: give a pass or an exchange with --turns")
+            self._problems.append(_Problem(f"no play {span}: give a pass or an exchange with --turns"))
 
 
 def format_time(seconds: float) -> str:

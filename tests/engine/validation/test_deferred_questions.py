@@ -58,7 +58,7 @@ MISREAD = {"G8": {"A": 0.97, "O": 0.02}}
 def test_deferred_question_makes_its_turn_provisional() -> None:
     game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
     assert [question.number for question in find_open_questions(game)] == [1]
-    assert find_provisional_turns(game) == {0}
+    assert find_provisional_turns(game).keys() == {0}
 
 
 def test_late_answer_changes_the_turn_and_keeps_the_later_turns() -> None:
@@ -192,4 +192,5 @@ def test_late_answer_with_an_invalid_word_does_not_count_without_challenges() ->
     game = defer(play(new_game(rules), "8F HORN"), "8F HRON").push(Passed(1))
     after = answer_deferred_question(game, 1, 1, words=frozenset({"HORN"}))
     assert [turn.kind for turn in after.turns] == ["play", "withdrawn", "pass"] and after.totals == (0, 0)
-    assert find_provisional_turns(answer_deferred_question(game, 1, 1, words=frozenset(), stays_open=True)) == {0, 1}
+    provisional = answer_deferred_question(game, 1, 1, words=frozenset(), stays_open=True)
+    assert find_provisional_turns(provisional).keys() == {0, 1}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import EndPause, Pause, Undo
-from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn
+from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight, WordList
+from engine.board import parse_square
+from engine.reading import BoardReading, SquareReading
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
 from tests.support.stepped_time import get_advance
 from tests.support.text_table import FARM, HORN, WORDS, PaintedTable, RuledTable
 from tests.support.waiting import PATIENCE_S
+from vision.geometry import Floats, Image
+from vision.recognition.reader import PhotoReading
 
 WAIT_S = 5.0
 
@@ -141,6 +146,39 @@ def test_open_question_about_a_blank_does_not_stop_the_next_turn(auto: SteppedTa
     auto.lay(("HO?N", 7, 5, True), ("SHE", 6, 5, False))
     auto.rest(6.5)
     assert [player for player, _ in found(auto)] == [0, 1]
+
+
+class DoubtfulTable(RuledTable):
+    """A painted table on which a tile on G8 is read as A or O."""
+
+    def read(
+        self, image: Image, tiles: Collection[str], *, corners: Floats | None = None, hint: object = None
+    ) -> PhotoReading:
+        reading, square = super().read(image, tiles, corners=corners, hint=hint), parse_square("G8")
+        if reading.board is None or not reading.board.squares[square].is_tile:
+            return reading
+        squares = list(reading.board.squares)
+        squares[square] = SquareReading((("A", 0.6), ("O", 0.4)))
+        return replace(reading, board=BoardReading(tuple(squares)))
+
+
+def test_doubtful_letter_without_an_answer_stops_no_later_turn() -> None:
+    with open_table(kind=DoubtfulTable) as table:
+        table.lay(HORN)
+        state = table.rest(6.5)
+        assert found(table) == [(0, "HARN")] and state.question is not None and state.question.squares == (111,)
+        table.lay(HORN, FARM)
+        state = table.rest(6.5)
+        assert found(table) == [(0, "HARN"), (1, "FA.M")]
+        assert [turn.provisional for turn in state.turns] == [True, False]
+
+
+def test_pass_after_a_doubtful_play_is_a_turn_of_the_next_player() -> None:
+    with open_table(kind=DoubtfulTable) as table:
+        table.lay(HORN)
+        table.rest(6.5)
+        table.submit(PassTurn())
+        assert [(turn.player, turn.kind) for turn in table.session.state.turns] == [(0, "play"), (1, "pass")]
 
 
 def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: SteppedTable) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.events import PlayMade, PlayWithdrawn
@@ -87,6 +89,54 @@ def test_hand_over_a_part_of_the_play_ends_no_turn() -> None:
     finder = TurnFinder(4.0)
     hidden = seen(HORN.board, {"I8": {HIDDEN: 1.0}, "J8": {HIDDEN: 1.0}})
     finder.add_reading(START, hidden, CONTEXT, 10.0)
+    assert finder.check(60.0) is None
+
+
+DOUBT = {"G8": {"O": 0.6, "Q": 0.4}}
+
+
+def test_play_with_a_doubtful_letter_is_a_turn_with_a_question() -> None:
+    finder = TurnFinder(4.0)
+    assert finder.add_reading(START, seen(HORN.board, DOUBT), CONTEXT, 10.0) is None
+    assert finder.check(13.9) is None
+    turn = finder.check(14.0)
+    assert turn is not None and turn.events == (PlayMade(0, written(START, "8F HORN")),)
+    assert not turn.is_certain and "G8" in turn.question
+
+
+def test_doubt_about_the_next_play_does_not_keep_the_first_one_from_being_a_turn() -> None:
+    finder = TurnFinder(4.0)
+    finder.add_reading(START, seen(HORN.board, DOUBT), CONTEXT, 10.0)
+    finder.add_motion()
+    both = seen(FARM.board, {**DOUBT, "H9": {"R": 0.6, "F": 0.4}, "H7": {"A": 0.6, "I": 0.4}})
+    first = finder.add_reading(START, both, CONTEXT, 13.0)
+    assert first is not None and first.events == (PlayMade(0, written(START, "8F HORN")),)
+
+
+def test_doubtful_reading_keeps_the_certain_letters_of_the_play() -> None:
+    finder = TurnFinder(4.0)
+    add(finder, START, HORN, 10.0)
+    finder.add_motion()
+    finder.add_reading(START, seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), CONTEXT, 13.0)
+    turn = finder.check(17.0)
+    assert turn is not None and turn.events == (PlayMade(0, written(START, "8F HORN")),) and not turn.question
+
+
+def test_letter_that_a_clear_reading_contradicts_is_corrected_with_the_next_play() -> None:
+    finder = TurnFinder(4.0)
+    finder.add_reading(START, seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), CONTEXT, 10.0)
+    first = finder.check(14.0)
+    assert first is not None
+    context = replace(CONTEXT, earlier=first.history, question_history=first.decision.question_history)
+    game = START.push(*first.events)
+    finder.add_reading(game, seen(FARM.board), context, 20.0)
+    second = finder.check(24.0)
+    assert second is not None and game.push(*second.events).board == FARM.board
+
+
+def test_tile_beside_the_play_ends_no_turn() -> None:
+    finder = TurnFinder(4.0)
+    finder.add_reading(START, seen(HORN.board, {"H12": {"E": 1.0}}), CONTEXT, 10.0)
     assert finder.check(60.0) is None
 
 

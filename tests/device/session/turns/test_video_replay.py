@@ -16,20 +16,31 @@ from device.session.turns.video_replay import (
     parse_turn_list,
     replay_video,
 )
+from engine.board import parse_square
 from engine.events import GameStarted
-from engine.reading import BoardReading
+from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, rows
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 Rows = tuple[str, ...]
 STARTED = GameStarted(("Anna", "Ben"))
-STATES = (rows(), rows(HORN), rows(HORN, FARM), rows(HORN, FARM, PASTE))
+STATES = tuple(map(BoardReading.from_rows, (rows(), rows(HORN), rows(HORN, FARM), rows(HORN, FARM, PASTE))))
 STEP_S = 0.1
+
+
+def with_doubt(board: BoardReading, square: str, candidates: dict[str, float]) -> BoardReading:
+    """Return the reading with other candidates on a square."""
+    squares = list(board.squares)
+    squares[parse_square(square)] = SquareReading(tuple(candidates.items()))
+    return BoardReading(tuple(squares))
 
 
 class GreyReader:
     """Reads a grey frame as the board whose number is its brightness."""
+
+    def __init__(self, states: Sequence[BoardReading] = STATES) -> None:
+        self._states = states
 
     def read(
         self,
@@ -39,7 +50,7 @@ class GreyReader:
         corners: Floats | None = None,  # noqa: ARG002
         hint: object = None,  # noqa: ARG002
     ) -> PhotoReading:
-        board = BoardReading.from_rows(STATES[int(image[0, 0, 0]) // 40])
+        board = self._states[int(image[0, 0, 0]) // 40]
         quad = np.array([[5.0, 5.0], [50.0, 5.0], [50.0, 50.0], [5.0, 50.0]])
         return PhotoReading(board, quad, (), ReadingTimes(1, 1, 2))
 
@@ -81,6 +92,31 @@ def test_board_that_is_still_for_long_gives_one_turn_and_a_problem() -> None:
 def test_entered_pass_gives_the_next_play_to_the_other_player() -> None:
     result = replay((0, 2), (1, 8), (2, 6), entered=(EnteredTurn(9.0, 0),))
     assert [(turn.player, turn.kind) for turn in result.state.turns] == [(0, "play"), (1, "pass"), (0, "play")]
+
+
+O_OR_A = {"A": 0.6, "O": 0.4}
+
+
+def replay_with_doubt(*doubtful: int) -> VideoResult:
+    """Replay three plays; on the boards of these numbers, the letter on G8 is in doubt."""
+    states = [with_doubt(board, "G8", O_OR_A) if n in doubtful else board for n, board in enumerate(STATES)]
+    return replay_video(grey_frames((0, 2), (1, 6), (2, 6), (3, 6)), GreyReader(states), STARTED, None)
+
+
+def test_letter_that_stays_in_doubt_stops_no_later_turn() -> None:
+    result = replay_with_doubt(1, 2, 3)
+    assert [(turn.word, turn.provisional, turn.doubtful) for turn in result.state.turns] == [
+        ("HARN", True, ("G8",)),
+        ("FA.M", False, ()),
+        ("PASTE", False, ()),
+    ]
+    assert len(result.problems) == 1 and "G8" in result.problems[0] and result.problems[0].startswith("0:03")
+
+
+def test_letter_in_doubt_is_read_again_on_the_board_of_the_next_play() -> None:
+    result = replay_with_doubt(1)
+    assert result.state.turns[0].word == "HORN" and not result.state.turns[0].provisional
+    assert [player.total for player in result.state.players] == [39, 9] and result.problems == ()
 
 
 def test_turn_list_with_an_unknown_turn_names_the_line() -> None:
