@@ -2,8 +2,9 @@
 
 In a video, or in a folder with its frames as pictures, a turn is a legal play whose tiles did not move for four
 seconds. Passes and exchanges are not visible in a video. Enter them in a file, one on each line, such as "2:31 pass" or
-"5:02 exchange 3", and name the file with --turns. With --json, the command prints one JSON object with the turns (each
-with its photo, player, kind, square, words and scores), the totals and the problems.
+"5:02 exchange 3", and name the file with --turns. If a tile stays in doubt, the most probable letter counts, and the
+turn and the total of its player are marked with "not sure". With --json, the command prints one JSON object with the
+turns (each with its photo, player, kind, square, words and scores), the totals and the problems.
 """
 
 from __future__ import annotations
@@ -132,6 +133,7 @@ def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[st
     return {
         "turns": [_make_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
         "totals": {player.name: player.total for player in state.players},
+        "not_sure": _find_unsure_players(state),
         "problems": list(problems),
     }
 
@@ -144,10 +146,24 @@ def as_text(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[st
         words = ", ".join(_format_word(word) for word in turn.words)
         name = state.players[turn.player].name
         score = f"{turn.score:+4} {turn.total:4}"
-        yield f"{turn.number:3}  {name:{width}}  {what:20} {score}  {words}  [{Path(photo).name}]"
-    yield "total  " + ", ".join(f"{player.name} {player.total}" for player in state.players)
+        doubt = f"  (not sure: {', '.join(squares)})" if (squares := _find_unsure_squares(turn)) else ""
+        yield f"{turn.number:3}  {name:{width}}  {what:20} {score}  {words}  [{Path(photo).name}]{doubt}"
+    unsure = _find_unsure_players(state)
+    doubt = f" (not sure: {', '.join(unsure)})" if unsure else ""
+    yield "total  " + ", ".join(f"{player.name} {player.total}" for player in state.players) + doubt
     for problem in problems:
         yield f"problem: {problem}"
+
+
+def _find_unsure_players(state: TableSnapshot) -> list[str]:
+    """Return the names of the players with a turn that is not sure, so that their totals may be wrong."""
+    unsure = {turn.player for turn in state.turns if _find_unsure_squares(turn)}
+    return [player.name for seat, player in enumerate(state.players) if seat in unsure]
+
+
+def _find_unsure_squares(turn: TurnView) -> list[str]:
+    """Return the squares in doubt if the turn only counts until a question about it is answered."""
+    return list(turn.doubtful) if turn.provisional else []
 
 
 def _format_word(word: WordView) -> str:
@@ -165,6 +181,7 @@ def _make_turn_json(state: TableSnapshot, turn: TurnView, photo: str) -> dict[st
         "words": [{"word": word.text, "score": word.score, "valid": word.valid} for word in turn.words],
         "score": turn.score,
         "total": turn.total,
+        "not_sure": _find_unsure_squares(turn),
         "tiles": [list(tile) for tile in turn.tiles],
     }
 

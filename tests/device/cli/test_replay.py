@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,12 @@ import numpy as np
 import pytest
 
 from device.cli import main
+from engine.board import parse_square
+from engine.reading import BoardReading, SquareReading
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, ReaderInOrder, rows
+from vision.geometry import Image
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
 
 @pytest.fixture
@@ -52,6 +56,7 @@ def test_answer_is_as_the_contract_says(
         "words": [{"word": "PASTE", "score": 15, "valid": True}, {"word": "FARMS", "score": 10, "valid": True}],
         "score": 25,
         "total": 39,
+        "not_sure": [],
         "tiles": [["F10", "P"], ["G10", "A"], ["H10", "S"], ["I10", "T"], ["J10", "E"]],
     }
 
@@ -181,6 +186,33 @@ def test_folder_of_frames_is_replayed_as_a_video(
     answer = replay(monkeypatch, capsys, [str(tmp_path)], [rows(HORN)])
     assert answer["totals"] == {"Anna": 14, "Ben": 0}
     assert [turn["photo"] for turn in answer["turns"]] == [f"{tmp_path} 0:00"]
+
+
+class UnsureReader:
+    """Reads every picture as HORN, with a letter on G8 that may be an A or an O."""
+
+    def read(self, image: Image, tiles: Collection[str], **_: object) -> PhotoReading:
+        assert image.ndim == 3 and tiles
+        squares = list(BoardReading.from_rows(rows(HORN)).squares)
+        squares[parse_square("G8")] = SquareReading((("A", 0.6), ("O", 0.4)))
+        return PhotoReading(BoardReading(tuple(squares)), None, (), ReadingTimes(1, 1, 2))
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_turn_and_total_with_a_doubtful_letter_are_not_sure(
+    options: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for n in range(20):
+        assert cv2.imwrite(str(tmp_path / f"{n:02}.png"), np.full((60, 60, 3), 90, np.uint8))
+    monkeypatch.setattr("device.cli.replay.make_profiled_reader", lambda: (UnsureReader(), None))
+    assert main(["replay", str(tmp_path), "--players", "Anna,Ben", *options]) == 0
+    out = capsys.readouterr().out
+    if options:
+        answer = json.loads(out)
+        assert answer["turns"][0]["not_sure"] == ["G8"] and answer["not_sure"] == ["Anna"]
+    else:
+        turn, total, _ = out.splitlines()
+        assert turn.endswith("(not sure: G8)") and total == "total  Anna 14, Ben 0 (not sure: Anna)"
 
 
 def test_turn_list_with_a_mistake_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
