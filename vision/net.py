@@ -59,7 +59,7 @@ class Net:
     def __call__(self, batch: NDArray[np.float32], **more: NDArray[np.float32]) -> list[NDArray[np.float32]]:
         """Run the network on a batch; return its outputs as arrays. Raises `InvalidOutputError`.
 
-        `more` are values for further inputs by name.
+        `more` has the value of each further input, under the name of the input.
         """
         outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch, **more})]
         if not all((np.abs(out) < _MAX_OUTPUT).all() for out in outputs):  # also True for NaN

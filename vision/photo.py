@@ -49,7 +49,7 @@ _TRANSPOSITIONS: Final = {
 }
 """The transposition that makes an image upright, for each value of the EXIF orientation tag."""
 _MEGAPIXELS: Final = (MAX_JPEG_PIXELS // 1_000_000, MAX_WEBP_PIXELS // 1_000_000)
-"""Maximum sizes of JPEG and WebP images for the error message, in megapixels."""
+"""Maximum sizes of JPEG and WebP images, in megapixels, as named in the error message."""
 
 
 class PhotoError(TilekeeperError):

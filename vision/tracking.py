@@ -29,8 +29,8 @@ MIN_TRACKING_CONFIDENCE: Final = 0.5
 MIN_REPLACING_CONFIDENCE: Final = 0.95
 """Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
-"""Minimum distance, in squares, of searched corners from corners that a user placed, for the board to count as
-moved."""
+"""Minimum distance, in squares, between the corners that a search found and those that a user placed; at a smaller
+distance, the board counts as not moved."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
 """Maximum distance, in squares, by which tracking may move corners that a user placed. After a larger movement, the
 tracked grid is another grid than the one that the user marked."""
@@ -89,8 +89,8 @@ class BoardTracker:
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
         """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
 
-        If the location is from a full search, `corners` no longer count as placed by a user. Only `confirm` sets new
-        corners.
+        If the location is from a full search, `corners` no longer count as placed by a user. This method sets no
+        new corners; `confirm` does.
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED
@@ -145,8 +145,8 @@ class BoardTracker:
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:
         """Search the whole picture for the board.
 
-        If a user placed `corners`, they are returned, unless the search finds a board in another place with high
-        confidence. Otherwise, the result of the search is returned; a failed search raises `BoardNotFoundError`.
+        If no user placed `corners`, returns the result of the search, or raises `BoardNotFoundError` if it fails. If a
+        user placed `corners`, returns them unless the search finds a board in another place with high confidence.
         """
         try:
             found = locator.locate(image)

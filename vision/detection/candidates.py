@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vision.geometry import Floats, Image, are_convex, order_corners
 
 _MIN_PEAK_HEAT: Final = 0.08
-"""Minimum probability of a corner for a local maximum of the heat map to be used as a peak."""
+"""Minimum corner probability of a peak, a local maximum of the heat map; lower maxima are not used."""
 _MAX_PEAKS: Final = 8
 """Maximum number of peaks (local maxima of the corner heat map) used for one region of the grid mask, the best first.
 """
@@ -37,9 +37,10 @@ _MIN_PATCH_CELLS: Final = 40
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
     """Return candidate board quads from the finder's output `(4, n, n)`, the best first, in cell coordinates.
 
-    A patch is a connected region of cells that are probably on a grid. Each patch has three kinds of candidates: four
-    corners whose quad overlaps the patch, the quad fitted to its outline, and parallelograms completed from three
-    corners. Tiles may split the grid into several patches, so the union of all is treated as one more patch.
+    A patch is a connected region of cells that are probably on a grid. Each patch has three kinds of candidates: quads
+    that overlap the patch, from four detected corners; the quad fitted to the outline of the patch; and parallelograms
+    completed from three detected corners. Tiles may split the grid into several patches, so the union of all patches is
+    treated as one more patch.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)

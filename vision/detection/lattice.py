@@ -30,9 +30,9 @@ _REFINE_ROUNDS: Final = 3
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
 """Share of the grid's cells that must agree with a fit to end the search for a better fit."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
-"""Shifts of the board within the fitted lattice that are tried, to the right and down, in squares."""
+"""Shifts, in squares, that are tried to the right and down to find the place of the grid in the fitted lattice."""
 _MIN_CORNERS: Final = 12
-"""Minimum number of corners of squares that must agree for a lattice to be fitted."""
+"""Minimum number of predicted corners near lattice points; with fewer, no lattice is fitted."""
 _MIN_ALIGNED_SHARE: Final = 0.7
 """Minimum share of usable corners near the expected grid; with fewer, the fit does not start from the expected grid."""
 _PATCH_RADIUS_CELLS: Final = 2
@@ -148,7 +148,7 @@ def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[n
 def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
     """Return the centre (row, column) of the block of 5 x 5 cells with the smallest mean error.
 
-    Only centres in the slices `rows` and `columns` are considered. Returns None if these have no usable cell.
+    Only centres in the slices `rows` and `columns` are considered. Returns None if no cell in the slices is usable.
     """
     error = np.where(seen.usable, seen.error, 1.0)
     cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))

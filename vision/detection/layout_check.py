@@ -198,7 +198,7 @@ def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) 
 def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
     """Return the squared colour error of each square under two assumptions, `(225,)` each: uncovered, and with a tile.
 
-    Errors are in units of `_KIND_SPREAD_LAB`, the usual spread of one colour.
+    Squared errors are in units of the square of `_KIND_SPREAD_LAB`, the usual spread of one colour.
     """
     board, tiles = (
         ((colours - d @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2 for d in (kinds.board_design, kinds.tile_design)

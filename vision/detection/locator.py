@@ -55,7 +55,7 @@ LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _HALVING_SLACK: Final = 0.1
-"""Minimum excess of a halved picture over the required resolution, as a binary logarithm: 0.1 means 7 %."""
+"""Margin, as a binary logarithm, by which a halved picture must exceed the required resolution: 0.1 means 7 %."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "Make sure that the whole board is in the picture.")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "The squares of the board are hard to see. Check the light and the focus."
@@ -108,7 +108,7 @@ class LocatorConfig:
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.2
-    """Maximum movement of a corner by a fit that counts as converged, in squares; a further fit would gain little."""
+    """Movement of a corner by a fit, in squares, below which no further fit is made: it would gain little."""
     min_seen_share: float = 0.2
     """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7
@@ -161,7 +161,7 @@ class _GridFit:
     """Result of one fit of a grid to the output of the lattice network.
 
     `corners` `(4, 2)` are the corners of the grid in px. `seen_share` (0..1) is the share of its cells that agree with
-    the fit. `shift_squares` is the largest movement of a corner by the fit. `cells` is the output that was fitted, and
+    the fit. `shift_squares` is the largest movement of a corner by the fit. `cells` is the output of the network, and
     `cells_to_picture` `(3, 3)` the homography from its cells to px.
     """
 
