@@ -55,7 +55,7 @@ _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
 """Maximum tile probability of a square that probably has no tile. Its predictions are kept for the next picture, even
 if they are unclear, and used if the square looks the same there."""
 _VOTE_ERROR_RATE: Final = 0.02
-"""Assumed share of tiles with a random predicted rotation (turned, covered, misread); limits a tile's influence."""
+"""Assumed share of tiles whose predicted rotation is random; it limits the influence of a tile on the result."""
 _MAX_EFFECTIVE_VOTES: Final = 8
 """Maximum number of tiles that count as independent evidence; the errors of tiles of one set are correlated."""
 _CLEAR_TILE_P: Final = 0.9
@@ -132,8 +132,8 @@ class ClassifierConfig:
     mirror_sample_count: int = 8
     """Number of letters that are read in mirrored crops if many tiles are doubtful."""
     outvoted_orientation_p: float = 0.9
-    """Confidence of an orientation that contradicts the predicted rotations. It is low enough for the reading to report
-    a problem, although the orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
+    """Confidence of an orientation that contradicts the predicted rotations: low enough for the reading to report a
+    problem. The orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
     fine_square_px: float = 10.0
     """Minimum side of a square, in pixels, for using letter probabilities unchanged. On smaller squares they are
     flattened, because the letter network is overconfident: few training pictures have small squares."""
@@ -175,7 +175,7 @@ class ClassifiedBoard:
     """Result of `SquareClassifier`: class probabilities of the squares of an upright board."""
 
     squares_p: Floats
-    """`(15, 15, classes + 1)`: probabilities of the letter network's classes; the last one is that of hidden."""
+    """`(15, 15, classes + 1)`: probabilities of the letter network's classes, then that of a hidden square."""
     orientation: Orientation
     """Rotation that made the board upright."""
     views: BoardViews

@@ -277,10 +277,11 @@ class BlankEvidence:
 def fuse_predictions(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> NDArray[np.float64]:
-    """Combine the predictions of both networks; return probabilities `(15, 15, classes + 1)`, the last one for hidden.
+    """Combine the predictions of both networks; return class probabilities `(15, 15, classes + 1)`.
 
-    `kinds` `(15, 15, 3)` are the probabilities from the square network. `letters` `(n, classes)` are the probabilities
-    from the letter network for the n squares `cells` (row, column). `board` is the image from `rectify_board`.
+    The last probability of a square is that it is hidden. `kinds` `(15, 15, 3)` are the probabilities from the square
+    network. `letters` `(n, classes)` are the probabilities from the letter network for the n squares `cells` (row,
+    column). `board` is the image from `rectify_board`.
     """
     kinds_p, indices = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(kinds_p, indices, letters)
@@ -309,10 +310,11 @@ def _flatten_kinds(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]])
 
 
 def _multiply_odds(kinds_p: Floats, indices: NDArray[np.intp], letters: Floats) -> Floats:
-    """Multiply the odds of both networks; return class probabilities `(225, classes + 1)`, the last for hidden.
+    """Multiply the odds of both networks; return class probabilities `(225, classes + 1)`.
 
-    Both networks predict the presence of a tile; only the letter network predicts its letter. `kinds_p` `(225, 3)` are
-    the probabilities from the square network; row i of `letters` belongs to the square with the index `indices[i]`.
+    The last probability of a square is that it is hidden. Both networks predict the presence of a tile; only the letter
+    network predicts its letter. `kinds_p` `(225, 3)` are the probabilities from the square network; row i of `letters`
+    belongs to the square with the index `indices[i]`.
     """
     chances = np.zeros((BOARD_SIZE * BOARD_SIZE, letters.shape[1] + 1))
     chances[:, NO_TILE_CLASS] = kinds_p[:, EMPTY_KIND] + kinds_p[:, TILE_KIND]

@@ -22,7 +22,7 @@ well exposed picture."""
 _BRIGHT_LEVEL: Final = 200
 """Minimum median brightness (0..255) of tiles or of empty squares that cannot be distinguished from glare."""
 _MAX_GLARE_SHARE: Final = 0.5
-"""Maximum share of glare pixels in a square; with more, print on the square would not be visible.
+"""Maximum share of glare pixels in a square; with more, a letter on the square would not be visible.
 
 In the 233 labelled photographs, only one square has more; its board has glare.
 """
@@ -47,10 +47,11 @@ def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
-    """Move the probabilities of contents that are uncertain under glare to the class hidden, in place.
+    """Increase the probability of being hidden for squares whose contents glare makes uncertain, in place.
 
-    `chances` `(225, classes + 1)` are the class probabilities, the last for hidden. `plain` are the indices of squares
-    without a letter. `square_kinds` `(225,)` numbers the kinds of square, which differ in colour.
+    `chances` `(225, classes + 1)` are the class probabilities; the last one is that the square is hidden. `plain` are
+    the indices of squares without a letter. `square_kinds` `(225,)` are the kinds of the squares, by number; kinds
+    differ in colour.
 
     - A blank under glare may be any tile.
     - A letter that is partly visible may be a different letter: an O without its right side looks like a C.

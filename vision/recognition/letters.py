@@ -1,4 +1,4 @@
-"""Classify the letter, rotation and position of tiles.
+"""Predict the letter, rotation and position of tiles.
 
 The input of a small convolutional network is a grey crop of the top of each tile. Each crop is normalised separately,
 so that the colours of tile and letter have no effect.
@@ -78,7 +78,7 @@ network, and training stores them in its metadata.
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 _PLAIN_CLASSES: Final = slice(2)
-"""Slice of the network's classes without print: `NO_TILE_CLASS` and `BLANK_CLASS`."""
+"""Slice of the network's classes that have no letter: `NO_TILE_CLASS` and `BLANK_CLASS`."""
 LETTER_CLASSES: Final = slice(2, None)
 """Slice of the network's classes that are letters."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
@@ -181,8 +181,8 @@ class LetterNet:
         `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. `within` is a matrix from
         `alphabet_matrix`.
 
-        A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without print
-        (no tile and blank) together have a high probability. These two are distinguished later (`fusion`).
+        A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without a
+        letter (no tile and blank) together have a high probability. `fusion` later distinguishes no tile from blank.
         """
         letters_p = restrict_to_alphabet(letters, within)
         best_p = np.maximum(letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1))

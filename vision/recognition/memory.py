@@ -2,7 +2,7 @@
 
 The camera and the board rarely move between two turns, and a turn changes a few squares. So a new picture is rectified
 at the earlier corners, and each square is compared with the picture in which it was read. If the board has not moved,
-it is not searched again, and squares that look the same keep their predictions.
+the picture is not searched for it, and squares that look the same keep their predictions.
 
 To avoid lasting errors, unclear tiles are always read again, and all squares are read again after `MAX_RECALLS`
 pictures. Slow changes do not add up, because a square is compared with the picture in which it was read, not with the
@@ -80,7 +80,7 @@ class TileTable:
 
     @property
     def _predictions(self) -> tuple[NDArray[Any], ...]:
-        """All arrays but those of the poses, in the order of the fields."""
+        """All arrays except those of the poses, in the order of the fields."""
         return self.tile_p, self.letters_logp, self.turns_logp, self.features
 
 

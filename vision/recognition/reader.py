@@ -1,4 +1,4 @@
-"""Read a board from one picture (detection, then classification of its squares); merge readings of several pictures.
+"""Read a board from one picture: detect the board, then classify its squares. Merge readings of several pictures.
 
 Pictures that one camera takes in quick succession have correlated errors. So probabilities are averaged, not
 multiplied: ten pictures with a probability of 60 % give 60 %. The average is linear (a linear opinion pool; Genest and
@@ -67,7 +67,7 @@ _MAX_CUT_SQUARES: Final = 0.25
 """Maximum distance, in squares, by which the board may extend beyond the picture; with more, the reading reports a
 problem."""
 FOREIGN_TILES: Final = "tiles-foreign"
-"""Key of the problem that some tiles have letters that the tile set does not have."""
+"""Key of the message about tiles whose letters are not in the tile set."""
 _MIN_FOREIGN_TILES: Final = 2
 """Minimum number of tiles with foreign letters for reporting a problem. A single tile may only be dirty."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
@@ -376,9 +376,10 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
 
 
 def best_guess(square: SquareReading) -> tuple[str, float]:
-    """Return the most probable symbol of a square and its probability; the symbol is never hidden.
+    """Return the most probable symbol of a square and its probability, never the symbol `HIDDEN`.
 
-    If the square is read as hidden, 80 % of the probability of hidden counts as empty, because most squares are empty.
+    If the square was read as `HIDDEN`, 80 % of the probability of `HIDDEN` is added to that of an empty square, because
+    most squares are empty.
     """
     if square.symbol != HIDDEN:
         return square.candidates[0]

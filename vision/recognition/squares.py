@@ -153,7 +153,7 @@ class SquareNet:
     ) -> NDArray[np.float32]:
         """Classify the squares of a part of the board, in the view rotated anticlockwise by `quarter_turns`.
 
-        Returns probabilities `(rows, columns, 3)`, not rotated.
+        Returns probabilities `(rows, columns, 3)` for the squares in the order of the unrotated board.
         """
         box = _rotate_box(box, quarter_turns)
         window = _add_margins(box)

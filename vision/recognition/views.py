@@ -55,7 +55,7 @@ def cut_inner_halves(view: Image) -> Image:
 
 
 def split_squares(view: Image) -> Image:
-    """Return the squares of a rectified board as `(15, 15, 16, 16, channels)`, in the same memory.
+    """Return the squares of a rectified board as `(15, 15, 16, 16, channels)`, without copying the pixels.
 
     `view` is the image from `rectify_board`, or an image of the same size with other channels.
     """
