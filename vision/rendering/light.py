@@ -1,4 +1,4 @@
-"""Lighting of the scene, and camera effects: lamps, shadows, glare, blur, noise, colour, JPEG compression."""
+"""Simulate the lighting of a scene (lamps, shadows, glare) and the camera (blur, noise, colour, JPEG compression)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Draw pictures that look like a board but show none: other games, printed puzzles, keyboards, floors, shelves.
 
-Each kind is drawn as flat art in place of the board and photographed like a board, with a random table, light and
-camera. They test that the board detector rejects such pictures; no network is trained on them.
+Each kind is drawn as flat art and rendered in place of a board, with a random table, light and camera. Tests use the
+pictures to check that the board detector rejects them; no network is trained on the pictures.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _dark(rng: Rng) -> Colour:
 
 
 def _fill_cell(art: Picture, row: int, column: int, side: float, colour: Colour, inset: float = 0.0) -> None:
-    """Fill one cell of a grid of `side` px; `inset` is the width of its border as a share of the side."""
+    """Fill one cell, `side` px wide, of a grid; `inset` is the width of its unfilled border, as a share of the side."""
     a, b = inset * side, (1 - inset) * side
     low = (round(column * side + a), round(row * side + a))
     high = (round(column * side + b) - 1, round(row * side + b) - 1)

@@ -1,4 +1,4 @@
-"""Effects of the print on tiles: outlined, inlaid, shadowed, foil and carved letters, and letters drawn by hand."""
+"""Draw letters on tiles in different styles: outlined, inlaid, shadowed, in foil, carved, or drawn by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vision.rendering.style import Colour, Rng
 Picture = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.uint8]
 PRINT_EFFECTS = {"plain": 0.7, "hollow": 0.06, "inline": 0.04, "shadow": 0.06, "foil": 0.08, "carved": 0.06}
-"""Effects of the print with their probabilities."""
+"""Styles in which letters are printed on tiles, with the probability of each in a random set of tiles."""
 _WOBBLE_CELLS = 3
 """Number of cells, along each side, of the random field that deforms letters drawn by hand."""
 

@@ -143,7 +143,7 @@ def compose_scene(
 
     labels        (row, column) -> letter, or '?' for a blank
     loose_tiles   further tiles that are not on a square, such as beside the grid
-    hands         table points (x, y) in squares; for each, a hand points at it
+    hands         table points (x, y) in squares; a hand points at each of them
     values        point values of the letters; random digits if None
     placed_tiles  the tiles of `labels` with their exact positions; random positions if None
     """

@@ -79,8 +79,8 @@ def _bend_grain(
 ) -> npt.NDArray[np.float32]:
     """Return the grain texture (side, side) rotated by `angle` radians and bent into waves.
 
-    The waves have the amplitude `bend_px` and the length `wave_px`. Boards are sawn at any angle to the rings of a
-    tree, so the grain of real tiles runs in slanted and curved lines.
+    The waves have the amplitude `bend_px` and the length `wave_px`. Wood is sawn at any angle to the rings of a tree,
+    so the grain of real tiles runs in slanted and curved lines.
     """
     side = sheet.shape[0]
     x, y = np.meshgrid(np.arange(side, dtype=np.float32), np.arange(side, dtype=np.float32))

@@ -232,7 +232,7 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
 
 
 def _strengthen(ink: Colour, top: Colour) -> Colour:
-    """Return a colour between `ink` and black or white, whichever differs more from `top`."""
+    """Move the colour `ink` towards black or white, whichever differs more from `top`, to make a print legible."""
     end = 250.0 if _luma(top) < 128 else 10.0
     return ((ink[0] + 2 * end) / 3, (ink[1] + 2 * end) / 3, (ink[2] + 2 * end) / 3)
 

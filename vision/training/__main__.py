@@ -41,8 +41,8 @@ except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
 HELD_OUT_SCENES = 450
-"""Maximum number of scenes kept for calibration and evaluation; at most a fifth of all scenes. Their tiles have font
-families that are not used for training."""
+"""Number of scenes kept for calibration and evaluation, or a fifth of all scenes if that is less. The tiles of these
+scenes have font families that are not used for training."""
 
 CORES = 2
 """Number of processor cores used on every machine, because the weights depend on the number of threads."""

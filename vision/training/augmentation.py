@@ -59,7 +59,7 @@ _STROKE_CHANGE_SHARE: Final = 0.12
 """Share of crops with thicker dark or light strokes."""
 _RELIT_SHARE: Final = 0.5
 """Share of crops with light gradients, shadow edges, reflections, covered corners and noise. The rendered scenes have
-all of these, too; with more, a third of the crops would be unreadable."""
+all of these effects, too. With a larger share, a third of the crops would be unreadable."""
 _MAX_HOLES_COUNTED: Final = 4
 """Maximum number of gaps that increase the sampling weight of a board. A gap is an empty square with at least three
 adjacent tiles; gaps are the hardest squares to classify."""

@@ -1,4 +1,4 @@
-"""Checkpoints of unfinished trainings, with which an interrupted training continues to the same weights."""
+"""Save the state of unfinished trainings, so that an interrupted training continues and gives the same weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditional logit regression: fits the weights of features to choices whose correct alternative is known."""
+"""Fit the weights of features to choices with known correct alternatives (conditional logit regression)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make the context of the square network an input, so that it can classify a part of a board.
+"""Make the context an input of the square network, so that the network can classify a part of a board.
 
 The context consists of averages over the whole board (`networks.GlobalContext`), so the network normally needs the
 whole board. The averages change little from turn to turn. If those of an earlier picture are an input, it is enough to

@@ -71,7 +71,7 @@ def alphabets() -> tuple[tuple[str, ...], ...]:
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:
-    """Return True if an alphabet is Latin, which is recognised by the letter E."""
+    """Return True if an alphabet is Latin: only Latin alphabets have the letter E."""
     return "E" in alphabet
 
 

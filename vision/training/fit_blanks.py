@@ -3,8 +3,8 @@
 A square without a letter is a blank or empty. There are four kinds of evidence: log-odds from the square network, the
 letter network, the colours and the edges of the board. Their errors are correlated, so they are weighted. This script
 reads rendered scenes that were not used in training, and fits the weights for `vision.recognition.fusion` by logistic
-regression. It prints the weights and numbers of errors: with each kind of evidence alone, and with the first kind, the
-first two, the first three and all four together.
+regression. It prints the weights, and the number of errors for each kind of evidence alone and for the first one, two,
+three and four kinds together.
 """
 
 from __future__ import annotations

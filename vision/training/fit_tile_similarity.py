@@ -1,10 +1,10 @@
-"""Fit the weights of the similarity between tiles (python -m vision.training.fit_tile_similarity).
+"""Fit the weights for comparing the tiles of a picture (python -m vision.training.fit_tile_similarity).
 
 Reads the tiles of rendered scenes, each in one typeface that no training uses (`UNFAMILIAR_FONTS`). Fits the weights of
 similarity, doubt and foreign letters for `vision.recognition.similarity` by conditional logit. Unfamiliar typefaces are
-needed, because a network's confidence in familiar ones needs no correction. Prints the weights, and the errors without
-and with the refinement. `--write` writes the weights to the metadata of the network's file, as `python -m
-vision.training` does.
+needed, because a network's confidence in familiar ones needs no correction. Prints the weights, and the errors: with
+each tile on its own, with the weights in the network's file, and with the new weights. `--write` writes the new weights
+to the metadata of that file, as `python -m vision.training` does.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def draw_scene_in_one_face(rng: np.random.Generator, faces: tuple[Path, ...]) ->
 
 
 def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[Choices]:
-    """Render `count` scenes in `faces`, and return the choices of all scenes that have any."""
+    """Render `count` scenes in `faces`; return the choices of each scene, without scenes that have no choices."""
     draw = partial(draw_scene_in_one_face, faces=faces)
     views = extract_scenes(count, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=draw)
     scenes = (collect_choices(view, net) for view in views if view.square_px >= _MIN_SQUARE_PX)

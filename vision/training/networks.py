@@ -102,7 +102,10 @@ def build_letter_net(classes: int) -> HeadedNet:
 
 
 class WeightAverage:
-    """Exponential moving average of a network's weights; it generalises better than the last weights."""
+    """Exponential moving average of a network's weights.
+
+    A network with the averaged weights generalises better than one with the last weights.
+    """
 
     def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
         self._decay = decay
