@@ -50,7 +50,7 @@ def _read_number(backup: Path) -> int:
 def delete_from_backups(game: int, folder: Path) -> None:
     """Delete a game from all backups in a folder.
 
-    Raises `StoreError` if a backup cannot be changed, after deleting the game from all others.
+    If a backup cannot be changed, raises `StoreError` after deleting the game from all other backups.
     """
     failure: StoreError | None = None
     for path in list_backups(folder):
@@ -71,7 +71,7 @@ class BackupTask:
     """
 
     def __init__(self, store: GameStore, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
-        """Start the thread; `report` is called with a message when a backup fails for the first time."""
+        """Start the thread; `report` is called with a message for the first of several failures in a row."""
         self._store = store
         self._folder = folder
         self._report = report

@@ -181,7 +181,7 @@ class Database:
             raise self._make_damage_error(problems[0])
 
     def _check_file(self) -> None:
-        """Raise `StoreError` if the file was deleted or replaced: everything written to the open file would be lost."""
+        """Raise `StoreError` if the file was deleted or replaced, because writes to the open file would be lost."""
         if self._file_id and _identify_file(self.path) != self._file_id:
             raise StoreError(get_text("store-deleted", self.path))
 

@@ -49,7 +49,7 @@ class ArchiveError(TilekeeperError):
 def log_store_errors(consequence: str) -> Iterator[None]:
     """Log errors of the store in the `with` block, with the text `consequence`, instead of raising them.
 
-    Use this only for data without which a game can continue.
+    Use this only for data that a game does not need in order to continue.
     """
     try:
         yield

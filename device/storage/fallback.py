@@ -1,4 +1,4 @@
-"""Store in memory that replaces the table's store while its file cannot be written.
+"""The store in memory that the table uses while the file of its store cannot be written.
 
 If the games of the file can be read, they are copied to memory, so that an unfinished game can be continued. New events
 are saved in the file as soon as it can be written.
@@ -21,7 +21,9 @@ from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent,
 _log = logging.getLogger(__name__)
 
 RETRY_INTERVAL_S = 60.0
-"""Shortest time between two attempts to write the file, in seconds, because a failing disk can take seconds to answer.
+"""Shortest time between two attempts to write the file, in seconds.
+
+Attempts are rare, because a failing disk can take seconds to answer.
 """
 
 
@@ -39,7 +41,7 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         self._own: GameStore | None = None
         self._saved: dict[int, tuple[int, int]] = {}
-        """The number in the file and the count of saved events of each game, by the number of the game in memory."""
+        """For each game, by its number in memory: its number in the file, and the count of its events saved there."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:

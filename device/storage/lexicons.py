@@ -26,7 +26,7 @@ from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
 from engine.tiles import TileSet, load_tile_set
 
 MAX_CACHED_LISTS = 8
-"""Largest number of compiled word lists in the cache; one more replaces the oldest."""
+"""Largest number of compiled word lists in the cache; a further list replaces the oldest."""
 
 NO_LEXICON = "none"
 """Value of the setting `lexicon` for a game without a word list, in which words are not checked."""
@@ -199,8 +199,8 @@ def _load_cached(name: str, path: Path) -> Lexicon | None:
 def _save_cached(lexicon: Lexicon, path: Path) -> None:
     """Write a compiled word list to the cache.
 
-    The file has three parts: a line with the SHA-256 of the rest, a line with the counts of excluded words, and the
-    trie.
+    The file has three parts: a line with the SHA-256 of the other two parts, a line with the counts of excluded
+    words, and the trie.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps(dict(lexicon.excluded_counts)).encode() + b"\n" + lexicon.to_bytes()

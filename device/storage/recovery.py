@@ -51,8 +51,8 @@ _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 def open_store(path: Path) -> tuple[GameStore, str]:
     """Open the store at `path`. Return it, and a message about its faults (empty if there are none).
 
-    Raises `StoreLockedError` if another program uses the store. A store in memory would not help in this case, because
-    the other program also uses the camera.
+    Raises `StoreLockedError` if another program uses the store. In this case the table does not use a store in memory,
+    because the other program also uses the camera.
     """
     was_empty = _is_empty_file(path)
     try:

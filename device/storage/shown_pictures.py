@@ -1,4 +1,4 @@
-"""Store the names and times of the pictures that a folder camera has already returned."""
+"""Save which pictures a folder camera has already returned, so that they are not returned again after a restart."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _log = logging.getLogger(__name__)
 
 
 class StoredPictureRecord:
-    """Record of the pictures of one folder that a `FolderCamera` has returned; kept in a note of the store.
+    """A note of the store that records which pictures a `FolderCamera` has returned from its folder.
 
-    Errors of the store are only logged. If the record is lost, the camera returns the same pictures again after a
+    Errors of the store are only logged. If the note is lost, the camera returns the same pictures again after a
     restart.
     """
 

@@ -1,4 +1,4 @@
-"""Player statistics over many games: wins, head-to-head results, highest games and plays, averages.
+"""Player statistics over many games: wins, head-to-head results, highest scores of games and plays, averages.
 
 Only games that have ended are included. Each game is summarised once (`summarise_game`); the statistics are computed
 from the summaries. All functions are pure.

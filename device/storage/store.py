@@ -56,7 +56,7 @@ TABLE_NOTES = 0
 """Value used as the game number for notes of the table itself."""
 
 MAX_TIME_S = 1e11
-"""Upper limit for the start time of a game, in seconds since 1970; a later one is invalid."""
+"""Upper limit for the start time of a game, in seconds since 1970; a later time is invalid."""
 
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body, checksum) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
