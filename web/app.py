@@ -58,7 +58,9 @@ def create_app(
     max_streams: int = MAX_STREAMS,
     template_cache: Path | None = None,
 ) -> Flask:
-    """Create the Flask application for a table. All clients may view the pages, paired devices may control the table.
+    """Create the Flask application for a table.
+
+    All clients may view the pages; only paired devices may control the table.
 
     `store` has the stored games; if it is None, the pages show no games. `own_lexicon` is the word list of the table's
     owner, `host_info` describes the machine, and `template_cache` is a folder that keeps compiled templates for the
@@ -107,7 +109,7 @@ def create_app(
 
 
 def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:
-    """Add the pages of a table that manages its Wi-Fi, has a settings file, or belongs to a hall."""
+    """Add the pages that only some tables have: for the Wi-Fi, the settings file and the hall."""
     if host_info.wifi_manager is not None:
         routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
         app.register_blueprint(routes)
@@ -122,7 +124,7 @@ def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing
 
 
 def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo) -> None:
-    """Set the values about the machine that all templates can use."""
+    """Give all templates the values that describe the table, such as its name."""
     app.jinja_env.globals.update(
         is_hall=False,
         hall_of_table=host_info.hall,

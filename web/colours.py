@@ -13,9 +13,9 @@ OWN_BOARD = "own"
 """Name of the colours of the table's own board, as the camera has seen them."""
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
-"""Share (0 to 1) of the page's background in the drawn colours of premium squares, by background colour.
+"""Share (0 to 1) of the page's background that is mixed into the colours of premium squares, by background colour.
 
-Printed colours alone are too strong on a screen.
+The unmixed colours of a board are too strong on a screen.
 """
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5

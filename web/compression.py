@@ -8,7 +8,7 @@ from functools import lru_cache
 from flask import Response, request
 
 MIN_COMPRESSED_BYTES = 700
-"""Smallest response that is compressed, in bytes. A smaller one fits in one packet anyway."""
+"""Smallest response that is compressed, in bytes. A smaller response fits in one packet anyway."""
 _GZIP_LEVEL = 6
 _COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
 

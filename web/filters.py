@@ -38,7 +38,7 @@ _CLASSIC_COLOURS = "crossword-game"
 _SHORT_ANSWER_KEYS = ("answer-blank", "answer-exchange")
 
 WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
-"""Width and height of the two versions of the score chart, in SVG units. The style sheet shows the one that fits."""
+"""Width and height of two versions of the score chart, in SVG units. The style sheet shows the version that fits."""
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
@@ -120,7 +120,7 @@ def actor(state: TableSnapshot, turn: TurnView) -> str:
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> tuple[str, ...]:
-    """Return the names of players as a tuple, which a text of the page formats as a list in its language."""
+    """Return the names of players as a tuple; the texts of the page format a tuple as a list (`Anna, Ben and Cleo`)."""
     return tuple(state.players[player].name for player in players)
 
 
@@ -175,7 +175,7 @@ def choose_board_colours(named: str, state: TableSnapshot) -> str:
 
 
 def make_colours_path(state: TableSnapshot) -> str:
-    """Return the path of the style sheet. Its query contains the own board's colours, so that browsers can cache it."""
+    """Return the path of the style sheet; its query has the own board's colours, so that browsers can cache it."""
     return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
 
 

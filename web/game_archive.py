@@ -34,7 +34,7 @@ MAX_IMPORT_BYTES = 32 * 1024 * 1024
 
 MAX_COMMENT_CHARS = 2000
 COMMENT_NOTE = "comment"
-"""Name of the note in the store with the players' comment on a game."""
+"""Name of the note that stores the players' comment on a game."""
 
 
 class GameNotFoundError(TilekeeperError):

@@ -36,11 +36,11 @@ class PanelControl(Protocol):
         """Start or end the button test, in which a press has no effect except a confirmation."""
 
     def give(self, signal: Signal) -> None:
-        """Show a signal: lights or the buzzer for some seconds."""
+        """Give a signal: switch on lights or the buzzer for some seconds."""
 
 
 class DirectorCall(Protocol):
-    """Interface of the connection to a hall with which players call the director.
+    """Interface for calling the director of the hall to which the table belongs.
 
     `device.hall.publishing.publisher.HallPublisher` implements it.
     """

@@ -21,7 +21,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class TemplateCache(BytecodeCache):
-    """Compiled templates in a folder, one file for each template: the SHA-256 of the rest, then Jinja's bytecode.
+    """Compiled templates in a folder. The file of each template has the SHA-256 of Jinja's bytecode, then the bytecode.
 
     A file is used only if it is intact and was made from the same source by the same Jinja (version and options) and
     Python. Otherwise the template is compiled again, and the file is replaced. The files are not synced to disk, which

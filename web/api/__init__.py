@@ -79,7 +79,7 @@ def list_operations(
 
 
 def openapi() -> Annotated[Response, Media(JSON, "The OpenAPI document of this API.")]:
-    """Return this document."""
+    """Return the OpenAPI document of this API."""
     return Response(_OPENAPI_PATH.read_bytes(), mimetype=JSON)
 
 

@@ -1,4 +1,4 @@
-"""API operations on stored data: what is stored, deletion of all pictures, problem reports."""
+"""API operations on stored data: a summary, the deletion of all pictures, problem reports."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The pages of a hall: all tables live, single tables, a screen for the foyer, results, and data for broadcasts."""
+"""The pages of a hall: overview of all tables, single tables, a screen for the foyer, results, data for broadcasts."""

@@ -1,4 +1,4 @@
-"""The event of a hall: pairings, standings, results entered by hand, and the games of a round as files."""
+"""The page of a hall's event (a tournament), its forms for the director, and its files with results and games."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MAX_POINTS = 1999
 
 
 class Hall(Protocol):
-    """Interface of the hall as its pages use it; `device.hall.receiving.receiver.HallReceiver` implements it."""
+    """The methods of a hall that its pages use; `device.hall.receiving.receiver.HallReceiver` implements them."""
 
     state: HallState
     games: ReceivedGames
@@ -76,7 +76,7 @@ class Hall(Protocol):
 def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pairing) -> Blueprint:
     """Return the routes `/event` and below; only paired devices may send forms.
 
-    `live` is the view for paired devices, and `delayed` that for all others.
+    `live` is the view for paired devices, and `delayed` the view for all other devices.
     """
     routes = Blueprint("event", __name__, url_prefix=EVENT_PATH)
     pages = EventPages(live, delayed, hall, pairing)

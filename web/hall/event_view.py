@@ -1,4 +1,4 @@
-"""The parts of an event's page that change: standings, the games of each round, and the director's orders."""
+"""The changing parts of the page of a hall's event: standings, the games of each round, and the director's orders."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from web.hall.view import HallView, is_playing
 from web.i18n import Texts
 
 MAX_ORDERS_SHOWN = 100
-"""Largest number of the director's orders to tables on the director's page, which shows the newest orders."""
+"""Largest number of orders to tables that the director's page lists; older orders are not shown."""
 MAX_UNCOUNTED_SHOWN = 20
-"""Largest number of results without a pairing on the page of the director."""
+"""Largest number of results without a pairing that the director's page lists; older results are not shown."""
 
 Round = Sequence[tuple[Pairing, Result | None]]
 
 
 @dataclass(frozen=True)
 class EventView:
-    """The parts of an event's page that change, from the live or the delayed view of the hall."""
+    """Renderer of the changing parts of the page of a hall's event, for one view of the hall (live or delayed)."""
 
     view: HallView
 
@@ -42,7 +42,7 @@ class EventView:
         return self.view.state
 
     def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
-        """Return the parts of the page as HTML by element id; running games have their current totals."""
+        """Return the HTML of each part of the page, by element id. Running games have their current totals."""
         state, running = self.state, find_running_games(self.state)
         standings = compute_standings(state.pairings, state.results)
         parts = {"status": self.view.render("status", t)}

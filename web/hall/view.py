@@ -27,13 +27,14 @@ from web.streams import EventStreams, open_stream
 COLOURS_PATH = "/editions.css"
 """Path of the style sheet with the colours of the boards."""
 MAX_REVISION_DIGITS = 18
-"""Largest number of digits of the revision in an id from a client. An id with more digits counts as unknown, because
-Python refuses to convert very long numbers.
+"""Largest number of digits of a state's revision number in a request.
+
+A longer number counts as unknown, because Python refuses to convert very long numbers.
 """
 _NOTICE_KEYS = ("", "hall-away", "hall-no-broker")
 """Keys of the notices that the page of a table may show; empty for a page without a notice."""
 MAX_RESULTS = 12
-"""Largest number of results on the page of the hall, which shows the newest results."""
+"""Largest number of results that the page of the hall lists; older results are not shown."""
 
 RenderParts = Callable[[Texts, str], dict[str, str]]
 """A function that returns the changed parts of a page as HTML; the keys are the ids of the HTML elements.

@@ -1,4 +1,4 @@
-"""Page on which the table's camera is chosen: lists the cameras of the machine, with a live picture of each."""
+"""Page on which the admin chooses the table's camera from a list with live pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms that open after a tap on a button: content of a `<dialog>`, or a page for browsers without script."""
+"""The forms that open after a tap on a button: in a `<dialog>`, or as a page in browsers without script."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Dialogs:
         return self.show("turn", turn=found, number=number, insert=insert)
 
     def board(self) -> Response:
-        """Return the form to enter the current turn as the whole board after it."""
+        """Return the form to enter the whole board after the current turn; the play is inferred from this board."""
         state = self.session.state
         tiles = load_tile_set(state.tile_set or "en")
         return self.show(

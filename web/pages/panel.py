@@ -51,7 +51,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) ->
 
 @dataclass(frozen=True)
 class PanelPages:
-    """The view functions for the panel of a host."""
+    """The view functions for the page of the panel."""
 
     session: TableSession
     host: HostInfo
@@ -101,7 +101,7 @@ class PanelPages:
 
 
 def build_panel_context(session: TableSession, host: HostInfo) -> dict[str, object]:
-    """Return the values for the template of the panel: its lights and buttons, for the players of the session."""
+    """Return the values for the template of the panel: its lights, and its buttons including one for each player."""
     return {
         "panel": host.panel.view if host.panel else None,
         "ends": END_TURN_BUTTONS[: len(session.state.players) or MAX_PLAYERS],

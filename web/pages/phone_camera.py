@@ -1,4 +1,4 @@
-"""Page and routes of a phone on a stand above the board that serves as the camera.
+"""Page and routes for a phone that serves as the table's camera, on a stand above the board.
 
 The setting is `camera.source = "phone-stream"`; the phone must be paired.
 """

@@ -1,4 +1,4 @@
-"""Route for the picture of a turn that a paired phone has taken (setting `camera.source = "phone"`)."""
+"""Route that receives the picture of a turn from a paired phone (setting `camera.source = "phone"`)."""
 
 from __future__ import annotations
 

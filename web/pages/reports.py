@@ -18,7 +18,7 @@ from web.responses import refuse, render_page, require_admin, send_file, send_pi
 from web.security.pairing import Pairing
 
 CHOSEN_TURNS = 3
-"""How many of the newest turns are selected when the form opens."""
+"""Number of the newest turns that are selected when the form for a report opens."""
 MAX_OFFERED_GAMES = 20
 
 

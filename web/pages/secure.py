@@ -1,4 +1,4 @@
-"""Page that explains how to open the table's page over https, and a link with which a device remains paired."""
+"""Page that explains the change from http to https, and the https link with which a device remains paired."""
 
 from __future__ import annotations
 

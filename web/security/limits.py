@@ -127,7 +127,7 @@ class LimitedProtocol(H11Protocol):
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the new connection, or close the connection with status 503 (called by asyncio)."""
+        """Count the new connection; if it exceeds a limit, close it with status 503 (called by asyncio)."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self.app_state = {**self.app_state, ABORT_KEY: self.abort}
         if not self.limiter.add(self):

@@ -58,7 +58,7 @@ class PairingCodeError(TilekeeperError):
 
 
 class PairingLockedError(TilekeeperError):
-    """Error for too many wrong pairing codes. The device must wait for `minutes`."""
+    """Error for too many wrong pairing codes. The device must wait `minutes` minutes."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)

@@ -56,7 +56,10 @@ class PairingRateLimiter:
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
     def record_failure(self, address: str, now: float) -> float:
-        """Count a wrong code. Return the seconds that all devices must wait, or 0.0 below their common limit."""
+        """Count a wrong code, and return the seconds that all devices must wait.
+
+        The result is 0.0 unless the limit for all devices together is reached.
+        """
         device = make_client_key(address)
         before = self._failures.pop(device, None)
         so_far = (

@@ -28,7 +28,9 @@ from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time,
 from web.streams import AsgiApp, deliver_events
 
 THREADS = 24
-"""Number of worker threads. A request for a page occupies a thread for milliseconds, a command until the board is read.
+"""Number of worker threads.
+
+A request for a page occupies a thread for milliseconds. A command occupies a thread until the board is read.
 
 The session has about a dozen threads. So the program has at most 40 threads, however many pages are open.
 """
@@ -109,7 +111,7 @@ class PageServer:
         self.close()
 
     def reload_certificate(self) -> None:
-        """Use the certificate and key that are now in their files for new connections. Thread-safe."""
+        """For new connections, use the certificate and key that are now in the files. Thread-safe."""
         if self._loop is not None and self._tls is not None and self._context is not None:
             with suppress(RuntimeError):  # the loop is closed: the server has stopped already
                 self._loop.call_soon_threadsafe(self._context.load_cert_chain, self._tls.certificate, self._tls.key)
