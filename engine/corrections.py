@@ -12,6 +12,7 @@ from engine.board import Square, square_name
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
+    BlankTaken,
     Correction,
     Event,
     GameEnded,
@@ -134,7 +135,7 @@ def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) 
         event = ledger[at].event
         if at in withdrawn:
             continue
-        if isinstance(event, TileRecycled) and event.square == square:
+        if isinstance(event, TileRecycled | BlankTaken) and event.square == square:
             return at
         if isinstance(event, PositionEntered) and any(square == s for s, _ in event.board):
             return at
@@ -149,6 +150,7 @@ def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile
     `change` returns the new tile. If it returns None, the tile is removed; a play without tiles becomes a pass.
     """
     event = ledger[at].event
+    assert not isinstance(event, BlankTaken), "its letter is that of the blank, see `_correct_tile`"
     if isinstance(event, TileRecycled):
         tile = change(event.tile)
         if tile is None:
@@ -172,10 +174,11 @@ def _change_placement(
 
 def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: str) -> Ledger:
     at = _find_covering_index(ledger, turns, square)
+    no_blank = RulesError(make_message("tile-no-blank", "The tile on {0} is not a blank.", square_name(square)))
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
-            raise RulesError(make_message("tile-no-blank", "The tile on {0} is not a blank.", square_name(square)))
+            raise no_blank
         if not tile.is_unnamed:
             text = "The blank on {0} is {1} for the rest of the game."
             raise RulesError(make_message("blank-stays", text, square_name(square), tile.letter))
@@ -185,7 +188,26 @@ def _name_blank(ledger: Ledger, turns: Sequence[Turn], square: Square, letter: s
         raise RulesError(
             make_message("no-blank", "There is no blank on {0}. Choose another square.", square_name(square))
         )
+    if isinstance(ledger[at].event, BlankTaken):
+        raise no_blank
     return _change_tile(ledger, at, square, name)
+
+
+def _correct_tile(ledger: Ledger, turns: Sequence[Turn], at: int, square: Square, tile: Tile | None) -> Ledger:
+    """Return the ledger with `tile` on `square`, which the event with the index `at` covers; None removes the tile.
+
+    If a player has taken a blank from the square, the letter in its place is that of the blank. So another letter there
+    is another letter of the blank. If the square still has a blank, or no tile, no blank was taken.
+    """
+    if not isinstance(ledger[at].event, BlankTaken):
+        return _change_tile(ledger, at, square, lambda _: tile)
+    earlier = _find_covering_index(ledger[:at], turns, square)
+    assert earlier is not None, "a blank is taken only from a square with a tile"
+    if tile is None or tile.is_blank:
+        return _correct_tile(ledger[:at] + ledger[at + 1 :], turns, earlier, square, tile)
+    if isinstance(ledger[earlier].event, BlankTaken):
+        return _correct_tile(ledger, turns, earlier, square, tile)
+    return _change_tile(ledger, earlier, square, lambda old: Tile(tile.letter, old.is_blank))
 
 
 def _correct_square(
@@ -194,7 +216,7 @@ def _correct_square(
     at = _find_covering_index(ledger, turns, square)
     standing = bool(turns) and turns[-1].board[square] is not None
     if at is not None and standing:
-        return _change_tile(ledger, at, square, lambda _: tile)
+        return _correct_tile(ledger, turns, at, square, tile)
     if tile is None:
         raise RulesError(make_message("nothing-to-take", "There is no tile on {0} to remove.", square_name(square)))
     plays = [t.number for t in turns if (t.play and t.stands) or t.kind is TurnKind.POSITION]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.board import SQUARES, parse_square
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
+    BlankTaken,
     Challenged,
     Event,
     GameEnded,
@@ -19,12 +22,14 @@ from engine.events import (
     Redone,
     ScoreCorrected,
     SquareCorrected,
+    TileRecycled,
     TurnCorrected,
     TurnInserted,
     Undone,
 )
 from engine.game import Game
 from engine.plays import Play
+from engine.rules import STANDARD_RULES
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play, written
@@ -71,6 +76,51 @@ def test_a_blank_is_named_later_and_scores_the_same() -> None:
     named = game.push(BlankNamed(F8, "H"))
     assert named.totals == game.totals and named.turns[0].words[0].word == "HORN"
     assert named.board[F8] == Tile("H", is_blank=True)
+
+
+def take_blank() -> Game:
+    """Return a game in which a blank H was played and taken for its letter, and the word was lengthened then."""
+    game = play(new_game(replace(STANDARD_RULES, retake_blanks=True)), "8F hORN")
+    return play(game.push(BlankTaken(1, F8)), "8J S")
+
+
+def test_letter_in_place_of_a_blank_that_was_taken_scores_nothing_when_it_is_confirmed() -> None:
+    game = take_blank()
+    assert [turn.score for turn in game.turns] == [6, 0, 8]
+    confirmed = game.push(SquareCorrected(F8, Tile("H")))
+    assert (confirmed.totals, confirmed.board) == (game.totals, game.board)
+
+
+def test_other_letter_in_place_of_a_blank_that_was_taken_is_the_letter_of_the_blank() -> None:
+    game = take_blank().push(SquareCorrected(F8, Tile("B")))
+    assert [turn.score for turn in game.turns] == [6, 0, 7]
+    assert game.turns[0].words[0].word == "BORN" and game.turns[0].board[F8] == Tile("B", is_blank=True)
+    assert game.board[F8] == Tile("B")
+    back = game.push(SquareCorrected(F8, Tile("H")))
+    assert (back.totals, back.board) == (take_blank().totals, take_blank().board)
+
+
+def test_blank_that_still_lies_on_its_square_was_not_taken() -> None:
+    game = take_blank().push(SquareCorrected(F8, Tile("H", is_blank=True)))
+    assert [(turn.kind, turn.score) for turn in game.turns] == [(TurnKind.PLAY, 6), (TurnKind.PLAY, 4)]
+    assert game.board[F8] == Tile("H", is_blank=True)
+
+
+def test_tile_that_never_was_cannot_have_been_a_blank_that_was_taken() -> None:
+    game = take_blank().push(SquareCorrected(F8, None))
+    assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY] and game.board[F8] is None
+
+
+def test_letter_in_place_of_a_blank_that_was_taken_is_not_named() -> None:
+    with pytest.raises(RulesError, match="is not a blank"):
+        take_blank().push(BlankNamed(F8, "B"))
+
+
+def test_blank_that_was_taken_twice_from_one_square() -> None:
+    game = play(new_game(replace(STANDARD_RULES, retake_blanks=True, recycle=True)), "8F hORN")
+    twice = game.push(BlankTaken(1, F8), TileRecycled(1, F8, Tile("H", is_blank=True)), BlankTaken(1, F8))
+    corrected = twice.push(SquareCorrected(F8, Tile("B")))
+    assert corrected.totals == twice.totals and corrected.board[F8] == Tile("B")
 
 
 @pytest.mark.parametrize(("name", "reason"), [("A1", "no blank on A1"), ("G8", "is not a blank")])
