@@ -4,8 +4,8 @@ The colours of premium squares differ between editions, but their positions do n
 kind have the same colour. So the check works for any edition: it computes the share of the colour variation that the
 kinds of square explain. The share is low for a grid that is off by a square or was fitted to the frame.
 
-A clear grid whose colours do not agree with the layout may be a board with many tiles, or a chess board, a puzzle or a
-floor. The classification of the squares then decides (`measure_board_confidence`). Measured confidences:
+A regular grid whose colours do not agree with the layout may be a board with many tiles, or a chess board, a puzzle or
+a floor. To distinguish these, `measure_board_confidence` also uses the classification of the squares. It returned:
 
 - 0.70 or more for rendered boards whose colours do not agree with the layout (11 of 150),
 - at most 0.50 for 65 rendered grids of other kinds (`vision.rendering.other_grids`),
@@ -207,7 +207,7 @@ def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) 
 
 
 _FULL_BOARD_TILES: Final = 100
-"""Number of tiles on a board at the end of a game; most premium squares are then covered."""
+"""Number of tiles on a full board, as at the end of a game; they cover most premium squares."""
 _FULL_BOARD_AGREEMENT: Final = 0.3
 """Amount added to the layout agreement of a board with `_FULL_BOARD_TILES` tiles, which cover premium squares; with
 fewer tiles, proportionally less is added."""

@@ -108,7 +108,7 @@ class LocatorConfig:
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.2
-    """Movement of a corner by a fit, in squares, below which no further fit is made: it would gain little."""
+    """Maximum movement of a corner by the last fit, in squares; after a larger movement, another fit is made."""
     min_seen_share: float = 0.2
     """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7

@@ -1,7 +1,7 @@
 """Font files for tiles and boards, and rendering of letters to masks.
 
-`packaged_fonts()` are part of Python packages and available on every machine; the demo uses these. The training data
-has more, from Debian packages (`vision.training.font_list`).
+The fonts of `packaged_fonts()` are part of Python packages, so the demo can use them on any machine. The training data
+has more fonts, from Debian and npm packages (`vision.training.font_list`).
 """
 
 from __future__ import annotations
