@@ -1,7 +1,7 @@
 """One connection to an MQTT 5 broker. All its work is done in the thread that calls `wait`.
 
-MQTT 5 is needed to detect messages that the client may not publish: with MQTT 3.1.1, a broker discards such a message,
-but acknowledges it.
+MQTT 5 is needed to detect messages that the broker does not allow this client to publish. With MQTT 3.1.1, a broker
+discards a forbidden message, but acknowledges it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Subscription:
 
     `receive` gets the topic, the payload, and whether the broker had retained the message. A message is acknowledged
     after `receive` has returned. The broker keeps messages for an absent client for `session_s` seconds, and does not
-    send messages larger than `max_bytes`. If the broker refuses the subscription, the refusal is only logged; with
-    `is_required`, it is an error.
+    send messages larger than `max_bytes`. If the broker refuses the subscription, the refusal is an error if
+    `is_required` is True, and otherwise only logged.
     """
 
     topics: tuple[str, ...]
@@ -74,9 +74,9 @@ class BrokerConnection:
         will: Publication | None = None,
         subscription: Subscription | None = None,
     ) -> None:
-        """Connect and log in as `client`; `wait` also returns when there are data in the socket `wake_up`.
+        """Connect and log in as `client`. Raises `BrokerLostError`, `BrokerRefusedError`.
 
-        Raises `BrokerLostError`, `BrokerRefusedError`.
+        `wait` returns early if data arrive at the socket `wake_up`, with which other threads wake the waiting thread.
         """
         self._wake_up = wake_up
         self._unacknowledged: set[int] = set()

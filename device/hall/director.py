@@ -25,7 +25,8 @@ MAX_PACKET_BYTES = 4 * MAX_ORDER_BYTES
 messages that are slightly too long still arrive, and the table reports them."""
 KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
-"""Keys of reasons for which a table refuses an order. The hall can translate their texts: they have no placeholders."""
+"""Keys of messages that say why a table refuses an order. The hall translates these messages for its pages, which is
+possible because they have no placeholders."""
 _MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
@@ -134,8 +135,8 @@ def read_order_number(payload: bytes) -> int | None:
 def verify_order(payload: bytes, key: bytes, table: str, store: str, last_number: int) -> DirectorOrder:
     """Verify an order in the message `payload`: signature, table, store, number and command. Return the order.
 
-    The order must be signed with `key`, the accepted public key (empty if there is none). The number of the order must
-    be larger than `last_number`. Raises `BadOrderError`.
+    The signature must match `key`, the accepted public key (empty if there is none). The number of the order must be
+    larger than `last_number`. Raises `BadOrderError`.
     """
     if len(payload) > MAX_ORDER_BYTES:
         raise BadOrderError(get_text("order-large", len(payload)))

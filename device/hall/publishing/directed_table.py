@@ -1,4 +1,4 @@
-"""A table that a hall may direct: the accepted key of the hall, and the orders from its director.
+"""Receive and carry out the orders of a hall's director, and store which hall may direct the table.
 
 The number of an order is saved before the order is carried out, so that no order is carried out twice, even after
 a restart.
@@ -62,8 +62,8 @@ class Direction(msgspec.Struct, frozen=True):
 class DirectedTable:
     """Receiver of the director's messages for one table; thread-safe.
 
-    `offered` is the key that a hall offers at the broker, empty if there is none; `refused` counts the refused
-    messages.
+    `offered` is the public key that a hall has published at the broker, empty if there is none; `refused` counts the
+    refused messages.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class DirectedTable:
         report: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Load the table's `Direction` from the store. Raises `StoreError`.
+        """Load the table's `Direction` (accepted key, last orders) from the store. Raises `StoreError`.
 
         `submit` runs a command of the session, `report` shows a message to the players, and `clock` returns seconds.
         """

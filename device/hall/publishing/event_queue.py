@@ -36,7 +36,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class EventQueue:
-    """Queue of the events in the store that the broker has not acknowledged yet."""
+    """Queue of stored events that the broker has not acknowledged yet."""
 
     def __init__(self, store: GameStore, table: str, target: str) -> None:
         """Load the position of the next event, or start with the newest game. Raises `StoreError`.
@@ -68,7 +68,7 @@ class EventQueue:
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
 
     def _has_event(self, position: Position) -> bool:
-        """Return True if the store still has the event before the position; False if its games were replaced."""
+        """Return True if the store still has the event before the position; False if the store has other games now."""
         return any(
             event.number == position.number - 1 and event.time == position.time
             for event in self._store.events(position.game)
@@ -107,9 +107,6 @@ class EventQueue:
         self._save_position()
 
     def _save_position(self) -> None:
-        """Save the position; errors are only logged.
-
-        So a table with a full disk can still report the fault to the hall.
-        """
+        """Save the position. Errors are only logged, so that a table with a full disk can still report this fault."""
         with log_store_errors("events may be sent again after a restart"):
             self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(self._position).decode())

@@ -1,6 +1,7 @@
-"""MQTT discovery for Home Assistant: the entities of a table, which read its status and state.
+"""The MQTT message from which Home Assistant creates the entities (sensors) of a table.
 
-https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery describes the message (device discovery).
+https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery describes the message (device discovery). The
+entities show the status and the state that the table publishes.
 """
 
 from __future__ import annotations

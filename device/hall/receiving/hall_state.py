@@ -58,7 +58,7 @@ class HallTable:
       the turns are those of the game. Otherwise they are those of the state.
     - The phase, the player to move and the clocks are those of the state. If the state does not belong to the last
       received event of the shown game (`_current_state`), they are those of the game.
-    - Without a game and a state, the table is in the lobby.
+    - If the hall has received neither a game nor a state, the table is in the lobby.
 
     `is_online` is None until the table's status is known. `state` is the last state that the table published, and
     `arrived` the time of its arrival (`time.monotonic()`). `revision` is the hall's revision after the last change of
@@ -172,9 +172,9 @@ def is_state_of(state: TableState, game: ReceivedGame) -> bool:
 
 
 def _is_state_after(state: TableState, game: ReceivedGame) -> bool:
-    """Return True if a table is between games according to its state, and still shows its last game, `game`.
+    """Return True if a table has no current game according to its state, so that its last game, `game`, is shown.
 
-    The state then has no game (number 0), and the store of `game` or no store.
+    In this case, the state names no game (number 0), and the store of `game` or no store.
     """
     return state.game == 0 and state.store in ("", game.store)
 
@@ -185,9 +185,10 @@ def _read_phase(state: TableState) -> Phase:
 
 
 class OrderStatus(StrEnum):
-    """Status of the director's order: sent, accepted or refused by the table, or the reason why it was not sent.
+    """Status of a director's order: sent to the table, accepted by the table, refused by the table, or not sent.
 
-    `AWAY`: the table is offline. `NO_GAME`: the table has sent neither the id of its store nor a game.
+    `AWAY`: not sent, because the table is offline. `NO_GAME`: not sent, because the table has published neither the id
+    of its store nor a game.
     """
 
     SENT = "sent"

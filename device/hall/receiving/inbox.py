@@ -42,7 +42,7 @@ class BadMessageError(TilekeeperError):
 
 
 def decode_message(topic: str, payload: bytes) -> HallMessage:
-    """Return the message of a table in `payload`, whose type follows from the topic. Raises `BadMessageError`."""
+    """Decode a table's message from `payload`; the topic determines the type. Raises `BadMessageError`."""
     match = _TOPIC.fullmatch(topic)
     if match is None or not TABLE_PATTERN.fullmatch(match["table"]):
         raise BadMessageError("no topic of a table")

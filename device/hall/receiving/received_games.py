@@ -41,8 +41,8 @@ MAX_TABLE_GAMES = 2000
 MAX_TABLE_BYTES = 50_000_000
 """Largest size of the events of one table, in bytes. A game has 5 kB; a long one with many corrections, 50 kB."""
 MAX_GAME_BYTES = 1_000_000
-"""Largest size of the events of one game, in bytes. It equals the largest size of a message, which may contain them
-all."""
+"""Largest size of the events of one game, in bytes. It equals the largest size of a message, because a `TableLog`
+contains all events of a game."""
 _EVENT_OVERHEAD_BYTES = 40
 """Size that is counted for each event in addition to its text, in bytes, because each row of the file needs space."""
 
@@ -195,7 +195,7 @@ class ReceivedGames:
         return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
 
     def save_note(self, name: str, text: str) -> None:
-        """Save a text of the hall itself under a name, in place of an earlier text with this name."""
+        """Save a note of the hall (such as its pairings) under a name, in place of an earlier note with this name."""
         with self._transaction() as db:
             row = (name, text, compute_checksum(name, text))
             db.execute("INSERT OR REPLACE INTO note (name, text, checksum) VALUES (?, ?, ?)", row)

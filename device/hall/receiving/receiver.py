@@ -63,8 +63,8 @@ SESSION_S = 7 * 24 * 3600
 """Time for which the broker keeps messages while the hall is offline, in seconds."""
 CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
-"""Size of the largest packet that the broker sends to the hall. Messages above `MAX_MESSAGE_BYTES` are reported as
-problems."""
+"""Size of the largest packet that the broker sends to the hall, in bytes. It is above `MAX_MESSAGE_BYTES`, so that
+messages that are too large still arrive, and the hall reports them as problems."""
 _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
@@ -76,8 +76,8 @@ class _EventLimits(msgspec.Struct, frozen=True):
     """Games and results that do not count in the hall's current event, because they are older.
 
     `earlier` are the ids of these games. `begun` is the time at which the event began, in seconds since 1970: results
-    that the director entered before do not count. It is not before the last entered result, even if the clock was set
-    back.
+    that the director entered up to this time do not count. It is not earlier than the last of these
+    results, even if the clock was set back.
     """
 
     earlier: tuple[int, ...] = ()
@@ -85,7 +85,10 @@ class _EventLimits(msgspec.Struct, frozen=True):
 
 
 class HallReceiver(BrokerTask):
-    """Receiver of the tables' messages. `state` is the newest state, `delay_s` the delay in seconds for viewers."""
+    """Receiver of messages from tables.
+
+    `state` is the newest state of the hall. Viewers see it `delay_s` seconds later.
+    """
 
     def __init__(
         self,
@@ -254,9 +257,9 @@ class HallReceiver(BrokerTask):
             self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
-        """Return the hall with the game that a table's state names as the newest game of the table.
+        """Return the hall after the game to which a table's state refers has become the newest game of the table.
 
-        If the hall has not received this game, the hall is unchanged.
+        If the hall has not received this game, the hall is returned unchanged.
         """
         played = hall.tables[state.table].played
         if played is None or is_state_of(state, played.received):
