@@ -77,7 +77,7 @@ class GameController:
 
     @property
     def log(self) -> GameLog:
-        """The log of the current game; fails with an `AssertionError` without a game."""
+        """The log of the current game. Raises `AssertionError` if there is no game."""
         assert self._log is not None, "commands that need a game are refused without one"
         return self._log
 
@@ -198,9 +198,9 @@ class GameController:
         self.reading_history = EMPTY_HISTORY
 
     def change_history(self, game: Game, *notices: Notice) -> None:
-        """Replace the events of the current game with those of `game`, as one press, and show `notices`.
+        """Replace the events of the current game with those of `game`, so that one *Undo* takes back the change.
 
-        `game` differs from the current game only by the answers to deferred questions.
+        `game` differs from the current game only by the answers to deferred questions. The `notices` are shown.
         """
         self.notices += notices
         open_then = find_open_questions(game)
@@ -348,7 +348,7 @@ class GameController:
         self.pictures.add(look.view.picture, look.crop)
 
     def update_clock(self) -> None:
-        """Run the clock of the player to move. Stop it in a pause, when the end is due, or if a question stops it."""
+        """Run the clock of the player to move, unless a pause, a question or the due end of the game stops it."""
         if self.clock_keeper:
             waits = self.game.end_due is not None or (self.open_question and self.open_question.stops_clock)
             runs = self.phase.in_play and not waits

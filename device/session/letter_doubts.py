@@ -55,7 +55,7 @@ class LetterDoubts:
             return {}
 
     def add_turn(self, game: Game, decision: Decision, reading: BoardReading) -> None:
-        """Add the doubtful letters of a turn, and forget the earlier ones that its reading confirms.
+        """Add the doubtful letters of a turn, and remove those letters of earlier turns that `reading` confirms.
 
         `game` is the game after the events of `decision`. Squares about which the players are asked are not added.
         """

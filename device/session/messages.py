@@ -64,7 +64,7 @@ PASS_OR_EXCHANGE = "pass-or-exchange"
 PASS_OR_MISTAKE = "pass-or-mistake"
 """Key of the question \"passed, or pressed by mistake?\", which is asked if the player may not exchange tiles."""
 PASS_KEYS = (PASS_OR_EXCHANGE, PASS_OR_MISTAKE)
-"""Keys of the questions about a turn without new tiles. It is recorded as a pass until the answer."""
+"""Keys of the questions about a turn without new tiles. Until the answer, the turn is recorded as a pass."""
 
 
 class Trouble(StrEnum):
@@ -208,7 +208,7 @@ class OpenQuestion:
 
     @property
     def view(self) -> Question:
-        """The question for clients, with its `id` and with what players can do besides answering.
+        """The question for clients, with its `id`, and with `can_defer` and `can_look_again` set.
 
         The `id` depends only on the texts and events. So it is the same after a restart, and after the panel has chosen
         an answer.
@@ -244,8 +244,8 @@ class OpenQuestion:
         """Return the event that stores this question for a later answer.
 
         `events` are the last events of the game, which the question is about. The answer *Look again* is left out. If
-        the question is about missing tiles, an answer without events is added. It means that the players did not take
-        the tiles back: the picture was an old one, or something covered the tiles.
+        the question is about missing tiles, an answer without events is added. This answer means that the players did
+        not take back the play: the picture was an old one, or something covered the tiles.
 
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
         event is 0, because it is assigned later.

@@ -126,8 +126,8 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 def find_refusal_key(phase: Phase, command: Command) -> str:
     """Return the key of the message that says why `command` is not allowed in a phase.
 
-    In the lobby and while the board is read, the reason is always the phase. In other phases it is the command's own
-    reason, or that of the phase if the command has none. For a challenge, the reason of the phase comes first.
+    A message can belong to a phase or to a command. In the lobby and while the board is read, the message of the phase
+    is used. In other phases, the message of the command has precedence, but for a challenge that of the phase.
     """
     by_phase, by_command = _REFUSAL_KEY_BY_PHASE.get(phase, ""), _REFUSAL_KEY_BY_COMMAND.get(command, "")
     if phase in (LOBBY, LOOKING):

@@ -33,9 +33,9 @@ RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
         "finish_unplayed": ("finish_unplayed", _NO_YES),
     }
 )
-"""Fields of a new game in which one of a few choices is made.
+"""Fields with a few named choices in a request for a new game. Each field determines a setting of `Rules`.
 
-For each field: the name of the setting of `Rules`, and the value of this setting for each choice."""
+For each field: the name of the setting, and the value of the setting for each choice."""
 NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         "minutes": ("clock_seconds", 60, 180),
@@ -196,7 +196,7 @@ def _parse_number(field: str, text: str, most: int) -> int:
 
 
 def read_choice(choices: Mapping[str, str], field: str, offered: Collection[str], default: str = "") -> str:
-    """Return the choice for a field, or `default` if nothing is chosen. Raises `NewGameError` if it is not offered."""
+    """Return the choice for a field, or `default` if there is none. Raises `NewGameError` if it is not in `offered`."""
     value = choices.get(field) or default
     if value and value not in offered:
         raise NewGameError("new.wrong.choice", field=field, offered=offered, choice=value[:40])

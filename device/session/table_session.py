@@ -159,9 +159,10 @@ class TableSession(Closeable):
         self._queue.listeners.remove(listener)
 
     def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
-        """Run `work` on the thread that runs the commands. If the returned future gets a result, this thread works.
+        """Run `work` on the thread that runs the commands, to check that this thread does not hang.
 
-        The thread also runs `work` while it waits for the reading of a turn.
+        The returned future gets the result of `work`. The thread also runs `work` while it waits for the reading of a
+        turn.
         """
         return self._queue.submit_ping(work)
 

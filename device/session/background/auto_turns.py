@@ -1,4 +1,4 @@
-"""Automatic end of turns: a legal play that has not moved for some seconds ends the turn, or its end is proposed.
+"""End turns automatically, or propose to end them, when a legal play has been at rest for some seconds.
 
 `TurnFinder` finds the plays, as it does in a video. It does not use the word list. Otherwise the end of a turn would
 reveal that the words of the play are valid.
@@ -87,7 +87,7 @@ class AutoTurns:
         self._undone_capture: AdvanceCapture | None = None
         """The capture that was the newest when a turn was undone. Its reading ends no turn."""
         self._pending_capture: AdvanceCapture | None = None
-        """The capture that shows the pending play of the finder."""
+        """The capture of the finder's pending play: a play on the board that does not count as a turn yet."""
         self._ended_turn: _EndedTurn | None = None
         """The last turn that was ended automatically, until the next press of the button; otherwise None."""
 

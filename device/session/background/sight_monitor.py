@@ -19,7 +19,7 @@ from vision.recognition.reader import PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
 
 MIN_EMPTY_PROBABILITY = 0.5
-"""Limit of the probability that a square is empty. Below it, a tile that must be removed may still be on the square."""
+"""Limit for the probability that a square is empty; above it, a tile that must be removed counts as removed."""
 
 
 class SightMonitor:

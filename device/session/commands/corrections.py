@@ -186,7 +186,7 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
     The challenge and the withdrawal that follow the turn in the score sheet refer to its play:
 
     - If `event` is not a play, both are removed. Otherwise they would refer to the play before.
-    - If `event` is a play, a challenge by its player becomes a challenge by the player of the turn.
+    - If `event` is a play, a challenge by the player of `event` becomes a challenge by the player of the turn.
     - If `event` is a play, a withdrawal that the rules demanded (without a challenger) is recorded again for this play.
     """
     corrected = TurnCorrected(turn.number, event)
@@ -244,7 +244,7 @@ class InsertTurn(TurnCommand, frozen=True):
 def _check_nothing_between(game: Game, number: int, event: Event) -> None:
     """Refuse to insert a turn between a play and its challenge or withdrawal. Raises `CommandRefusedError`.
 
-    The challenge would then refer to the inserted turn. `number` is the number of the new turn, from 0.
+    Otherwise the challenge would refer to the inserted turn. `number` is the number of the inserted turn, from 0.
     """
     for line in game.turns:
         if line.target is None or not line.target < number <= line.number:

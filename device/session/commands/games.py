@@ -70,9 +70,9 @@ class DrawFirst(TableCommand, frozen=True):
 class EnterPosition(TableCommand, frozen=True):
     """Start the game from a position: the tiles on the board, and the points so far in seat order.
 
-    `rows` are 15 rows of 15 symbols in the format of `/board`. `player` has the next turn; null means the player to
-    move. If the bag is empty, `racks` may contain the letters on each player's rack, with an empty text for an unknown
-    rack.
+    `rows` are 15 rows of 15 symbols in the format of `/board`. `player` is the player who has the next turn; null
+    means the player to move now. If the bag is empty, `racks` may contain the letters on each player's rack, with an
+    empty text for an unknown rack.
     """
 
     name = "position"

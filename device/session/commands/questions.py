@@ -138,7 +138,7 @@ class ConfirmExchange(QuestionCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Choose the last exchange, which is that of the largest number of tiles; refuse the command without one."""
+        """Choose the exchange of the most tiles (the last one); refuse the command if no answer is an exchange."""
         question = context.controller.open_question
         answers = question.answers if question else ()
         exchanges = [number for number, events in enumerate(answers) if any(isinstance(e, Exchanged) for e in events)]

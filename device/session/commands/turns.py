@@ -50,8 +50,8 @@ from engine.validation import Reason
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Limit of the best explanation's share of the total likelihood, for a board entered by hand. Below it, a question is
-asked."""
+"""Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the likelihood
+of the best explanation divided by the sum of the likelihoods of all explanations."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -156,7 +156,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
 
 class EnterBoard(TableCommand, frozen=True):
-    """Enter the board after a turn by hand; the play is inferred from this board instead of a camera reading.
+    """Enter by hand the board after a turn; the play is inferred from this board instead of a camera reading.
 
     Use this command for a turn that rearranged or recycled tiles. `rows` are 15 rows of 15 symbols in the format of
     `/board`.
@@ -258,7 +258,7 @@ class ChallengePlay(TableCommand, frozen=True):
 
 
 class DecideChallenge(TableCommand, frozen=True):
-    """Enter the outcome of a challenge of the last play by hand, or change the outcome that was just recorded.
+    """Enter by hand whether a challenge of the last play succeeds, or change the outcome that was just recorded.
 
     `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player. In a game without
     challenges, in which invalid words do not count, this command decides whether the last play counts.
@@ -356,7 +356,7 @@ def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQue
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
     """Record a challenge that the word list decides; the challenger is assumed to be the most likely player.
 
-    If the challenge fails, and that costs the challenger a penalty, also ask who has challenged.
+    If a failed challenge costs the challenger a penalty, also ask who has challenged.
     """
     game = controller.game
     invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)

@@ -1,1 +1,1 @@
-"""From the pictures of a turn to a decision: what was played, and what the players are asked."""
+"""Decisions about turns: find out from pictures what was played, and what to ask the players."""

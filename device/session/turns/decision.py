@@ -278,7 +278,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
     `play` is the single play, which is recorded until the question is answered; `two` are the two plays. The reason to
     ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added the
-    others.
+    other tiles.
     """
     answers: list[tuple[Event, ...]] = [(play,), two]
     texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)

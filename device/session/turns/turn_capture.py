@@ -52,12 +52,13 @@ from vision.recognition.premium_colours import sample_premium_colours
 from vision.recognition.reader import PhotoReading
 
 MAX_IMAGES = 3
-"""Largest number of pictures of a live camera that are read for one turn; then a question is asked."""
+"""Largest number of pictures of a live camera that are read for one turn, unless a hand hides squares. If the play is
+still uncertain after these pictures, a question is asked."""
 MAX_HAND_WAIT_S = 3.0
 """Longest time for which more pictures are taken because a hand hides a part of the board, in seconds."""
 
 ReadBoard = Callable[[Image], BoardReading | None]
-"""A function that reads the board in a picture of this camera; it returns None if no board was found."""
+"""A function that reads the board in a picture of the table's camera; it returns None if no board was found."""
 
 _log = logging.getLogger(__name__)
 
@@ -129,10 +130,11 @@ def capture_turn(
     progress: CaptureProgress,
     advance: AdvanceCapture | None = None,
 ) -> TurnCapture:
-    """Take up to about `MAX_IMAGES` pictures until the play is clear or the time limit has passed.
+    """Take and read pictures until the play is clear, the time limit has passed, or `MAX_IMAGES` pictures were read.
 
     - If the play is clear in a single picture, only this picture is used. Otherwise the readings of all pictures are
       merged, because a square that a hand hides in one picture may be visible in another.
+    - While a hand hides squares, more than `MAX_IMAGES` pictures are read, for up to `MAX_HAND_WAIT_S` seconds.
     - If the first picture shows no board, the camera adjusts exposure and focus again.
     - If the board still looks as in the capture `advance`, the picture and reading of `advance` are used instead of a
       first picture.
@@ -322,7 +324,7 @@ class AdvanceReader:
     def take(self) -> AdvanceCapture | None:
         """Return the reading and forget it; None if there is no usable reading.
 
-        If a reading is in progress, this waits for it, up to `MAX_JOIN_S` seconds.
+        If a reading is in progress, wait for its result, up to `MAX_JOIN_S` seconds.
         """
         with self._lock:
             future, self._future = self._future, None

@@ -1,6 +1,6 @@
 """Find the turns of a game from readings of the board at rest, without a button.
 
-There is no I/O here: callers pass in readings and times. Times are seconds of any clock that only goes forward.
+There is no I/O here: callers pass in readings and times. Times are seconds of any clock that is never set back.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class TurnFinder:
         self._still_since = None
 
     def add_rest(self, time: float) -> None:
-        """Record that the board is at rest since `time` (s) and looks as in the last reading."""
+        """Record that the board has been at rest since `time` (s) and looks as in the last reading."""
         if self._still_since is None and self._pending is not None and self._pending.can_end:
             self._still_since = time
 
