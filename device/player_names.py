@@ -7,7 +7,7 @@ MAX_PLAYER_NAME_LENGTH = 40
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 """Characters that are invisible or look like a space, although Unicode classifies them as letters or symbols."""
 _JOINERS = "\u200c\u200d"
-"""Invisible characters (zero-width joiners) that are part of names in some scripts and of some emoji."""
+"""Invisible characters (zero-width joiners) that a name may contain, because some scripts and some emoji need them."""
 
 
 def is_displayable(letter: str) -> bool:

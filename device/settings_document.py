@@ -75,9 +75,9 @@ def prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decode_path(kind: type, value: object) -> Path:
-    """Convert the text of a setting to a path with `~` expanded; a hook for msgspec.
+    """Convert the text of a setting to a file path with `~` expanded; msgspec calls this function (`dec_hook`).
 
-    msgspec adds the path of the setting to the message of a `ValueError`.
+    Raises `ValueError` for an invalid text; msgspec adds the section and the key of the setting to the message.
     """
     if kind is not Path or not isinstance(value, str):
         raise ValueError("Expected `str`")

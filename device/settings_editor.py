@@ -281,9 +281,9 @@ def _find_problem(path: Path) -> str:
 
 
 def _find_errors(text: str, name: str) -> tuple[dict[SettingPath, str], str]:
-    """Return the first error in a settings text as a pair: errors by field, and an error that belongs to no field.
+    """Return the first error in a settings text: as a dict by field, or as a text if it belongs to no field.
 
-    At least one of the two is empty. `name` is the file name for messages.
+    The other item of the pair is empty; both are empty if there is no error. `name` is the file name for messages.
     """
     try:
         parse_settings(text, name)

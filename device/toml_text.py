@@ -1,4 +1,4 @@
-"""Positions in the text of a TOML file."""
+"""Find the line of a key in the text of a TOML file."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class GestureKind(StrEnum):
     - `PRESS`: the button went down. `PRESSED_AGAIN`: the same, for the second press of a double press.
     - For a button in `HOLD_S`, one of these follows: `TAP` (released early), `HOLD` (held long enough) or `TOGETHER`
       (another button was pressed as well).
-    - `STUCK`: reported once for a stuck button. `FREED`: it was released.
+    - `STUCK`: reported once for a stuck button. `FREED`: the stuck button was released.
     """
 
     PRESS = "press"
@@ -247,7 +247,7 @@ class GestureDetector:
     def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
         """If two or more buttons are down, cancel their holds and return the TOGETHER gestures.
 
-        Stuck buttons do not count, because a single one would prevent all holds.
+        Stuck buttons do not count as down: one stuck button would prevent all holds.
         """
         down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
         cancelled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []

@@ -27,7 +27,7 @@ MODEL_FILE = Path("/proc/device-tree/model")
 """File with the model of a Raspberry Pi; a PC does not have it."""
 GLITCH_FILTER_S = 0.002
 """Shortest pulse that the kernel passes on, in seconds. Shorter pulses are dropped as interference;
-`device.panel.buttons` debounces the others."""
+`device.panel.buttons` debounces the pulses that are passed on."""
 
 
 class GpioUnavailableError(TilekeeperError):

@@ -60,7 +60,7 @@ class Pseudonyms:
         self._by_lower_name = {name.lower(): pseudonym for name, pseudonym in self.by_name.items()}
 
     def replace_in_text(self, text: str) -> str:
-        """Replace the names in a text, in upper or lower case, where they are whole words."""
+        """Return a text with pseudonyms in place of names; only whole words are replaced, in upper or lower case."""
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda match: self._by_lower_name.get(match[0].lower(), REMOVED), text)

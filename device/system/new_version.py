@@ -18,7 +18,7 @@ RELEASES_URL = "https://pypi.org/pypi/tilekeeper/json"
 """Address of the description of the newest release on PyPI (https://docs.pypi.org/api/json/)."""
 CHECK_INTERVAL_S = 24 * 3600.0
 TIMEOUT_S = 3.0
-"""Longest time for each step of the request, in seconds. It is short, because the page of the settings waits."""
+"""Longest time for each step of the request, in seconds. It is short: the settings page waits for the answer."""
 MAX_ANSWER_BYTES = 4_000_000
 CACHE_FILE_NAME = "new-version.json"
 MAX_CACHE_BYTES = 10_000
