@@ -223,8 +223,9 @@ class Board:
         """Return a board from 15 rows of 15 symbols: `.` empty, `A` a tile, `a` a blank, `?` an unnamed blank.
 
         A row is a string of one-letter symbols, or a sequence of strings if tiles have several letters. The tile set
-        is needed only for a language with other lower-case letters than Python's `str.lower` returns (Turkish). Raises
-        `NotationError`.
+        is needed only for a language in which Python's `str.lower` gives wrong letters (Turkish).
+
+        Raises `NotationError`.
         """
         symbols = [list(row) for row in rows]
         if len(symbols) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in symbols):

@@ -127,7 +127,7 @@ def _change_event(ledger: Ledger, at: int, event: StateEvent) -> Ledger:
 def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) -> int | None:
     """Return the index, in the ledger, of the last event that placed or changed a tile on `square`, or None.
 
-    A withdrawn play counts only if the square is empty now. Otherwise the tile there belongs to another play.
+    If the square has a tile now, withdrawn plays are skipped, because the tile belongs to another play.
     """
     is_covered = bool(turns) and turns[-1].board[square] is not None
     withdrawn = {turn.ledger_index for turn in turns if not turn.stands} if is_covered else set[int]()

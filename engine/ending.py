@@ -1,4 +1,7 @@
-"""End of a game and its winners: rule 9, Scoring 9, How to Win, and the Finish Line game."""
+"""Determine the end of a game, the scores for unplayed letters, and the winners.
+
+The rules are rule 9, Scoring 9, How to Win, and those of the Finish Line game.
+"""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ class QuestionClosed:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An undo of the last event that was not undone. It occurs only in the log of a game, never in a `Game`."""
+    """An undo of the last event in effect. It occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "undone"
 

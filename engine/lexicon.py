@@ -116,9 +116,9 @@ class Lexicon:
         """Build a word list from the entries of a dictionary. The entries are iterated twice.
 
         Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
-        hyphen or an apostrophe, and words that do not fit the board. Capital letters exclude no entry if the whole list
-        is in capitals, or if it is German. Accents are removed from letters that are not in `tiles` (French É is played
-        as E).
+        hyphen or an apostrophe, and words that do not fit the board. A word with capital letters is kept if most words
+        of the list are in capitals, or if the list is German. Accents are removed from letters that are not in `tiles`
+        (French É is played as E).
         """
         small = large = 0
         for batch in _read_batches(entries):
@@ -288,7 +288,7 @@ def _find_fault(entry: str, has_apostrophe: bool) -> str:
 
 
 def _fits_board(word: str, tiles: TileSet | None) -> bool:
-    """Return True if a word of more than 15 letters fits the board, because some of its tiles have several letters."""
+    """Return True if a word of more than 15 letters needs at most 15 tiles: a tile may have several letters."""
     try:
         return tiles is not None and len(tiles.split(word)) <= MAX_WORD_TILES
     except NotationError:

@@ -1,4 +1,4 @@
-"""A play as a value: the newly placed tiles and their squares. Converts plays to and from GCG notation."""
+"""A play as a value (the newly placed tiles and their squares), and its conversion to and from GCG notation."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Play:
         return tuple([square for square, _ in self.tiles])
 
     def with_tile(self, square: Square, tile: Tile) -> Play:
-        """Return the play with `tile` on `square`, instead of the play's tile there or as an additional tile."""
+        """Return the play with `tile` on `square`. Another tile that the play has on this square is replaced."""
         return Play.from_tiles({**dict(self.tiles), square: tile}, dict(self.rearranged))
 
     def apply_to(self, board: Board) -> Board:

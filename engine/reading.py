@@ -1,4 +1,4 @@
-"""Readings of a board (the possible symbols of each square, with probabilities), and merging of several readings.
+"""Readings of a board: the possible symbols of each square, with probabilities. Several readings can be merged.
 
 `vision` creates readings from pictures. The types are in `engine` because `engine.inference` uses readings, and
 `engine` does not import `vision`.
@@ -76,9 +76,9 @@ class SquareReading:
 class BoardReading:
     """The readings of all 225 squares, row by row from the top left square.
 
-    The top of the board is the side at which the letters are the right way up. `orientation_confidence` is the
-    probability that the side taken as the top is correct. `offset_confidence` is the probability that the grid is not
-    one square off, so that no square is confused with its neighbour. Raises `ValueError` for another number of squares.
+    The board is read in the orientation in which the letters are upright. `orientation_confidence` is the probability
+    that this orientation is correct. `offset_confidence` is the probability that the grid is not one square off, so
+    that no square is confused with its neighbour. Raises `ValueError` for another number of squares.
     """
 
     squares: tuple[SquareReading, ...]

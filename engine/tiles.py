@@ -31,8 +31,8 @@ Other blanks are written in lower case, which an apostrophe does not have. No ke
 _BLANK_MARK = "*"
 """Sign after a letter that marks a blank, for scripts without lower case (Hebrew, Arabic)."""
 _RARE_INTERVAL = 16
-"""Limit for `TileSet.fold`: if at most one in this number of characters must be replaced, only the characters to
-replace are looked up, which is faster."""
+"""Limit for `TileSet.fold`: if a text has at most one character to replace in this number of characters, only the
+characters to replace are looked up, which is faster."""
 # Other spellings of letters: ligatures, the Greek final sigma, the Hebrew final letters, the Arabic letter yeh without
 # dots, and the apostrophes of keyboards and word lists.
 _SPELLINGS = str.maketrans(

@@ -191,7 +191,7 @@ def _sum_totals(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _build_lost_turns(entries: Sequence[Entry], to_move: int, lost: list[int]) -> list[Entry]:
-    """Return passes for the players who lost their turns between the last turn in `entries` and that of `to_move`.
+    """Return a pass for each turn that a player lost after the last turn in `entries`, up to the turn of `to_move`.
 
     `lost` has the number of turns that each player still has to lose; it is reduced in place.
     """

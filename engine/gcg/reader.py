@@ -66,7 +66,7 @@ def _build_empty_record(reason: str) -> Record:
 def _find_excess(lines: list[str]) -> str:
     """Return a message about the limit that a file exceeds, or an empty string if it exceeds none.
 
-    No real game exceeds a limit, and reading such a file would take minutes.
+    No real game exceeds a limit. A file that exceeds a limit would take minutes to read.
     """
     counts = {
         "lines": (len(lines), MAX_GCG_LINES),

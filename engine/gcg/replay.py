@@ -27,9 +27,9 @@ from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set
 
 MIN_SCORES_GAINED = 2
-"""Minimum number of additional scores that must become correct for another tile set or layout to be assumed."""
+"""Minimum number of wrong scores that another tile set or layout makes correct; with fewer, it is not assumed."""
 MIN_MISMATCH_RATIO = 3
-"""Minimum factor by which the number of wrong scores must fall for another tile set or layout to be assumed."""
+"""Minimum factor by which another tile set or layout reduces the wrong scores; with a lower one, it is not assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
 def are_letters_lost(record: Record, tiles: TileSet) -> bool:
     """Return True if the players of a recorded game lose points for their unplayed letters.
 
-    If they lose points, the player who went out gains the value of the letters once, otherwise twice. With more than
-    two players, a file may have only this gain, because it is not known who held which letters.
+    The player who went out gains the value of these letters once if the other players lose points, and twice if they
+    do not. With more than two players, a file may have only the gain, because it is not known who held which letters.
     """
     end_racks = [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
     return any(entry.is_penalty or _is_gained_once(entry, record, tiles) for entry in end_racks)

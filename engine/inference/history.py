@@ -1,4 +1,4 @@
-"""Likelihood of tiles given one reading (`Evidence`) and given several readings (`ReadingHistory`), and alignment.
+"""Compute likelihoods of tiles, given one reading (`Evidence`) or several (`ReadingHistory`), and align readings.
 
 The likelihoods combine the probabilities in a reading with the probabilities of reading errors. Errors are: a letter
 read as another letter, a letter read as a blank because of glare, a printed square read as a tile, and a missed tile.

@@ -58,7 +58,7 @@ MAX_FIRST_PLAYS = 2
 """Maximum number of plays in the first picture of a game. With more, the game may have begun before the first picture.
 """
 MIN_NEW_TILE_PROBABILITY = 0.02
-"""Minimum probability of a new tile for which the players are asked to confirm a pass."""
+"""Minimum probability of a new tile on a square; if it is reached, the players are asked to confirm a pass."""
 
 
 def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from engine.plays import Play
 from engine.reading import BoardReading, SquareReading
 
 MIN_LETTER_CONFIDENCE = 0.98
-"""Confidence below which a letter counts as doubtful. In photographs, 1 % of the letters are doubtful."""
+"""Minimum confidence of a letter; if it is lower, the letter is doubtful (in photographs, 1 % of the letters)."""
 
 
 class Source(StrEnum):
@@ -81,8 +81,8 @@ class Finding:
 
     - `values`: parameters of the sentence that describes the finding.
     - `squares`: the squares that the finding is about. `words`: the unlisted words.
-    - `options`: the possible answers. The events of the first one count until the players answer; if it is
-      `LOOK_AGAIN`, nothing is recorded before the answer.
+    - `options`: the possible answers. The events of the first option count until the players answer. If the
+      first option is `LOOK_AGAIN`, nothing is recorded before the answer.
     - `needs_picture`: True if another picture may answer the question.
     """
 
@@ -145,7 +145,7 @@ class QuestionHistory:
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the recorded tile, as certain, on each square in `self.squares`."""
+        """Return the reading with the recorded tiles, at probability 1, on the squares of earlier questions."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading

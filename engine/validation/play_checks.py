@@ -50,7 +50,7 @@ _REPORTED_DEFECTS = (
 MIN_PLAUSIBLE_PROBABILITY = 0.001
 """Minimum probability in a reading for a symbol to count as plausible."""
 MAX_EXCLUDING_PROBABILITY = 0.99
-"""Confidence of a letter; if it is higher, letters of similar shape are not plausible."""
+"""Limit of the confidence of a letter; from this value on, letters of similar shape are not plausible."""
 MIN_TILE_BESIDE_PROBABILITY = 0.005
 """Probability of a tile on an empty square at the end of a word; if it is higher, a tile may have been missed there.
 

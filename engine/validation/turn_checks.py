@@ -36,8 +36,8 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     """Ask whose turn it was, if another player's button or phone ended the last turn.
 
     If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
-    question is answered. The play may also consist of two plays: the first player forgot the button, and the second
-    player lengthened the word.
+    question is answered. A single proposed play may also be two plays: the first player forgot the button, and the
+    second player lengthened the word.
     """
     game, seat = proposal.game, proposal.seat
     turns = [event for event in proposal.events if isinstance(event, PlayMade | Passed | Exchanged)]
@@ -117,7 +117,7 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether the next player has passed, if the first of two presses recorded nothing.
 
     The play was found at the second press. Either the same player has pressed twice, or the first press ended the play
-    and the second press a pass of the next player.
+    and the second press ended a pass of the next player.
     """
     event, after = proposal.single_play, proposal.game_after
     if (
