@@ -15,7 +15,7 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Time for which an unreadable file is tried again, in seconds from its last change: it may still be incomplete."""
+"""Seconds after the last change of an unreadable file during which it is tried again, because it may be incomplete."""
 _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 
@@ -163,8 +163,9 @@ def _digest_file(path: Path) -> bytes:
 def _load_picture(path: Path, patience_s: float) -> tuple[Image, int]:
     """Return the picture at `path`, `(H, W, 3) uint8 BGR`, and the file's modification time just before reading.
 
-    A file that cannot be read is tried again until `patience_s` seconds after its last change: the change that its date
-    shows or, because the date may be in the future, the last one that this function saw. Raises `CameraError`.
+    A file that cannot be read is tried again until `patience_s` seconds after its last change. The time of the change
+    is the file's date. If the date is in the future, it is the time at which this function first saw the date. Raises
+    `CameraError`.
     """
     seen, seen_at = _NEVER, 0.0
     while True:

@@ -74,7 +74,7 @@ def list_camera_modules() -> tuple[str, ...]:
 
 
 def _is_on_usb(folder: Path) -> bool:
-    """Return True if the V4L2 device with this folder in `sys` is on a USB bus, so it is a camera, not a codec."""
+    """Return True if a V4L2 device is on a USB bus; `folder` is its folder in `sys`. Codecs are on other buses."""
     subsystem = folder / "device" / "subsystem"
     return subsystem.exists() and subsystem.resolve().name == "usb"
 

@@ -14,7 +14,7 @@ from device.catalogue import get_text
 OPEN_TIMEOUT_MS = 5000
 READ_TIMEOUT_MS = 5000
 _QUIET = "-8"
-"""FFmpeg's log level `AV_LOG_QUIET`: its messages on the console may contain the address with its password."""
+"""FFmpeg's log level without messages (`AV_LOG_QUIET`), because messages may contain the address with the password."""
 
 
 class NetworkCamera(StreamCamera):

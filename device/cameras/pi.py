@@ -42,7 +42,7 @@ STILL_WIDTH_PX = 2304
 Wider stills need more memory and are not read better.
 """
 PREVIEW_WIDTH_PX = 768
-"""Width of previews in pixels: `PREVIEW_HEIGHT_PX` rows for a sensor of 16 : 9, more for other sensors."""
+"""Width of previews in pixels. A sensor of 16 : 9 gives `PREVIEW_HEIGHT_PX` rows, other sensors give more."""
 SETTLE_S = 2.0
 FOCUS_TIMEOUT_S = 5.0
 """Maximum time for the autofocus, in seconds; on a plain surface, it may never succeed (picamera2 issue 1082)."""

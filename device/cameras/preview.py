@@ -66,7 +66,7 @@ class CameraPreview:
 
 
 class _PreviewedCamera:
-    """The camera that `source` names. It is opened for its first picture, after the camera `before` was closed."""
+    """A camera for previews, named by `source`. The first `take_picture` closes `before`, then opens the camera."""
 
     def __init__(self, source: str, opener: OpenCamera, before: _PreviewedCamera | None) -> None:
         self.source = source

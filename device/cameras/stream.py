@@ -28,7 +28,7 @@ RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class StreamCamera(Closeable):
-    """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
+    """A camera whose thread takes each frame from the driver, so that `still` never returns an old, queued frame.
 
     Decoding every frame would take more than half a core of a Raspberry Pi 4. So a frame is decoded only if a caller
     waits for it. For a preview, the frame is decoded in grey and at half the size.

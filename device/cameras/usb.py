@@ -1,4 +1,4 @@
-"""A USB camera through V4L2 (1080p, MJPG). After it was unplugged, it is opened again."""
+"""A USB camera through V4L2 (1080p, MJPG). If it was unplugged, it is opened again when it is connected."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from enum import IntEnum
 
 _USER_CLASS, _CAMERA_CLASS = 0x00980900, 0x009A0900
 _GET_CONTROL, _SET_CONTROL = 0xC008561B, 0xC008561C
-"""VIDIOC_G_CTRL and VIDIOC_S_CTRL of `linux/videodev2.h`: `_IOWR('V', 27 and 28, struct v4l2_control)`."""
+"""VIDIOC_G_CTRL and VIDIOC_S_CTRL of `linux/videodev2.h`: `_IOWR('V', n, struct v4l2_control)` with n = 27 and 28."""
 _CONTROL = struct.Struct("Ii")
 """`struct v4l2_control`: number of the control, and its value."""
 

@@ -223,7 +223,7 @@ MOTION_CHECK_INTERVAL_S = 0.1
 IDLE_CHECK_INTERVAL_S = 2.0
 """Seconds between two checks while no game is in play, when only faults of the camera matter."""
 MAX_FRAME_AGE_S = 1.5
-"""Age of the newest frame in seconds; if it is greater, the camera counts as stalled."""
+"""Maximum age of the newest frame in seconds; if it is greater, the camera counts as stalled."""
 MIN_SCENE_REST_S = 0.08
 """Time without motion, in seconds, before `CameraMonitor` takes a still. It is less than `MOTION_CHECK_INTERVAL_S`, so
 that one check without motion is enough."""

@@ -1,4 +1,4 @@
-"""Motion before the camera: compare small versions of pictures, and wait until the board is at rest."""
+"""Detect motion in the pictures of a camera, and wait until the board is at rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crop of the photograph that is shown with a question: the squares in question with a margin, as a small JPEG."""
+"""Cut the squares in question out of a photograph, with a margin, as a small JPEG to show with the question."""
 
 from __future__ import annotations
 

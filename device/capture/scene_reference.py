@@ -83,7 +83,7 @@ class SceneReference:
 
     @property
     def is_usable(self) -> bool:
-        """True if no change of a tile can be missed: enough pixels, little noise, two previews of equal size."""
+        """True if `matches` cannot miss a change of a tile: previews with many pixels, equal sizes and little noise."""
         return self._limits is not None
 
     def matches(self, preview: Image) -> bool:
@@ -95,8 +95,8 @@ class SceneReference:
     def _choose_limits(self, scene: RestScene, stretch: float) -> Floats | None:
         """Return the largest allowed differences, or None if a change of a tile could be missed.
 
-        The two values are for boxes of `SceneConfig.box_squares` and for boxes of one square. `stretch` is the ratio of
-        the scales in x and y between preview and still.
+        The two values are for boxes of `SceneConfig.box_squares` and for boxes of one square. `stretch` is the
+        horizontal scale from still to preview, divided by the vertical scale.
         """
         config = self._config
         seen = self._grey[self._mask]

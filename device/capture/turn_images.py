@@ -70,7 +70,7 @@ class KeyFrame:
     thumbnail: npt.NDArray[np.float32]
     """Small version of the picture from `make_thumbnail`, for detecting motion."""
     reverted_at: float = inf
-    """Time of the picture in which the new tiles of this key frame are gone again; infinity without such a picture."""
+    """Time of the first later picture without the new tiles of this key frame; infinity if there is no such picture."""
 
     def decode_image(self) -> Image:
         """Return the picture, `(H, W, 3) uint8 BGR`."""
@@ -91,8 +91,7 @@ class KeyFrameBuffer:
     def add(self, frame: Frame) -> None:
         """Add a picture as a key frame, unless it looks like the picture of the last reading.
 
-        If the two pictures look alike, the new tiles were removed again, and the newest key frame is marked as
-        reverted.
+        If `frame` looks like that picture, the new tiles were removed. The newest key frame is then marked as reverted.
         """
         thumbnail = make_thumbnail(frame.image)
         if self._reference is not None and not has_moved(self._reference, thumbnail):
@@ -161,8 +160,9 @@ def find_extended_play(
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
     """Return the square of a tile of the new play `play` that may belong to the previous play, or None.
 
-    The previous play is the last turn of `game`. If a key frame shows a tile at an end of the previous play, but no
-    other tile of `play`, the reading of the previous play may have missed this tile.
+    The previous play is the last turn of `game`. Its reading may have missed a tile at an end of this play. This is
+    assumed if a key frame shows the tile but no other tile of `play`, and the board then remained unchanged for at
+    least `MIN_STABLE_UNKNOWN_WORDS_S` seconds.
     `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
     """
     last = game.turns[-1] if game.turns else None
@@ -224,7 +224,7 @@ class TurnImages:
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """Return a copy of these images whose `view` has `picture` as the name of the crop."""
+        """Return a copy of these images in which `picture` is the name of the crop (in `view`)."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:

@@ -45,7 +45,7 @@ COMMANDS = (
     "replay-report",
 )
 _MODULES = {"import": "import_", "replay-report": "replay_report"}
-"""Module names of the commands whose names are not valid module names."""
+"""Module of each command whose own name cannot be the name of a Python module."""
 
 
 class UserError(TilekeeperError):

@@ -1,4 +1,4 @@
-"""Measure the speed and the reliability of Tilekeeper on this machine. This works only in a copy of its source code.
+"""Measure the speed and the reliability of Tilekeeper on this machine. You need a copy of the source code.
 
 The benchmarks are the modules of `device.cli.benchmarks`. They use pictures from `calibration.evaluation`. Neither
 package is part of the wheel.

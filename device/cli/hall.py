@@ -1,8 +1,8 @@
 """Show all tables of a club or a tournament on one page.
 
 The tables publish their games to an MQTT broker ([hall] in their settings); this command receives them. The page shows
-all tables live with their boards. It also has a view for a screen in the foyer, and data for broadcasts. docs/hall.md
-describes the broker. --demo shows ten simulated tables.
+the present boards and scores of all tables. It also has a view for a screen in the foyer, and data for broadcasts.
+docs/hall.md describes the broker. --demo shows ten simulated tables.
 """
 
 from __future__ import annotations

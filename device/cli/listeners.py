@@ -1,4 +1,4 @@
-"""Listeners through which the parts of the appliance hear of each other."""
+"""Listeners that inform one part of the appliance of events in another: the end of a game, a refused press."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of a program that runs for hours: if a line cannot be printed, the program goes on."""
+"""Print the output of a program that runs for hours. If a line cannot be printed, the program goes on."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _make_tls_settings(
 
 
 def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report: Callable[[str], None]) -> PageServer:
-    """Return the server. If the https port is in use and the certificate is the table's own, there is no https.
+    """Open the server. If the https port is in use and the certificate is the table's own, open it without https.
 
     Raises `UserError`, `CertificateError`.
     """

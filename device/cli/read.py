@@ -2,9 +2,9 @@
 
 With --json, the command prints one JSON object for each photograph, on a line of its own. `board` has 15 strings of 15
 signs: `.` is an empty square, a capital letter a tile, and `?` a blank. `corners` are in pixels of the file's picture,
-clockwise from the top left as the tiles are read. The object also has the confidence for each square, the times in
-milliseconds, and the problems. A tile with several letters (Spanish CH) is shown by its first letter in the board, and
-in full under `digraphs`, by square.
+clockwise from the top left as the tiles are read. The object also has the confidence of each square, the times in
+milliseconds, and the problems. For a tile with several letters (Spanish CH), `board` has only the first letter, and
+`digraphs` has all letters, by name of the square.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HELP = "read the board in photographs"
 _MIN_CONFIDENCE = 0.9
 """Minimum confidence of a square; if it is lower, the square is marked as doubtful."""
 _MAX_CORNER_PX = 100_000
-"""Largest coordinate of a corner, in pixels; OpenCV cannot open pictures with more pixels a side."""
+"""Largest coordinate of a corner, in pixels; OpenCV cannot open a picture with a longer side."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -74,8 +74,8 @@ class DemoHall:
     """Ten tables, all on one thread named `demo-hall`. Each table plays recorded games, one after the other.
 
     The tables accept the first hall that offers its key. The director's pairing gives the players of a table's next
-    game. A new game waits up to `START_WAIT_S` seconds for the director to start the clocks. Of the first games
-    of the tables, only those of the last two tables wait.
+    game. A new game waits up to `START_WAIT_S` seconds for the director to start the clocks. When the demo starts, only
+    the last two tables wait.
     """
 
     def __init__(self, broker: HallSettings, count: int = TABLE_COUNT, seed: int = 1) -> None:

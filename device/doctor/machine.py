@@ -12,13 +12,13 @@ from device.doctor.system import System
 from device.settings import Settings
 
 WARM_CELSIUS, HOT_CELSIUS = 75.0, 80.0
-"""Temperatures in degrees Celsius for a note (`WARM_CELSIUS`) and a warning (`HOT_CELSIUS`). At 80, a Raspberry Pi
-throttles itself."""
+"""Lowest temperatures, in degrees Celsius, that give a note (`WARM_CELSIUS`) and a warning (`HOT_CELSIUS`). At 80, a
+Raspberry Pi throttles itself."""
 
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""Offset, in bits, from the flags of present problems to the flags of problems since the machine's start."""
+"""Distance in bits from the flag of a present problem to the flag of the same problem since the start (`vcgencmd`)."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
 """Limits of the mean brightness (0 to 255) of a good picture."""
 OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
-"""A pixel is overexposed from grey level `OVEREXPOSED_LEVEL` on. If more than the share `MAX_OVEREXPOSED_SHARE` of the
-board is overexposed, there is glare."""
+"""Lowest grey level of an overexposed pixel (`OVEREXPOSED_LEVEL`), and maximum share (0..1) of overexposed pixels on
+the board (`MAX_OVEREXPOSED_SHARE`); a higher share counts as glare."""
 GOOD_SQUARE_PX = 32.0
 """Sufficient size of squares in pixels; larger squares do not improve readings. Letters are read at 28 pixels
 (docs/reading.md)."""
@@ -27,7 +27,7 @@ MIN_SQUARE_PX = 24.0
 SOFT_EDGE_WIDTH = 0.10
 """Maximum width of edges in a sharp picture, as a fraction of a square; wider edges mean a soft picture."""
 MIN_CONFIDENCE = 0.9
-"""Minimum confidence of a reading; if it is lower, the square counts as doubtful."""
+"""Minimum confidence of the reading of a square; if it is lower, the square counts as doubtful."""
 
 
 def check_image(image: Image, settings: Settings) -> Iterator[Finding]:

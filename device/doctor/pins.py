@@ -17,8 +17,7 @@ _BUSES = {
     "oled": ("/dev/i2c-1", "i2c", "sudo raspi-config nonint do_i2c 0 && sudo reboot"),
     "digits": ("/dev/spidev0.*", "spi", "sudo raspi-config nonint do_spi 0 && sudo reboot"),
 }
-"""For each kind of display: the device file of its bus, the group with access to it, and the command that enables it.
-"""
+"""For each kind of display: device file of its bus, group with access to the file, and command that enables the bus."""
 
 
 def check_pins(system: System, settings: Settings) -> Iterator[Finding]:

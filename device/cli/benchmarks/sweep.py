@@ -1,4 +1,4 @@
-"""Measure the robustness of the reading: pictures are disturbed step by step, read and explained.
+"""Measure how robust board reading is: disturb pictures step by step, read the boards, and infer the turns.
 
 The games of the demo are rendered on tables with different boards. `--photos` adds photographs with their ground truth.
 A turn counts as accepted if the table would score the turn without a question. The exit status is 1 if a turn was
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HELP = "errors and questions as pictures get worse step by step"
 
 MIN_ASKED_SHARE = 0.1
-"""Minimum share (0..1) of turns with a question for a level of a disturbance to be named in the table of results."""
+"""Share (0..1) of turns with a question; if it is higher at a level of a disturbance, the results name this level."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -295,7 +295,7 @@ class _PageClient:
         if self._response.status != 200:
             raise RuntimeError(f"the page's stream answers {self._response.status}")
         self._first_shown: dict[int, float] = {}
-        """Time (`time.monotonic()`) at which the page first showed a game, by the game's number of events."""
+        """Time (`time.monotonic()`) at which the page first showed a number of events, by this number."""
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="phone", daemon=True)
         self._thread.start()
@@ -332,7 +332,7 @@ class _PageClient:
 def _run_table(
     camera: VideoCamera | FakeTable, folder: Path, players: int, light: FakeTable | None = None
 ) -> Iterator[tuple[TableSession, Panel, _PageClient]]:
-    """Open session, store, panel and page, and a client of the page. `light` replaces the networks and the profile."""
+    """Open session, store, panel, page and a client of the page. `light` is used instead of networks and profile."""
     from device.panel.panel import Panel, PanelActions
     from device.session.table_session import TableSession
     from device.storage.lexicons import open_lexicon
