@@ -32,7 +32,7 @@ class EnrolmentCheck:
     hidden: tuple[int, ...]
     """Squares that are read as hidden and should have a tile."""
     mismatched: tuple[tuple[int, str], ...]
-    """Squares that are read with high confidence as another symbol than expected, with the symbol that was read. The
+    """Pairs (square, symbol in the reading) where the symbol has a high confidence, but is not the expected one. The
     players decide whether the tile is in the wrong place or was misread."""
 
     @property

@@ -45,7 +45,7 @@ _EMPTY_BOARD_ARRAYS: Final = {
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Arrays of zeros in each profile file (colours of empty squares); only earlier releases require their keys."""
+"""Arrays of zeros for the colours of empty squares; earlier releases load only profile files with these arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ExampleConfig:
     """Maximum number of examples of each symbol; the oldest are dropped. There are several because tiles of one letter
     differ in wear and lighting."""
     bonus_nats: float = 16.0
-    """Bonus (nats) for a tile with exactly the features of an example: more than the log-odds of any two letters."""
+    """Bonus (nats) for a tile with the same features as an example: more than the log-odds between any two letters."""
     sharpness: float = 8.0
     """How fast the bonus for a similar example decreases with the cosine distance of the features: `exp(-sharpness *
     distance)`."""

@@ -1,1 +1,1 @@
-"""Evaluation of board reading: gain by a table's profile, calibration of confidences, robustness."""
+"""Measure the quality of board reading: accuracy with a table's profile, hidden squares, confidences, robustness."""

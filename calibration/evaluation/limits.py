@@ -12,7 +12,7 @@ from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
 from calibration.evaluation.robustness import Curves, LevelResult
 
 MIN_LETTERS: Final = 0.99
-"""Share (0..1) of letters that must be read correctly. A disturbance is too strong at a level where fewer are."""
+"""Minimum share (0..1) of letters that are read correctly; if the share is lower, the disturbance is too strong."""
 
 
 def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tuple[float, ...]:

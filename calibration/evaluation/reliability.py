@@ -98,9 +98,10 @@ def calibration_error(table: Sequence[Bin]) -> float:
 
 
 def fit_temperature(squares: Iterable[SquarePrediction]) -> float:
-    """Return the temperature that maximises the likelihood of the true symbols. Above 1, the reader is overconfident.
+    """Return the temperature that maximises the likelihood of the true symbols.
 
-    The log-odds of the true symbol against all others are divided by the temperature.
+    The log-odds of the true symbol against all others are divided by the temperature. A temperature above 1 means that
+    the reader is overconfident.
     """
     odds = np.array([np.log(s.truth_probability / s.other_probability) for s in squares])
     losses = [float(np.logaddexp(0, -odds / t).mean()) for t in _TEMPERATURES]

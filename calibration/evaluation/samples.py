@@ -126,11 +126,11 @@ def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
 
 
 def load_photo_samples(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
-    """Load every `step`-th labelled photograph from each `manifest.json` in the folders of `folder`.
+    """Load every `step`-th labelled photograph of each `manifest.json` in the subfolders of `folder`.
 
-    A manifest is a list of records: `id`, `photo` (path), `corners`, `board` (15 strings: `.` empty, lower case or `?`
-    a blank), `language`, and for games `game`, `index` and `turn` with the `score` of the play. `letters_of` returns
-    the alphabet of a language.
+    A manifest is a list of records, one for each photograph: `id`, `photo` (path), `corners`, `board` (15 strings: `.`
+    empty, lower case or `?` a blank), and `language`. For a photograph of a game, the record also has `game`, `index`,
+    and `turn` with the `score` of the play. `letters_of` returns the alphabet of a language.
     """
     for manifest in sorted(folder.glob("*/manifest.json")):
         records = json.loads(manifest.read_text(encoding="utf-8"))
