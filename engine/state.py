@@ -46,7 +46,7 @@ CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One line of the score sheet: a play, another turn, or points at the end.
+    """One line of the score sheet: a play, a turn without a play (such as a pass), or points at the end of the game.
 
     - `number`: index of the turn, from 0. `ledger_index` is the index of its event in the ledger (the list of events as
       they really happened, after corrections).

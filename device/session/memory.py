@@ -3,8 +3,8 @@
 - Colours, and the words of earlier questions, are stored and used in later games.
 - The squares of questions belong to the current game.
 - Pictures are only kept in memory.
-- The open question is stored in a note. Its events are in the log at once, but the question itself becomes an event
-  only when it is deferred, so a power cut would lose it.
+- The open question is stored in a note, so that it survives a power cut. (Its events are in the log at once, but the
+  question itself becomes an event only when it is deferred.)
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def is_consistent(symbol: str, tile: Tile | None) -> bool:
 
 
 def find_inconsistent_squares(reading: BoardReading, board: Board) -> list[Square]:
-    """Return the squares whose most likely symbol is not a correct reading of the board."""
+    """Return the squares on which `reading` differs from `board`. A blank may be read as a blank or as its letter."""
     pairs = zip(reading.symbols, board.squares, strict=True)
     return [
         square

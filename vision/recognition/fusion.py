@@ -239,8 +239,8 @@ _FALSE_LETTER_RATE: Final = 0.01
 _MIN_PROBABILITY: Final = 1e-4
 """Minimum of each probability that is turned into log-odds; limits them to +-9.2 nats."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
-"""Maximum probability that a square is hidden; a square above it is neither examined for a blank nor used as a
-reference."""
+"""Maximum probability that a square is hidden. If it is more, the square is not examined for a blank, and its colours
+are not compared with those of other squares."""
 _MIN_BLANK_PROBABILITY: Final = 0.003
 """Minimum probability of a blank on a square without a letter; a square below it is not examined for a blank."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
@@ -340,8 +340,8 @@ def _measure_blank_evidence(
         chances[:, -1] < _MAX_HIDDEN_PROBABILITY,
     )
     without_print = letters[:, NO_TILE_CLASS] + letters[:, BLANK_CLASS] > 0.5
-    heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _MIN_BLANK_PROBABILITY))[indices]
-    places, seen = indices[heard], letters[heard]
+    examined = without_print & (in_sight & (empty + blank > 0.5) & (blank > _MIN_BLANK_PROBABILITY))[indices]
+    places, seen = indices[examined], letters[examined]
     if not len(places):
         return BlankEvidence(places, np.zeros((0, len(_EVIDENCE_WEIGHTS))), places)
     plain = np.isin(np.arange(BOARD_SIZE * BOARD_SIZE), places)

@@ -73,12 +73,11 @@ def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float3
 
 
 def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Floats:
-    """Measure how unfamiliar the network is with the typeface; return `(n, 2)` for n tiles of a picture, >= 0.
+    """Measure for each tile how badly the network reads the other tiles of the picture; return `(n, 2)`, >= 0.
 
-    Each tile has its own values, because they are measured on the other tiles of the picture. The first column is
-    log(mean doubt of the other tiles / usual doubt). The second is the mean evidence that the other tiles have letters
-    outside the tile set, minus the usual evidence. `foreign` `(n,)` is from `measure_foreign_nats`; `chances` and
-    `tile` are as in `compute_letter_similarity`.
+    The first column is log(mean doubt of the other tiles / usual doubt). The second is the mean evidence that the other
+    tiles have letters outside the tile set, minus the usual evidence. Both are large for an unfamiliar typeface.
+    `foreign` `(n,)` is from `measure_foreign_nats`; `chances` and `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)

@@ -122,7 +122,7 @@ def draw_scene_in_one_face(rng: np.random.Generator, faces: tuple[Path, ...]) ->
 
 
 def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[Choices]:
-    """Render `count` scenes in `faces`; return the choices of each scene, without scenes that have no choices."""
+    """Render `count` scenes with the typefaces `faces`; return the choices of each scene that has any."""
     draw = partial(draw_scene_in_one_face, faces=faces)
     views = extract_scenes(count, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=draw)
     scenes = (collect_choices(view, net) for view in views if view.square_px >= _MIN_SQUARE_PX)
@@ -138,7 +138,7 @@ def describe_errors(name: str, scenes: Sequence[Choices], weights: Floats) -> st
 
 
 def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Floats, str]:
-    """Fit the similarity weights for the network `path` on `count` scenes in `faces`; return weights and a report."""
+    """Fit the similarity weights for the network `path` on `count` scenes; return them and a report."""
     net = LetterNet(path)
     scenes = collect_scenes(net, count, faces)
     weights = fit_weights(scenes)

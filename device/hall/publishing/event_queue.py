@@ -68,7 +68,7 @@ class EventQueue:
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
 
     def _has_event(self, position: Position) -> bool:
-        """Return True if the store still has the event before the position; False if the store has other games now."""
+        """Return True if the store has the event before `position`, with the same time (a rescued store may not)."""
         return any(
             event.number == position.number - 1 and event.time == position.time
             for event in self._store.events(position.game)

@@ -85,7 +85,7 @@ class AutoTurns:
         self._last_turn_count = 0
         """Number of turns of the game at the last check."""
         self._undone_capture: AdvanceCapture | None = None
-        """The capture that was the newest when a turn was undone. Its reading ends no turn."""
+        """The newest capture at the time of an undo. It must not end the same turn again."""
         self._pending_capture: AdvanceCapture | None = None
         """The capture of the finder's pending play: a play on the board that does not count as a turn yet."""
         self._ended_turn: _EndedTurn | None = None

@@ -1,4 +1,4 @@
-"""The commands that answer questions: now, later, with another picture, or with one button of the panel."""
+"""The commands about an open question: answer it, defer it, read the board again, and the panel's answer button."""
 
 from __future__ import annotations
 
