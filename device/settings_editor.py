@@ -83,7 +83,7 @@ class SettingField:
         return "" if value is None else str(value)
 
     def parse(self, text: str) -> Any:
-        """Return the value for the settings file from a text of the form. An invalid number is returned as text."""
+        """Return the value for the settings file for a text that a user entered. An invalid number stays a text."""
         if isinstance(self.default, list):
             parts = text.split(",") if self._has_numbers else text.splitlines()
             return [_parse_number(part) if self._has_numbers else part.strip() for part in parts if part.strip()]

@@ -34,8 +34,8 @@ def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bo
 def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexicon: WordList) -> tuple[str, ...]:
     """Return the words of a play that are not in the word list.
 
-    Unnamed blanks in these words may stand for any of `letters`. They are assumed to stand for those letters with which
-    the fewest words are invalid.
+    Unnamed blanks in these words may stand for any of `letters`. Of these, the letters that make the fewest words
+    invalid are assumed.
     """
     blanks = sorted({s for word in words for s, tile in zip(word.squares, word.tiles, strict=True) if tile.is_unnamed})
     fewest: tuple[str, ...] | None = None

@@ -13,7 +13,7 @@ from engine.state import State
 
 
 def set_up_position(state: State, event: PositionEntered) -> State:
-    """Return the state with the tiles and the player to move of a position; its points are not counted yet.
+    """Return the state with the tiles and the player to move of a position, but without its points.
 
     Raises `RulesError` if turns were recorded before, or for a position that cannot occur in a game.
     """

@@ -253,7 +253,7 @@ def make_auto_controls(offered: Container[str], mains_hz: int = DEFAULT_MAINS_HZ
 
 
 def make_frame_limits(shortest_us: int, offered: Mapping[str, Sequence[Any]]) -> Controls:
-    """Return the control for the shortest time of a frame in microseconds. In dim light, frames may take longer."""
+    """Return the camera control that limits the frame duration (microseconds). In dim light, frames may take longer."""
     return {"FrameDurationLimits": (shortest_us, max(shortest_us, int(offered["FrameDurationLimits"][1])))}
 
 

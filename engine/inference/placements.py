@@ -135,7 +135,7 @@ def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
 
 
 def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
-    """Yield the events that explain changed tiles on the board by a rule variation."""
+    """Yield the events of a rule variation that explain why tiles on the board have changed."""
     rules = game.rules
     changed = _find_changed_tiles(game.board, evidence)
     if not changed or game.is_over:

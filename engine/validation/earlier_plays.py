@@ -150,6 +150,6 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
 
 
 def _find_last_turn(game: Game) -> Turn | None:
-    """Return the last turn if it is a play that was not withdrawn and rearranged no word, otherwise None."""
+    """Return the last turn if it is a play, unless the play was withdrawn or has rearranged a word; otherwise None."""
     last = game.turns[-1] if game.turns else None
     return last if last and last.play and last.stands and not last.play.rearranged else None
