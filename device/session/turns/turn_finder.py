@@ -13,11 +13,14 @@ from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.game import Game
 from engine.inference.explain import Inference
 from engine.inference.history import ReadingHistory
-from engine.reading import BoardReading
+from engine.reading import HIDDEN, BoardReading
 from engine.validation import Reason
 
 DEFAULT_WAIT_S = 4.0
 """Time in seconds for which a play must stay unchanged before the turn counts as ended."""
+
+MAX_HIDDEN_PROBABILITY = 0.2
+"""Largest probability that a square of a play is hidden. Above it, the letter may be a guess: the play ends no turn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +29,8 @@ class FoundTurn:
 
     - `reading`: the reading that shows the play.
     - `history`: the evidence from all readings up to this turn, with which the next turn is inferred.
-    - `is_visible`: False if the reading contradicts the play or shows only a part of it: a hand hides squares at its
-      ends, an old tile is missing, or more tiles are on the board.
+    - `is_visible`: False if the reading contradicts the play or shows only a part of it: a hand hides squares of the
+      play or at its ends, an old tile is missing, or more tiles are on the board.
     """
 
     decision: Decision
@@ -180,12 +183,13 @@ def _find_turn(game: Game, reading: BoardReading, context: TurnContext, time: fl
         return None, has_new_tiles
     if not all(isinstance(event, PlayMade | PlayWithdrawn | SquareCorrected) for event in decision.events):
         return None, has_new_tiles
-    found = FoundTurn(decision, reading, inference.history, time, _is_visible(inference))
-    return found, has_new_tiles
+    found = FoundTurn(decision, reading, inference.history, time)
+    return replace(found, is_visible=_is_visible(found, inference)), has_new_tiles
 
 
-def _is_visible(inference: Inference) -> bool:
-    """Return True if the whole play is visible, with all tiles that were recorded before and no others."""
-    best = inference.best
-    hidden = (*best.covered_squares, *best.leftover_squares, *best.missing_squares, *best.moved_tiles)
-    return not (hidden or best.is_waiting)
+def _is_visible(found: FoundTurn, inference: Inference) -> bool:
+    """Return True if the reading shows the whole play, with all tiles that were recorded before and no others."""
+    best, reads = inference.best, [found.reading.squares[square] for square in found.squares]
+    others = (*best.covered_squares, *best.leftover_squares, *best.missing_squares, *best.moved_tiles)
+    is_hidden = any(read.probability(HIDDEN) > MAX_HIDDEN_PROBABILITY for read in reads)
+    return not (others or best.is_waiting or is_hidden)

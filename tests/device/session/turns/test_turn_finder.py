@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.events import PlayMade, PlayWithdrawn
@@ -85,10 +87,18 @@ def test_play_that_is_taken_off_during_the_wait_is_no_turn() -> None:
     assert finder.pending is None and finder.check(60.0) is None
 
 
-def test_hand_over_a_part_of_the_play_ends_no_turn() -> None:
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        {"I8": {HIDDEN: 1.0}, "J8": {HIDDEN: 1.0}},
+        {"F8": {HIDDEN: 1.0}},
+        {"G8": {HIDDEN: 1.0}},
+        {"G8": {HIDDEN: 0.6, "O": 0.4}},
+    ],
+)
+def test_hand_over_a_part_of_the_play_ends_no_turn(hidden: dict[str, dict[str, float]]) -> None:
     finder = TurnFinder(4.0)
-    hidden = seen(HORN.board, {"I8": {HIDDEN: 1.0}, "J8": {HIDDEN: 1.0}})
-    finder.add_reading(START, hidden, CONTEXT, 10.0)
+    finder.add_reading(START, seen(HORN.board, hidden), CONTEXT, 10.0)
     assert finder.check(60.0) is None
 
 
