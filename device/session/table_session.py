@@ -100,9 +100,9 @@ class TableSession(Closeable):
         """The camera if it is a phone on a stand that sends its pictures, otherwise None."""
         follows_board = follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
-        self._controller = GameController(store, words, clock)
+        controller = self._controller = GameController(store, words, clock)
         self._context = CommandContext(
-            self._controller, self._take_turn, self._prepare_board, self._record_advance, phone_camera
+            controller, self._take_turn, self._prepare_board, self._record_advance, self._end_pending_turn, phone_camera
         )
         self._setup = TableSetup(self._board_camera, store, profile)
         self._key_frames = KeyFrameBuffer()
@@ -305,6 +305,13 @@ class TableSession(Closeable):
         self._record_turn(turn)
         if auto_turns is not None and len(self._controller.game.turns) > len(before.turns):
             auto_turns.note_end(self._controller.game)
+
+    def _end_pending_turn(self) -> None:
+        """Record the play on the board, if it is about to end its turn automatically."""
+        auto_turns, controller = self._background.auto_turns, self._controller
+        if auto_turns is not None and (pending := auto_turns.get_pending(controller.game, controller.seat)):
+            self._record_advance(pending)
+            controller.close_question(is_deferred=True)
 
     def _record_turn(self, turn: TurnCapture) -> None:
         """Record a captured turn, and show its pictures, question and notices.

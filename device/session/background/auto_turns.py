@@ -111,6 +111,18 @@ class AutoTurns:
         is_unchanged = ended.turn_count == len(game.turns) and ended.capture is self._advance_reader.get_newest()
         return is_unchanged and self._clock() - ended.time < MAX_ECHO_S
 
+    def get_pending(self, game: Game, seat: int | None) -> AdvanceCapture | None:
+        """Return the capture of the play that will end the turn if nothing moves, or None if there is none.
+
+        If a pass or an exchange comes first, it is the next player's turn. `seat` is the player who gave this command,
+        None if it is not known; the player to move does not pass after a play. Runs on the session's thread.
+        """
+        pending, capture = self._finder.pending, self._pending_capture
+        if pending is None or not pending.can_end or not self._config.ends or seat == game.to_move:
+            return None
+        is_still = self._rest_since is not None and capture is self._advance_reader.get_newest()
+        return capture if is_still and len(game.turns) == self._last_turn_count else None
+
     def check(self) -> float:
         """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
         if self._queue.is_busy:
@@ -147,8 +159,10 @@ class AutoTurns:
         game, board = self._controller.game, capture.capture.reading.board
         if capture is self._last_capture and len(game.turns) < self._last_turn_count:
             self._undone_capture = capture
+        if len(game.turns) != self._last_turn_count:
+            self._forget_play()  # a press came first
         self._last_capture, self._last_turn_count = capture, len(game.turns)
-        context = replace(self._controller.turn_context, words=None)
+        context = replace(self._controller.turn_context, words=None, seat=None)
         finder_input = (capture, game, context.earlier, context.question_history, since)
         is_known = len(finder_input) == len(self._finder_input) and all(map(_is_same, finder_input, self._finder_input))
         if board is None or capture is self._undone_capture:

@@ -133,6 +133,7 @@ class PassTurn(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
+        context.end_pending_turn()
         context.controller.commit_entered_events([Passed(context.controller.game.to_move)])
 
 
@@ -149,6 +150,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the exchange; refuse the command if the bag has too few tiles."""
+        context.end_pending_turn()
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))

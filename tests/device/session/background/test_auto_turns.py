@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
+from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause, Pause, Undo
-from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn, PassTurn
+from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight, WordList
 from engine.board import parse_square
@@ -179,6 +180,35 @@ def test_pass_after_a_doubtful_play_is_a_turn_of_the_next_player() -> None:
         table.rest(6.5)
         table.submit(PassTurn())
         assert [(turn.player, turn.kind) for turn in table.session.state.turns] == [(0, "play"), (1, "pass")]
+
+
+@pytest.mark.parametrize(("command", "kind"), [(PassTurn(), "pass"), (ExchangeTiles(3), "exchange")])
+def test_pass_before_the_end_of_a_turn_is_one_of_the_next_player(
+    command: TableCommand, kind: str, auto: SteppedTable
+) -> None:
+    auto.lay(HORN)
+    auto.rest(3.0)
+    auto.submit(command)
+    auto.rest(8.0)
+    assert [(turn.player, turn.kind) for turn in auto.session.state.turns] == [(0, "play"), (1, kind)]
+
+
+def test_pass_of_a_player_who_took_the_tiles_off_is_no_play(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(3.0)
+    auto.lay()
+    auto.rest(1.0)
+    auto.submit(PassTurn())
+    assert [(turn.player, turn.kind) for turn in auto.session.state.turns] == [(0, "pass")]
+
+
+def test_press_of_a_player_does_not_keep_the_next_turn_from_ending(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(2.0)
+    auto.submit(EndTurn(), seat=0)
+    auto.lay(HORN, FARM)
+    auto.rest(8.0)
+    assert found(auto) == [(0, "HORN"), (1, "FA.M")]
 
 
 def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: SteppedTable) -> None:
