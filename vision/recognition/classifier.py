@@ -37,7 +37,7 @@ from vision.recognition.letters import (
     restrict_to_alphabet,
 )
 from vision.recognition.memory import RecalledBoard, TileTable
-from vision.recognition.similarity import measure_foreign_nats, refine_by_similarity
+from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.views import (
     TILE_KIND,
@@ -349,9 +349,7 @@ class SquareClassifier:
         flattened_logp = table.letters_logp * min(1.0, square_px / _CONFIG.fine_square_px) ** 2
         # Compare the tiles with each other: tiles with the same letter look alike.
         letters_p = restrict_to_alphabet(flattened_logp, alphabet)
-        foreign = measure_foreign_nats(table.letters_logp, alphabet)
-        weights = self._letter_net.similarity_weights
-        return refine_by_similarity(letters_p, table.tile_p, table.features, foreign, weights)
+        return refine_by_similarity(letters_p, table.tile_p, table.features, self._letter_net.similarity_weights)
 
 
 def _turn_crops(crops: Image, quarter_turns: int) -> Image:

@@ -68,9 +68,9 @@ _MIN_FOREIGN_PROBABILITY: Final = 0.9
 letters."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
-SIMILARITY_WEIGHTS: Final = (10.8, -0.13, -0.33)
+SIMILARITY_WEIGHTS: Final = (10.8, -0.2, -0.5)
 """Weights (nats) of the features from `vision.recognition.similarity.compute_letter_evidence`: similarity, doubt and
-foreign letters.
+length.
 
 They are used for a network without weights of its own. `vision.training.fit_tile_similarity` fits these weights for a
 network, and training stores them in its metadata.
@@ -81,6 +81,8 @@ _PLAIN_CLASSES: Final = slice(2)
 """Slice of the network's classes that have no letter: `NO_TILE_CLASS` and `BLANK_CLASS`."""
 LETTER_CLASSES: Final = slice(2, None)
 """Slice of the network's classes that are letters."""
+TILE_CLASSES: Final = slice(1, None)
+"""Slice of the network's classes that are symbols of tiles: `BLANK_CLASS` and the letters."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 """Shares of tiles rotated by 0 to 3 quarter turns in the training data."""
 _TURNED_TILE_RATE: Final = 0.001

@@ -4,8 +4,13 @@ The tiles in one picture belong to one set and have the same lighting and blur. 
 compared, by the network's features, with the other tiles that were classified as S and as B (label propagation, after
 Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002).
 
-The network may not know the typeface: it is then unusually uncertain about the other tiles, or takes them for letters
-that the tile set does not have. In that case the confidence in all letters is reduced.
+The network may not know the typeface: it is then unusually uncertain about the other tiles. In that case the confidence
+in all tiles is reduced:
+
+- Log-probabilities are flattened, most of all those of tiles with long feature vectors: the network's logits grow with
+  the length of the vector, even if the letters of the training data have other directions.
+- In such a typeface, one letter may look like another of the training data, and the network takes all its tiles for
+  that other letter, with certainty. So a small share of the probability is spread evenly over all symbols.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats
-from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, SIMILARITY_WEIGHTS
+from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, SIMILARITY_WEIGHTS, TILE_CLASSES
 
 _USUAL_DOUBT: Final = 0.02
 """Usual mean doubt of the tiles in a picture. The doubt of a tile is 1 minus the probability of its best letter, given
@@ -27,13 +32,15 @@ The mean includes one imaginary tile of this doubt, so that a single doubtful ti
 unknown. A mean below `_USUAL_DOUBT` does not raise the confidence in a tile: the tile may be worn although all others
 are clear.
 """
-_USUAL_FOREIGN_NATS: Final = 0.02
-_MAX_FOREIGN_NATS: Final = 5.0
-"""`_USUAL_FOREIGN_NATS` and `_MAX_FOREIGN_NATS`: the usual and the maximum result of `measure_foreign_nats` for one
-tile. One imaginary tile with the usual value is added to the mean over a picture."""
+_USUAL_LENGTH: Final = 30.0
+_MIN_LENGTH: Final = 1.0
+"""`_USUAL_LENGTH` and `_MIN_LENGTH`: the usual length of a tile's feature vector, and the minimum for the logarithm."""
 _MAX_FLATTENING: Final = 0.9
 """Maximum reduction of log-probabilities, as a share, if the typeface is unknown. The order of the letters never
 changes."""
+_MAX_LOOKALIKE_SHARE: Final = 0.02
+"""Maximum share of the probability that is spread over all symbols if the typeface is unknown: with 0.02, the
+probability of a tile is below 0.99 if more than half of the doubt of the other tiles is unusual."""
 _EPSILON: Final = 1e-9
 
 
@@ -61,67 +68,93 @@ def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[n
     return np.asarray((like @ counts + 1) / (others + 1), np.float64)
 
 
-def measure_foreign_nats(letters: NDArray[np.float32], within: NDArray[np.float32]) -> Floats:
-    """Return the evidence that each of n tiles has a letter outside an alphabet: `(n,)` nats, 0 to 5.
+def measure_unfamiliarity(chances: Floats, tile: Floats) -> Floats:
+    """Measure for each tile how badly the network reads the other tiles of the picture; return `(n,)`, >= 0.
 
-    It is minus the logarithm of the total probability of the alphabet. The arguments are those of
-    `restrict_to_alphabet`. If all tiles are known to be of the set, a high value shows that the network does not know
-    their typeface.
-    """
-    inside = (np.exp(letters.astype(np.float64)) @ within).sum(axis=1)
-    return np.asarray(np.clip(-np.log(np.maximum(inside, _EPSILON)), 0, _MAX_FOREIGN_NATS), np.float64)
-
-
-def measure_unfamiliarity(chances: Floats, tile: Floats, foreign: Floats) -> Floats:
-    """Measure for each tile how badly the network reads the other tiles of the picture; return `(n, 2)`, >= 0.
-
-    The first column is log(mean doubt of the other tiles / usual doubt). The second is the mean evidence that the other
-    tiles have letters outside the tile set, minus the usual evidence. Both are large for an unfamiliar typeface.
-    `foreign` `(n,)` is from `measure_foreign_nats`; `chances` and `tile` are as in `compute_letter_similarity`.
+    It is log(mean doubt of the other tiles / usual doubt), which is large for an unfamiliar typeface. `chances` and
+    `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)
-    count = lettered.sum() - lettered
-
-    def average_others(values: Floats, usual: float) -> Floats:
-        return np.asarray(((lettered * values).sum() - lettered * values + usual) / (count + 1), np.float64)
-
-    doubts = np.log(np.maximum(average_others(doubt, _USUAL_DOUBT) / _USUAL_DOUBT, 1))
-    return np.column_stack([doubts, np.maximum(average_others(foreign, _USUAL_FOREIGN_NATS) - _USUAL_FOREIGN_NATS, 0)])
+    doubt_of_others = (lettered * doubt).sum() - lettered * doubt + _USUAL_DOUBT
+    mean_doubt = doubt_of_others / (lettered.sum() - lettered + 1)
+    return np.asarray(np.log(np.maximum(mean_doubt / _USUAL_DOUBT, 1)), np.float64)
 
 
-def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32], foreign: Floats) -> Floats:
+def estimate_novelty(unfamiliarity: Floats) -> Floats:
+    """Return to what degree the typeface is unknown to the network, for each of n tiles: `(n,)`, 0 to 1.
+
+    It is the share of the doubt of the other tiles that is not usual. `unfamiliarity` `(n,)` is from
+    `measure_unfamiliarity`.
+    """
+    return np.asarray(1 - np.exp(-unfamiliarity), np.float64)
+
+
+def measure_flattening(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
+    """Return two measures of why the log-probabilities of each of n tiles should be flattened: `(n, 2)`.
+
+    The first is the result of `measure_unfamiliarity`. The second is the logarithm of the length of the tile's feature
+    vector, relative to the usual length, times the result of `estimate_novelty`. The arguments are as in
+    `compute_letter_similarity`.
+    """
+    unfamiliarity = measure_unfamiliarity(chances, tile)
+    length = np.log(np.maximum(np.linalg.norm(features, axis=1), _MIN_LENGTH) / _USUAL_LENGTH)
+    return np.column_stack([unfamiliarity, estimate_novelty(unfamiliarity) * length])
+
+
+def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
     """Return three features of each letter for each tile, `(n, letters, 3)`, in the order of `SIMILARITY_WEIGHTS`.
 
     The first is the similarity of the tile to other tiles with that letter. The second and third are the
-    log-probability of the letter, multiplied by the first and the second column of `measure_unfamiliarity`. The
-    arguments are as in `compute_letter_similarity` and `measure_unfamiliarity`.
+    log-probability of the letter, multiplied by the first and the second column of `measure_flattening`. The arguments
+    are as in `compute_letter_similarity`.
     """
     similarity = compute_letter_similarity(chances, tile, features)
-    unfamiliarity = measure_unfamiliarity(chances, tile, foreign)
+    flattening = measure_flattening(chances, tile, features)
     logs = np.log(np.maximum(chances, _EPSILON))
-    return np.concatenate([similarity[:, :, None], logs[:, :, None] * unfamiliarity[:, None]], axis=2)
+    return np.concatenate([similarity[:, :, None], logs[:, :, None] * flattening[:, None]], axis=2)
+
+
+def estimate_lookalike_share(unfamiliarity: Floats) -> Floats:
+    """Return the share of the probability of each of n tiles that `spread_lookalikes` should spread: `(n,)`.
+
+    `unfamiliarity` `(n,)` is from `measure_unfamiliarity`.
+    """
+    return _MAX_LOOKALIKE_SHARE * estimate_novelty(unfamiliarity)
+
+
+def spread_lookalikes(symbols: Floats, share: Floats) -> Floats:
+    """Spread a share of the probabilities of n tiles evenly over the possible symbols; return `(n, symbols)`.
+
+    `symbols` `(n, symbols)` are the probabilities of the symbols, 0 for those that are impossible. `share` is `(n,)`.
+    """
+    possible = symbols > 0
+    even = possible * symbols.sum(axis=1, keepdims=True) / np.maximum(possible.sum(axis=1, keepdims=True), 1)
+    return np.asarray((1 - share[:, None]) * symbols + share[:, None] * even, np.float64)
 
 
 def refine_by_similarity(
     chances: Floats,
     tile: Floats,
     features: NDArray[np.float32],
-    foreign: Floats,
     weights: Sequence[float] = SIMILARITY_WEIGHTS,
 ) -> Floats:
     """Refine the class probabilities of n tiles by comparing the tiles with each other; return `(n, classes)`.
 
     `chances` `(n, classes)` are the letter network's probabilities, restricted to the alphabet. `weights` are the
-    weights of the features from `compute_letter_evidence`, which explains `tile`, `features` and `foreign`. Only the
-    distribution among the letters changes; the probabilities of no tile and blank stay the same.
+    weights of the features from `compute_letter_evidence`; `tile` and `features` are as in `compute_letter_similarity`.
+    The probability of no tile stays the same; that of a blank changes only if the typeface is unknown.
     """
     letters, lettered = chances[:, LETTER_CLASSES], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
-    flattening = np.maximum(measure_unfamiliarity(letters, tile, foreign) @ weights[1:], -_MAX_FLATTENING)
+    flattening = measure_flattening(letters, tile, features)
+    change = np.clip(flattening @ weights[1:], -_MAX_FLATTENING, 0)
     worth = weights[0] * compute_letter_similarity(letters, tile, features)
-    worth += flattening[:, None] * np.log(np.maximum(letters, _EPSILON))
+    worth += change[:, None] * np.log(np.maximum(letters, _EPSILON))
     raised = letters * np.exp(worth - worth.max(axis=1, keepdims=True, initial=-np.inf))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _EPSILON)
     answer = chances.copy()
     answer[:, LETTER_CLASSES] = lettered * raised + (1 - lettered) * letters
+    # In an unknown typeface, a letter may also look like the mark on a blank.
+    share = tile * estimate_lookalike_share(flattening[:, 0])
+    answer[:, TILE_CLASSES] = spread_lookalikes(answer[:, TILE_CLASSES], share)
     return answer

@@ -175,8 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     groups = [[trainings[name] for name in group if name in args.networks] for group in (NETWORKS[:3], NETWORKS[3:])]
     run_in_processes([group for group in groups if group])
     if "letters" in args.networks:
-        faces = packaged_fonts() if args.fonts == "packaged" else None
-        scenes = min(fit_tile_similarity.SCENES, args.scenes)
+        scenes, (_, faces) = min(fit_tile_similarity.SCENES, args.scenes), split_by_family(fonts)
         print(fit_tile_similarity.write_similarity(folder / "letters.onnx", scenes, faces), flush=True)
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     log_progress(begun, "done")

@@ -89,11 +89,11 @@ def alphabet_masks() -> NDArray[np.bool_]:
     return np.array([[name in row for name in names] for row in rows])
 
 
-def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) -> Scene:
-    """Render a random scene, with letters of a random kind of alphabet.
+def draw_letters(rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Draw a random kind of alphabet; return its letters and their relative frequencies.
 
     The letters are A to Z; or A to Z and the additional letters of a Latin alphabet; or the letters of a non-Latin
-    alphabet. The font is one of `fonts`, by default of all fonts of the training data.
+    alphabet.
     """
     letters: tuple[str, ...] = LETTERS
     weights = [1.0] * len(LETTERS)
@@ -107,8 +107,22 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) 
             weights += [0.35 * 27 / len(own) ** 0.5 / 2] * len(own)
         else:
             letters, weights = own, [1.0 if letter_shape(t) in LETTERS else 2.0 for t in own]
+    return letters, tuple(weights)
+
+
+def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) -> Scene:
+    """Render a random scene, with letters from `draw_letters`.
+
+    The font is one of `fonts`, by default of all fonts of the training data.
+    """
+    return render_letters(rng, *draw_letters(rng), fonts or training_fonts())
+
+
+def render_letters(
+    rng: np.random.Generator, letters: tuple[str, ...], weights: tuple[float, ...], fonts: tuple[Path, ...]
+) -> Scene:
+    """Render a random scene with blanks and with `letters` of the relative frequencies `weights`, in one of `fonts`."""
     # Add more blanks than in a real set: they are the most difficult tiles to distinguish from empty squares.
-    fonts = fonts or training_fonts()
     chances = (*weights, 0.12 * sum(weights))
     return random_scene(rng, fonts, (*letters, BLANK), chances, select_handwritten_fonts(fonts))
 

@@ -1,16 +1,17 @@
 """Fit the weights for comparing the tiles of a picture (python -m vision.training.fit_tile_similarity).
 
-Reads the tiles of rendered scenes, each in one typeface that no training uses (`UNFAMILIAR_FONTS`). Fits the weights of
-similarity, doubt and foreign letters for `vision.recognition.similarity` by conditional logit. Unfamiliar typefaces are
-needed, because a network's confidence in familiar ones needs no correction. Prints the weights, and the errors: with
-each tile on its own, with the weights in the network's file, and with the new weights. `--write` writes the new weights
-to the metadata of that file, as `python -m vision.training` does.
+Reads the tiles of rendered scenes, each in one typeface of the families for calibration, which the network was not
+trained on. Fits the weights of the features of `vision.recognition.similarity` by conditional logit. Other styles of
+trained families would not do: a network's confidence in familiar typefaces needs no correction. Prints the weights, and
+the errors: with each tile on its own, with the weights in the network's file, and with the new weights. `--write`
+writes the new weights to the metadata of that file, as `python -m vision.training` does.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -26,67 +27,47 @@ from vision.recognition.letters import (
     letter_shape,
     restrict_to_alphabet,
 )
-from vision.recognition.similarity import compute_letter_evidence, measure_foreign_nats
+from vision.recognition.similarity import (
+    compute_letter_evidence,
+    estimate_lookalike_share,
+    measure_unfamiliarity,
+    spread_lookalikes,
+)
 from vision.recognition.views import TilePoses
 from vision.rendering.fonts import select_supporting_fonts
 from vision.rendering.scene import Scene
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
 from vision.training.conditional_logit import Choices, fit_weights
-from vision.training.font_list import installed_fonts
+from vision.training.font_list import split_by_family, training_fonts
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 SCENES: Final = 400
 """Number of scenes that are rendered for the fit."""
 _SURE_P: Final = 0.99
 
-UNFAMILIAR_FONTS: Final = {
-    "fonts-adf-gillius": ("truetype/adf/GilliusADF-BoldCond.otf",),
-    "fonts-allerta": ("opentype/allerta/allerta_stencil.otf",),
-    "fonts-bebas-neue": ("opentype/bebas-neue/BebasNeue-Book.otf",),
-    "fonts-breip": ("truetype/breip/breipfont.ttf",),
-    "fonts-comic-neue": ("opentype/comic-neue/ComicNeue-BoldItalic.otf",),
-    "fonts-crosextra-caladea": ("truetype/crosextra/Caladea-BoldItalic.ttf",),
-    "fonts-dejavu-core": ("truetype/dejavu/DejaVuSansMono-Bold.ttf",),
-    "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSerifCondensed-Bold.ttf",),
-    "fonts-dosis": ("opentype/dosis/Dosis-ExtraLight.otf",),
-    "fonts-freefont-ttf": ("truetype/freefont/FreeMono.ttf", "truetype/freefont/FreeSerif.ttf"),
-    "fonts-go": ("fonts-go/Go-Smallcaps-Italic.ttf",),
-    "fonts-inter": ("opentype/inter/Inter-Black.otf",),
-    "fonts-liberation": ("truetype/liberation/LiberationSerif-Italic.ttf",),
-    "fonts-linuxlibertine": (
-        "opentype/linux-libertine/LinLibertine_DR.otf",
-        "opentype/linux-libertine/LinLibertine_M.otf",
-        "opentype/linux-libertine/LinLibertine_R.otf",
-        "opentype/linux-libertine/LinLibertine_RB.otf",
-        "opentype/linux-libertine/LinLibertine_RBI.otf",
-    ),
-    "fonts-mplus": ("opentype/mplus/MplusCode50-Bold.otf",),
-    "fonts-ocr-b": ("opentype/ocr-b/OCRBE.otf",),
-    "fonts-paratype": ("truetype/paratype/PTF56F.ttf", "truetype/paratype/PTF76F.ttf"),
-    "fonts-roadgeek": ("truetype/roadgeek/RG2014EM.ttf",),
-    "fonts-tiresias": ("truetype/tiresias/tirekv__.ttf",),
-    "fonts-tuffy": ("truetype/tuffy/Tuffy_Bold_Italic.ttf",),
-    "fonts-urw-base35": (
-        "opentype/urw-base35/C059-BdIta.otf",
-        "opentype/urw-base35/C059-Roman.otf",
-        "opentype/urw-base35/NimbusMonoPS-BoldItalic.otf",
-        "opentype/urw-base35/NimbusRoman-BoldItalic.otf",
-        "opentype/urw-base35/P052-BoldItalic.otf",
-        "opentype/urw-base35/URWBookman-DemiItalic.otf",
-        "opentype/urw-base35/URWBookman-Light.otf",
-    ),
-    "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Black.ttf",),
-}
-"""Font files that no training uses, by Debian package: other styles of trained families, and a few other families."""
 _MIN_SQUARE_PX: Final = 14.0
 """Minimum resolution of a scene, in pixels per square. On smaller squares, letters are doubtful in all typefaces."""
 _MIN_PROBABILITY: Final = 1e-9
 """Value added to probabilities before the logarithm, to keep it finite."""
 
 
-def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | None:
-    """Read the visible tiles of a view; return the choices between letters, with features and the correct letters.
+@dataclass(frozen=True, slots=True, eq=False)
+class SceneTiles:
+    """Tiles of one scene whose letters are known."""
+
+    choices: Choices
+    """Choices between the letters, with their features."""
+    lookalike_share: Floats
+    """`(n,)`: result of `estimate_lookalike_share` for each tile."""
+
+    def predict(self, weights: Floats) -> Floats:
+        """Return the refined probability of each letter, `(n, letters)`, for feature weights `(features,)`."""
+        return spread_lookalikes(self.choices.probabilities(weights), self.lookalike_share)
+
+
+def collect_tiles(view: dataset.TrainingViews, net: LetterNet) -> SceneTiles | None:
+    """Read the visible tiles of a view; return them with the features of all letters and the correct letters.
 
     The alternatives are the letters of the smallest tile set that contains all letters on the board. Returns None if
     there are fewer than two different letters, or if the network does not know one of the letters.
@@ -107,32 +88,34 @@ def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | No
     chances /= chances.sum(axis=1, keepdims=True)
     names = [net.classes[k] for k in letters]
     truth = np.array([names.index(letter_shape(view.labels[r][c])) for r, c in cells])
-    foreign = measure_foreign_nats(logp, within)
-    evidence = compute_letter_evidence(chances, np.ones(len(cells)), looks.features, foreign)
-    return Choices(evidence, np.log(chances + _MIN_PROBABILITY), truth)
+    tile = np.ones(len(cells))
+    evidence = compute_letter_evidence(chances, tile, looks.features)
+    share = estimate_lookalike_share(measure_unfamiliarity(chances, tile))
+    return SceneTiles(Choices(evidence, np.log(chances + _MIN_PROBABILITY), truth), share)
 
 
 def draw_scene_in_one_face(rng: np.random.Generator, faces: tuple[Path, ...]) -> Scene:
-    """Render a random scene in one of `faces` that has all the letters of the scene."""
+    """Render a random scene in one of the `faces` that have all letters of the scene's alphabet."""
     while True:
-        face = faces[int(rng.integers(len(faces)))]
-        scene = dataset.draw_scene(rng, (face,))
-        if select_supporting_fonts((face,), "".join(map("".join, scene.labels)).replace("?", "")):
-            return scene
+        letters, weights = dataset.draw_letters(rng)
+        if usable := select_supporting_fonts(faces, "".join(letters)):
+            face = usable[int(rng.integers(len(usable)))]
+            return dataset.render_letters(rng, letters, weights, (face,))
 
 
-def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[Choices]:
-    """Render `count` scenes with the typefaces `faces`; return the choices of each scene that has any."""
+def collect_scenes(net: LetterNet, count: int, faces: tuple[Path, ...]) -> list[SceneTiles]:
+    """Render `count` scenes with the typefaces `faces`; return the tiles of each scene that has any."""
     draw = partial(draw_scene_in_one_face, faces=faces)
     views = extract_scenes(count, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=draw)
-    scenes = (collect_choices(view, net) for view in views if view.square_px >= _MIN_SQUARE_PX)
-    return [choices for choices in scenes if choices is not None]
+    scenes = (collect_tiles(view, net) for view in views if view.square_px >= _MIN_SQUARE_PX)
+    return [tiles for tiles in scenes if tiles is not None]
 
 
-def describe_errors(name: str, scenes: Sequence[Choices], weights: Floats) -> str:
+def describe_errors(name: str, scenes: Sequence[SceneTiles], weights: Floats) -> str:
     """Return a line with the numbers of errors: among all tiles, and among tiles with a probability of 0.99 or more."""
-    p = np.concatenate([choices.probabilities(weights).max(axis=1) for choices in scenes])
-    wrong = np.concatenate([choices.probabilities(weights).argmax(axis=1) != choices.truth for choices in scenes])
+    letters = [scene.predict(weights) for scene in scenes]
+    p = np.concatenate([p.max(axis=1) for p in letters])
+    wrong = np.concatenate([p.argmax(axis=1) != s.choices.truth for p, s in zip(letters, scenes, strict=True)])
     sure = p >= _SURE_P
     return f"{name}: {wrong.sum()} of {len(p)} tiles wrong; {(wrong & sure).sum()} of {sure.sum()} called at {_SURE_P}"
 
@@ -141,22 +124,19 @@ def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Flo
     """Fit the similarity weights for the network `path` on `count` scenes; return them and a report."""
     net = LetterNet(path)
     scenes = collect_scenes(net, count, faces)
-    weights = fit_weights(scenes)
+    weights = fit_weights([scene.choices for scene in scenes])
     before, now = np.zeros(len(weights)), np.array(net.similarity_weights)
     named = (("each tile alone", before), ("weights of the file", now), ("fitted weights", weights))
     lines = [describe_errors(name, scenes, w) for name, w in named]
     fitted = ", ".join(f"{weight:.3f}" for weight in weights)
-    return weights, "\n".join([*lines, f"similarity, doubt, foreign letters: {fitted}"])
+    return weights, "\n".join([*lines, f"similarity, doubt, length: {fitted}"])
 
 
-def write_similarity(path: Path, count: int = SCENES, faces: tuple[Path, ...] | None = None) -> str:
-    """Fit the similarity weights and write them to the metadata of the network `path`; return a report.
-
-    `faces` are by default `UNFAMILIAR_FONTS`.
-    """
+def write_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> str:
+    """Fit the similarity weights as `fit_similarity` does, write them to the network `path`, and return the report."""
     from vision.training.metadata import add_facts  # needs onnx, which fitting does not
 
-    weights, report = fit_similarity(path, count, faces or installed_fonts(UNFAMILIAR_FONTS))
+    weights, report = fit_similarity(path, count, faces)
     add_facts(path, {SIMILARITY_KEY: [round(float(weight), 4) for weight in weights]})
     return report
 
@@ -170,10 +150,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", type=Path, default=MODELS_DIR / "letters.onnx", help="file of the letter network")
     parser.add_argument("--write", action="store_true", help="write the weights to the file")
     args = parser.parse_args(argv)
+    _, faces = split_by_family(training_fonts())
     if args.write:
-        print(write_similarity(args.model, args.scenes))
+        print(write_similarity(args.model, args.scenes, faces))
     else:
-        print(fit_similarity(args.model, args.scenes, installed_fonts(UNFAMILIAR_FONTS))[1])
+        print(fit_similarity(args.model, args.scenes, faces)[1])
     return 0
 
 
