@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from typing import NamedTuple
 
 BOARD_SIZE = 15
 EMPTY = "."
@@ -20,6 +21,14 @@ MAX_CANDIDATES = 8
 """Maximum number of candidate symbols per square, the most probable first."""
 MIN_CANDIDATE_PROBABILITY = 1e-4
 """Minimum probability of a candidate symbol that is kept for a square."""
+
+
+class Occupancy(NamedTuple):
+    """The probabilities that a square is empty, that it is hidden, and that it holds a tile."""
+
+    empty: float
+    hidden: float
+    tile: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class SquareReading:
                 return probability
         return 0.0
 
-    def occupancy(self) -> tuple[float, float, float]:
+    def occupancy(self) -> Occupancy:
         """Return the probabilities that the square is empty, that it is hidden, and that it holds a tile."""
         empty = hidden = tile = 0.0
         for symbol, probability in self.candidates:
@@ -64,7 +73,7 @@ class SquareReading:
                 hidden = probability
             else:
                 tile += probability
-        return empty, hidden, tile
+        return Occupancy(empty, hidden, tile)
 
     @property
     def is_tile(self) -> bool:
@@ -104,7 +113,7 @@ class BoardReading:
         return tuple([square.candidates[0][0] for square in self.squares])
 
     @cached_property
-    def occupancy(self) -> tuple[tuple[float, float, float], ...]:
+    def occupancy(self) -> tuple[Occupancy, ...]:
         """The probabilities of each square to be empty, to be hidden, and to hold a tile."""
         return tuple([square.occupancy() for square in self.squares])
 
@@ -115,8 +124,7 @@ class BoardReading:
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """Return the most likely symbols as 15 rows of 15 symbols."""
-        symbols = self.symbols
-        return tuple(tuple(symbols[i : i + BOARD_SIZE]) for i in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
+        return tuple(self.symbols[start : start + BOARD_SIZE] for start in range(0, len(self.symbols), BOARD_SIZE))
 
     @classmethod
     def from_rows(cls, rows: Sequence[Iterable[str]]) -> BoardReading:
@@ -143,27 +151,27 @@ def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
         raise ValueError("there is nothing to merge")
     if len(readings) == 1:
         return readings[0]
+    readings_by_square = zip(*(reading.squares for reading in readings), strict=True)
     return BoardReading(
-        tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)),
+        tuple(map(_merge_square, readings_by_square)),
         max(reading.orientation_confidence for reading in readings),
         max(reading.offset_confidence for reading in readings),
     )
 
 
 def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
-    hidden = [square.probability(HIDDEN) for square in squares]
-    least = min(hidden)
+    hidden_ps = [square.probability(HIDDEN) for square in squares]
+    hidden = min(hidden_ps)
     # Leave out pictures in which the square is much more hidden than in the best one: the visible part may be a hand.
-    sees = [h <= least + (1 - least) / 2 for h in hidden]
-    weights = [1 - h for h in compress(hidden, sees)]
-    total = sum(weights)
+    is_used = [p <= hidden + (1 - hidden) / 2 for p in hidden_ps]
+    total_weight = sum(1 - p for p in compress(hidden_ps, is_used))
     chances: dict[str, float] = defaultdict(float)
-    if total > 0:
-        for square in compress(squares, sees):
+    if total_weight > 0:
+        for square in compress(squares, is_used):
             # The probabilities of a square without hidden sum to the square's weight, so they need no factor.
             for symbol, p in square.candidates:
                 if symbol != HIDDEN:
-                    chances[symbol] += p * (1 - least) / total
-    if least > 0:
-        chances[HIDDEN] = least
+                    chances[symbol] += p * (1 - hidden) / total_weight
+    if hidden > 0:
+        chances[HIDDEN] = hidden
     return rank_candidates(chances)

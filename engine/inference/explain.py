@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from math import exp, prod
+from itertools import chain, product
+from math import exp
 
 from engine.board import SQUARES, Board, Square, run_ends, square_name
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrected, TileRecycled, TurnCorrected
@@ -122,12 +123,13 @@ def infer_play(
     >>> infer_play(game, BoardReading.from_rows(rows)).best.text
     'Anna played HORN at 8F for 14'
     """
-    fit = align_reading(game, reading)
-    in_sight = reading.shows_tiles
-    history = replace(history, strange_count=history.strange_count + in_sight if fit is None else 0)
-    if fit is None and (history.strange_count <= _MAX_STRANGE_READINGS or not in_sight):
-        return _reject_reading(game, reading, history)
-    reading = fit or reading
+    aligned = align_reading(game, reading)
+    if aligned is None:
+        history = replace(history, strange_count=history.strange_count + reading.shows_tiles)
+        if history.strange_count <= _MAX_STRANGE_READINGS or not reading.shows_tiles:
+            return _reject_reading(game, reading, history)
+    else:
+        history, reading = replace(history, strange_count=0), aligned
     early_squares = history.find_early_squares(game, reading)
     evidence = Evidence(
         reading,
@@ -141,27 +143,22 @@ def infer_play(
     ranked = generate_hypotheses(
         game, evidence, [event for event in corrections if event.square in correctable_squares]
     )
-    top = ranked[0].log_posterior
-    total = sum(exp(one.log_posterior - top) for one in ranked)
+    # Divide by the likelihood of the best hypothesis, which could be too small for a float.
+    weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
+    total = sum(weights)
     explanations = tuple(
-        _build_explanation(game, one, evidence, exp(one.log_posterior - top) / total)
-        for one in ranked[:_MAX_EXPLANATIONS]
+        _build_explanation(game, hypothesis, evidence, weight / total)
+        for hypothesis, weight in zip(ranked[:_MAX_EXPLANATIONS], weights, strict=False)
     )
-    best = explanations[0]
-    rival = (
-        explanations[1] if len(explanations) > 1 and _estimate_certainty(game, best, evidence) < MIN_CERTAINTY else None
-    )
+    best, rival = explanations[0], None
+    if len(explanations) > 1 and _estimate_certainty(game, best, evidence) < MIN_CERTAINTY:
+        rival = explanations[1]
     alarms = _find_alarm_squares(best, evidence)
-    doubt = sorted(
-        {
-            *alarms,
-            *best.unsure_squares,
-            *best.covered_squares,
-            *(best.game.board.differences(rival.game.board) if rival else ()),
-        }
-    )
-    question = question_text(best, rival, alarms) if doubt or rival or _is_confirmation_needed(best) else None
-    return Inference(explanations, question, tuple(doubt), _update_history(history, evidence, game, best))
+    doubtful = {*alarms, *best.unsure_squares, *best.covered_squares}
+    if rival:
+        doubtful.update(best.game.board.differences(rival.game.board))
+    question = question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
+    return Inference(explanations, question, tuple(sorted(doubtful)), _update_history(history, evidence, game, best))
 
 
 def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) -> Inference:
@@ -176,12 +173,15 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
 
 def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
     squares, board = evidence.reading.squares, hypothesis.board
-    settled = evidence.hidden_squares.union(*hypothesis.moved_tiles)
-    fresh = set(before.board.differences(board))
-    differs = [s for s in find_inconsistent_squares(evidence.reading, board) if s not in settled]
-    clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > MIN_CLEAR_PROBABILITY]
-    leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear_tile_squares)
-    lying = build_play_as_seen(hypothesis.game.state, evidence) if leftover else None
+    changed = set(before.board.differences(board))
+    # Hidden squares show nothing, and the question about a moved tile names both of its squares.
+    ignored = evidence.hidden_squares.union(*hypothesis.moved_tiles)
+    different = [s for s in find_inconsistent_squares(evidence.reading, board) if s not in ignored]
+    leftover = tuple(s for s in different if board[s] is None and s in evidence.clear_tile_squares)
+    old_tiles = [s for s in different if board[s] and s not in changed]
+    clear_old = [s for s in old_tiles if squares[s].confidence > MIN_CLEAR_PROBABILITY]
+    play_as_seen = build_play_as_seen(hypothesis.game.state, evidence) if leftover else None
+    status = check_placement(hypothesis.game.board, play_as_seen, before.layout, before.rules) if play_as_seen else None
     return Explanation(
         events=hypothesis.events,
         likelihood=likelihood,
@@ -192,10 +192,10 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
         misread_squares=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
         moved_tiles=hypothesis.moved_tiles,
         unsure_squares=tuple(
-            s for s in sorted(fresh - settled) if tile_confidence(squares[s], board[s]) < MIN_CLEAR_PROBABILITY
+            s for s in sorted(changed - ignored) if tile_confidence(squares[s], board[s]) < MIN_CLEAR_PROBABILITY
         ),
         covered_squares=_find_covered_squares(before, hypothesis, evidence),
-        status=check_placement(hypothesis.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
+        status=status or Status.VALID,
         is_waiting=hypothesis.lying_board is not None,
     )
 
@@ -205,10 +205,13 @@ def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Eviden
     if not any(isinstance(event, PlayMade) for event in hypothesis.events):
         return ()
     board, squares = hypothesis.game.board, evidence.reading.squares
-    laid = {s for s in board.differences(before.board) if board[s]}
-    runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.tile_run(s, across)]]
-    lines = [(run, across) for covered, run, across in runs if len(laid) == 1 or len(laid & covered) > 1]
-    ends = {s for run, across in lines for s in run_ends(run, across)}
+    new_squares = {square for square in board.differences(before.board) if board[square]}
+    ends: set[Square] = set()
+    for square, across in product(new_squares, (True, False)):
+        run = board.tile_run(square, across)
+        # A cross word has only one new tile; of a play of a single tile, both words count.
+        if len(new_squares) == 1 or len(new_squares.intersection(run)) > 1:
+            ends.update(run_ends(run, across))
     return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _MIN_COVERED_PROBABILITY))
 
 
@@ -219,13 +222,13 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
     multiplied here: seven letters that are each slightly in doubt make the whole play doubtful.
     """
     board = best.game.board
-    fresh = [s for s in before.board.differences(board) if board[s] and s not in evidence.hidden_squares]
-    reads = [(evidence.reading.squares[s], board[s]) for s in fresh]
-    letters = prod(
-        min(1.0, tile_confidence(read, tile) / max(read.occupancy()[2], MIN_CANDIDATE_PROBABILITY))
-        for read, tile in reads
-    )
-    return min(best.likelihood, letters)
+    letters_p = 1.0
+    for square in before.board.differences(board):
+        if board[square] and square not in evidence.hidden_squares:
+            read = evidence.reading.squares[square]
+            tile_p = max(read.occupancy().tile, MIN_CANDIDATE_PROBABILITY)
+            letters_p *= min(1.0, tile_confidence(read, board[square]) / tile_p)
+    return min(best.likelihood, letters_p)
 
 
 def _is_confirmation_needed(best: Explanation) -> bool:
@@ -241,21 +244,22 @@ def _is_confirmation_needed(best: Explanation) -> bool:
 
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
     """Return the squares about which the players must be asked: surplus, missing and moved tiles."""
-    squares = evidence.reading.squares
-    chances = evidence.reading.occupancy
-    loose = [s for s in best.leftover_squares if chances[s][2] > _MIN_ALARM_PROBABILITY]
-    lost = [s for s in best.missing_squares if squares[s].confidence > _MIN_ALARM_PROBABILITY]
-    return (*loose, *lost, *(square for pair in best.moved_tiles for square in pair))
+    reading = evidence.reading
+    surplus = [s for s in best.leftover_squares if reading.occupancy[s].tile > _MIN_ALARM_PROBABILITY]
+    missing = [s for s in best.missing_squares if reading.squares[s].confidence > _MIN_ALARM_PROBABILITY]
+    return (*surplus, *missing, *chain.from_iterable(best.moved_tiles))
 
 
 def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
     """Return the history for the next call; on squares whose tile changed, it begins with this reading."""
     after = best.game.board
     changed = set(before.board.differences(after))
-    fresh = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed).log_likelihoods
-    guessed = {square: {face_of(after[square]): NO_EVIDENCE} for square in fresh if after[square] and not fresh[square]}
-    kept = {square: sums for square, sums in history.log_likelihoods.items() if square not in changed}
-    return replace(history, log_likelihoods={**kept, **fresh, **guessed}).with_false_readings(evidence, after)
+    log_likelihoods = {square: values for square, values in history.log_likelihoods.items() if square not in changed}
+    log_likelihoods |= EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed).log_likelihoods
+    for square in changed & log_likelihoods.keys():
+        if after[square] and not log_likelihoods[square]:  # the square was hidden: the tile is a guess
+            log_likelihoods[square] = {face_of(after[square]): NO_EVIDENCE}
+    return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 
 def turn_text(game: Game, turn: Turn) -> str:
@@ -321,20 +325,21 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         return make_message(
             "no-play", "This is not a valid play: {0}. {1} What was played?", describe_status(best.status), names
         )
-    for square, other in best.moved_tiles:
-        moved = square_name(square), square_name(other)
-        return make_message("tile-moved", "Was the tile on {0} moved to {1}? If so, please put it back.", *moved)
-    lost = [square for square in best.missing_squares if square in alarms]
-    if lost:
+    if best.moved_tiles:
+        old_and_new = map(square_name, best.moved_tiles[0])
+        return make_message("tile-moved", "Was the tile on {0} moved to {1}? If so, please put it back.", *old_and_new)
+    missing = [square for square in best.missing_squares if square in alarms]
+    if missing:
         text = "A tile was played on {0}, but the camera does not see it there. Was it moved?"
-        return make_message("tile-lost", text, _format_squares(lost))
+        return make_message("tile-lost", text, _format_squares(missing))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
         return make_message("what-lies", "{0}. But what is on {1}?", best.text, names)
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
-        both = [(best.game.board[s], rival.game.board[s]) for s in squares]
-        if len(squares) == 1 and both[0][0] and both[0][1]:
-            return make_message("which-tile", "Which tile is on {0}: {1} or {2}?", square_name(squares[0]), *both[0])
+        if len(squares) == 1:
+            tiles = best.game.board[squares[0]], rival.game.board[squares[0]]
+            if all(tiles):
+                return make_message("which-tile", "Which tile is on {0}: {1} or {2}?", square_name(squares[0]), *tiles)
         return make_message("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
     if best.is_waiting:
         return best.text

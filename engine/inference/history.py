@@ -52,10 +52,14 @@ def new_tile_likelihood(square: SquareReading, face: str) -> float:
     """Return the likelihood of a new tile with `face` on a square: a letter, `?` for a blank, `.` for no tile."""
     empty, hidden, tile = square.occupancy()
     if face == EMPTY:
-        return empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
-    seen = square.probability(face)
-    misread = P_NEW_TILE_MISREAD * (tile - seen)
-    return seen + hidden / 2 + misread + P_TILE_MISSED_OR_INVENTED * empty + _MIN_LIKELIHOOD
+        return _empty_likelihood(empty, hidden, tile)
+    correct = square.probability(face)
+    misread = P_NEW_TILE_MISREAD * (tile - correct)
+    return correct + hidden / 2 + misread + P_TILE_MISSED_OR_INVENTED * empty + _MIN_LIKELIHOOD
+
+
+def _empty_likelihood(empty: float, hidden: float, tile: float) -> float:
+    return empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
 
 
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
@@ -65,10 +69,9 @@ def old_tile_likelihood(square: SquareReading, face: str) -> float:
     """
     if face == EMPTY:
         return new_tile_likelihood(square, face)
-    washed = P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
-    _, _, tile = square.occupancy()
-    misread = P_OLD_TILE_MISREAD * (tile - square.probability(face))
-    return new_tile_likelihood(square, face) + washed + misread
+    read_as_blank = P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
+    misread = P_OLD_TILE_MISREAD * (square.occupancy().tile - square.probability(face))
+    return new_tile_likelihood(square, face) + read_as_blank + misread
 
 
 def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool:
@@ -93,11 +96,7 @@ def is_consistent(symbol: str, tile: Tile | None) -> bool:
 def find_inconsistent_squares(reading: BoardReading, board: Board) -> list[Square]:
     """Return the squares on which `reading` differs from `board`. A blank may be read as a blank or as its letter."""
     pairs = zip(reading.symbols, board.squares, strict=True)
-    return [
-        square
-        for square, (symbol, tile) in enumerate(pairs)
-        if (symbol != EMPTY if tile is None else symbol not in (tile.face, tile.letter))
-    ]
+    return [square for square, (symbol, tile) in enumerate(pairs) if not is_consistent(symbol, tile)]
 
 
 @dataclass(frozen=True)
@@ -123,10 +122,7 @@ class Evidence:
         A repeated false reading (`false_readings`) hardly reduces the log-likelihood, because print or a stain stays on
         its square.
         """
-        likelihoods = [
-            empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
-            for empty, hidden, tile in self.reading.occupancy
-        ]
+        likelihoods = [_empty_likelihood(*occupancy) for occupancy in self.reading.occupancy]
         for square in self.false_readings:
             likelihoods[square] += P_FALSE_TILE_REPEATED * self._repeated_false_probability(square)
         return tuple(map(log, likelihoods))
@@ -155,29 +151,26 @@ class Evidence:
     @cached_property
     def candidate_squares(self) -> frozenset[Square]:
         """The squares with a tile probability of at least `MIN_CANDIDATE_PROBABILITY`."""
-        chances = enumerate(self.reading.occupancy)
-        return frozenset([square for square, (_, _, tile) in chances if tile >= MIN_CANDIDATE_PROBABILITY])
+        squares = enumerate(self.reading.occupancy)
+        return frozenset([s for s, occupancy in squares if occupancy.tile >= MIN_CANDIDATE_PROBABILITY])
 
     @cached_property
     def empty_squares(self) -> frozenset[Square]:
         """The squares that are clearly read as empty."""
-        chances = enumerate(self.reading.occupancy)
-        return frozenset([square for square, (empty, _, _) in chances if empty > 1 - MIN_CANDIDATE_PROBABILITY])
+        squares = enumerate(self.reading.occupancy)
+        return frozenset([s for s, occupancy in squares if occupancy.empty > 1 - MIN_CANDIDATE_PROBABILITY])
 
     @cached_property
     def hidden_squares(self) -> frozenset[Square]:
         """The squares that are clearly hidden."""
-        return frozenset(
-            [s for s, (_, hidden, _) in enumerate(self.reading.occupancy) if hidden > MIN_CLEAR_PROBABILITY]
-        )
+        squares = enumerate(self.reading.occupancy)
+        return frozenset([s for s, occupancy in squares if occupancy.hidden > MIN_CLEAR_PROBABILITY])
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
         """The squares that are clearly read as a tile. Tiles that repeat an earlier false reading are left out."""
-        chances = {square: self.reading.occupancy[square][2] for square in self.candidate_squares}
-        return frozenset(
-            [s for s, tile in chances.items() if tile - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY]
-        )
+        occupancy, repeated = self.reading.occupancy, self._repeated_false_probability
+        return frozenset([s for s in self.candidate_squares if occupancy[s].tile - repeated(s) > MIN_CLEAR_PROBABILITY])
 
     def board_log_likelihood(self, board: Board) -> float:
         """Return the log-likelihood (nats) of a board given the whole reading."""
@@ -229,8 +222,13 @@ class Evidence:
 def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> dict[str, float]:
     """Return the log-likelihoods of an old tile's possible symbols: `before` plus those of one more reading."""
     symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
-    never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
-    return {s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
+    # A symbol that no earlier reading had is as unlikely as the unlikeliest of the earlier symbols.
+    floor = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
+    return {s: before.get(s, floor) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
+
+
+def _likeliest_symbol(log_likelihoods: Mapping[str, float]) -> str:
+    return max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol])
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,13 +262,13 @@ class ReadingHistory:
         if self.turn_count != len(game.turns):
             return frozenset()
         faint = {square for square, tile in self.faint_tiles.items() if tile >= MIN_EARLIER_TILE_PROBABILITY}
-        clear = {
+        hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
+        same = {
             square
-            for square, log_likelihoods in self.log_likelihoods.items()
-            if not log_likelihoods  # the square was hidden
-            or max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol]) == reading.squares[square].symbol
+            for square in self.log_likelihoods.keys() - hidden
+            if _likeliest_symbol(self.log_likelihoods[square]) == reading.squares[square].symbol
         }
-        return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
+        return frozenset(s for s in faint | hidden | same if game.board[s] is None and reading.squares[s].is_tile)
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
         """Return the false readings, except those beside an early tile.
@@ -291,31 +289,35 @@ class ReadingHistory:
 
         `old` is the recorded board. On squares that are empty in it, earlier readings are dropped.
         """
-        sums: dict[Square, Mapping[str, float]] = {}
+        log_likelihoods: dict[Square, Mapping[str, float]] = {}
         for square in squares:
-            tile, (empty, hidden, _) = old.squares[square], reading.occupancy[square]
-            if tile is None and empty > 1 - MIN_CANDIDATE_PROBABILITY:
+            tile, occupancy = old.squares[square], reading.occupancy[square]
+            if tile is not None:
+                log_likelihoods[square] = self.log_likelihoods.get(square) or {tile.face: 0.0}
+            elif occupancy.empty <= 1 - MIN_CANDIDATE_PROBABILITY:
+                log_likelihoods[square] = {}
+            else:
                 continue
-            before = (self.log_likelihoods.get(square) or {tile.face: 0.0}) if tile else {}
-            sums[square] = (
-                before if hidden > MIN_CLEAR_PROBABILITY else _add_log_likelihoods(before, reading.squares[square])
-            )
-        chances = enumerate(reading.occupancy)
-        faint = {s: tile for s, (empty, _, tile) in chances if MIN_FAINT_PROBABILITY <= tile < empty}
-        return replace(self, log_likelihoods=sums, faint_tiles=faint)
+            if occupancy.hidden <= MIN_CLEAR_PROBABILITY:
+                log_likelihoods[square] = _add_log_likelihoods(log_likelihoods[square], reading.squares[square])
+        by_square = enumerate(reading.occupancy)
+        faint = {square: tile for square, (empty, _, tile) in by_square if MIN_FAINT_PROBABILITY <= tile < empty}
+        return replace(self, log_likelihoods=log_likelihoods, faint_tiles=faint)
 
     def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
         """Return the history with the false readings in `evidence`, on the assumption that `board` is correct.
 
         A false reading is a square that is empty on `board`, is read as a tile, and has no tile beside it.
         """
-        squares = evidence.reading.squares
-        known = {
+        kept = {
             s: read for s, read in self.false_readings.items() if board[s] is None and s not in evidence.empty_squares
         }
-        loose = [s for s in evidence.candidate_squares if board.squares[s] is None]
-        alone = {s: squares[s] for s in loose if not _has_adjacent_tile(evidence, board, s)}
-        return replace(self, false_readings={**alone, **known})
+        isolated = {
+            square: evidence.reading.squares[square]
+            for square in evidence.candidate_squares
+            if board[square] is None and not _has_adjacent_tile(evidence, board, square)
+        }
+        return replace(self, false_readings={**isolated, **kept})
 
     def find_contradictions(self, board: Board) -> dict[Square, str]:
         """Return the squares on which all readings together contradict the recorded tile, with the likelier symbol."""
@@ -324,13 +326,10 @@ class ReadingHistory:
             log_likelihoods = self.log_likelihoods.get(square)
             if not log_likelihoods:
                 continue
-            best = max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol])
-            face = face_of(board[square])
-            if (
-                not is_consistent(best, board[square])
-                and log_likelihoods[best] - log_likelihoods.get(face, min(log_likelihoods.values()))
-                > _MIN_CORRECTION_LOG_ODDS
-            ):
+            best = _likeliest_symbol(log_likelihoods)
+            recorded = log_likelihoods.get(face_of(board[square]), min(log_likelihoods.values()))
+            log_odds = log_likelihoods[best] - recorded
+            if log_odds > _MIN_CORRECTION_LOG_ODDS and not is_consistent(best, board[square]):
                 found[square] = best
         return found
 
@@ -346,8 +345,8 @@ def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Coll
     """
     in_sight = {
         square
-        for square, (tile, (_, hidden, _)) in enumerate(zip(board.squares, reading.occupancy, strict=True))
-        if tile and square not in ignored_squares and hidden <= MIN_CLEAR_PROBABILITY
+        for square in board.occupied_squares()
+        if square not in ignored_squares and reading.occupancy[square].hidden <= MIN_CLEAR_PROBABILITY
     }
     if len(in_sight) < MIN_TILES_IN_SIGHT:
         return None
@@ -376,13 +375,17 @@ def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:
     """
     if game.rules.rearrange or game.rules.recycle:
         return reading  # these rules allow any old tile to change
-    without = _find_removable_squares(game, reading)
-    share = measure_agreement(game.board, reading, without)
-    if share is None or share >= MIN_AGREEMENT:
+    removable = _find_removable_squares(game, reading)
+    agreement = measure_agreement(game.board, reading, removable)
+    if agreement is None or agreement >= MIN_AGREEMENT:
         return reading
-    moved = [shift_reading(reading, rows, columns) for rows, columns in _SHIFTS]
-    best = max(moved, key=lambda one: measure_agreement(game.board, one, without) or 0.0)
-    return best if (measure_agreement(game.board, best, without) or 0.0) >= MIN_SHIFTED_AGREEMENT else None
+    best, best_agreement = None, 0.0
+    for rows, columns in _SHIFTS:
+        shifted = shift_reading(reading, rows, columns)
+        agreement = measure_agreement(game.board, shifted, removable) or 0.0
+        if agreement > best_agreement:
+            best, best_agreement = shifted, agreement
+    return best if best_agreement >= MIN_SHIFTED_AGREEMENT else None
 
 
 def _find_removable_squares(game: Game, reading: BoardReading) -> set[Square]:

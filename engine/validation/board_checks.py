@@ -191,7 +191,7 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
         for square in SQUARES
         if game.board[square] is None
         and square not in proposal.earlier.false_readings
-        and reading.occupancy[square][2] >= MIN_NEW_TILE_PROBABILITY
+        and reading.occupancy[square].tile >= MIN_NEW_TILE_PROBABILITY
         and (not game.board or any(game.board[near] for near in NEIGHBOURS[square]))
     ]
     lost = [
@@ -219,12 +219,14 @@ def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square,
     return tuple(
         square
         for square in SQUARES
-        if game.board[square] is None and square not in waiting and reading.occupancy[square][2] > MIN_CLEAR_PROBABILITY
+        if game.board[square] is None
+        and square not in waiting
+        and reading.occupancy[square].tile > MIN_CLEAR_PROBABILITY
     )
 
 
 def _is_hidden(reading: BoardReading, square: Square) -> bool:
-    return reading.occupancy[square][1] > MIN_CLEAR_PROBABILITY
+    return reading.occupancy[square].hidden > MIN_CLEAR_PROBABILITY
 
 
 def _offer_end(proposal: Proposal) -> tuple[Option, ...]:

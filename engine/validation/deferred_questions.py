@@ -234,7 +234,7 @@ def _find_settled_answer(
     before = _find_game_before(game, question)
     disputed = _find_disputed_squares(before, question.answers)
     fit = align_reading(game, reading)
-    if not disputed or fit is None or any(fit.occupancy[square][1] > MIN_CLEAR_PROBABILITY for square in disputed):
+    if not disputed or fit is None or any(fit.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
         return None
     if not _is_new_observation(question, disputed, fit):
         return None

@@ -64,8 +64,8 @@ class ProfileUpdater:
             return ""
         board = game.turns[pending.turn].board
         faces = [
-            HIDDEN if hidden > MIN_HIDDEN_PROBABILITY else symbol
-            for (_, hidden, _), symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
+            HIDDEN if occupancy.hidden > MIN_HIDDEN_PROBABILITY else symbol
+            for occupancy, symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
         ]
         rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         self._profile.learn(pending.views, rows, source)
