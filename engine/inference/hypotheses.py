@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest, nsmallest
+from itertools import product
 from math import log
+from operator import attrgetter
 from typing import NamedTuple
 
 from engine.board import NEIGHBOURS, Board, Square, column_of, row_of
@@ -50,7 +52,6 @@ OVERLOOKED_TILE_LOG_PRIOR = log(0.01)  # a tile of an earlier play was missed wh
 NUDGED_TILE_LOG_PRIOR = log(0.005)  # an old tile slipped to a square nearby
 
 _MAX_SQUARE_SETS = 40  # maximum number of sets of squares for which letters are tried
-_MAX_LETTERINGS = 4  # maximum number of letterings for each set of squares
 _MAX_UNEXPLAINED_TILES = 20  # with more, the reading is too poor to look for missed tiles
 _BEAM_WIDTH = 6  # maximum number of hypotheses that are extended by one more play
 _MAX_PLAYS = 8  # maximum number of plays between two readings
@@ -101,23 +102,23 @@ def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[Sq
 
     The events of every hypothesis begin with `corrections`.
     """
-    begin = Hypothesis(game, (), 0.0, evidence).push(*corrections)
-    bases = [begin, *_withdraw_plays(begin), *_restore_lying_tiles(begin), *_shift_last_play(begin)]
+    start = Hypothesis(game, (), 0.0, evidence).push(*corrections)
+    withdrawn = list(_withdraw_plays(start))
+    bases = [start, *withdrawn, *_restore_lying_tiles(start), *_shift_last_play(start)]
     bases += [
         base.push(*events, log_prior=log_prior)
-        for base in (begin, *_withdraw_plays(begin))
+        for base in (start, *withdrawn)
         for events, log_prior in find_variations(base.game, base.evidence)
     ]
-    if len(begin.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES:
-        bases += nlargest(
-            _BEAM_WIDTH, (*_add_overlooked_tile(begin), *_nudge_tile(begin)), key=lambda one: one.log_posterior
-        )
+    if len(start.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES:
+        exceptions = (*_add_overlooked_tile(start), *_nudge_tile(start))
+        bases += nlargest(_BEAM_WIDTH, exceptions, key=attrgetter("log_posterior"))
     found = _add_plays(bases, allow_overlooked=False)
-    best = max(found, key=lambda one: one.log_posterior)
+    best = max(found, key=attrgetter("log_posterior"))
     plays = sum(isinstance(event, PlayMade) for event in best.events)  # two plays may be one play with a missed tile
     if 0 < len(best.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES or plays > 1:
         found += _add_plays(bases, allow_overlooked=True)
-    return sorted(_remove_duplicates(found), key=lambda one: -one.log_posterior)
+    return sorted(_remove_duplicates(found), key=attrgetter("log_posterior"), reverse=True)
 
 
 def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothesis]:
@@ -129,60 +130,77 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
     found = list(bases)
     front = bases
     for number in range(_MAX_PLAYS):
-        prior = 0.0 if number == 0 else TWO_PLAYS_LOG_PRIOR
-        going_on = [one for one in front if one.find_unexplained_squares() or number == 0]
-        laid = [(laid, one) for one in going_on for laid in _find_candidate_plays(one, prior, allow_overlooked)]
-        best = _select_best(laid)
-        if number == 0 and bases[0].evidence.early_squares:  # longer plays would displace plays of early tiles
-            early = bases[0].evidence.early_squares
-            best += _select_best([pair for pair in laid if early.issuperset(pair[0].play.squares)])
-        front = _remove_duplicates(
-            [one.push(PlayMade(one.game.to_move, play), log_prior=own) for (_, play, own), one in best]
-        )
+        log_prior = 0.0 if number == 0 else TWO_PLAYS_LOG_PRIOR
+        incomplete = [base for base in front if number == 0 or base.find_unexplained_squares()]
+        candidates = [
+            candidate for base in incomplete for candidate in _find_candidate_plays(base, log_prior, allow_overlooked)
+        ]
+        best = _select_best(candidates)
+        early = bases[0].evidence.early_squares
+        if number == 0 and early:  # longer plays would displace plays of early tiles
+            best += _select_best([candidate for candidate in candidates if early.issuperset(candidate.play.squares)])
+        front = _remove_duplicates([candidate.push() for candidate in best])
         if not front:
             break
         found += front
     return found
 
 
-def _select_best(laid: list[tuple[_PlayCandidate, Hypothesis]]) -> list[tuple[_PlayCandidate, Hypothesis]]:
-    return nlargest(_BEAM_WIDTH, laid, key=lambda pair: pair[0].score_gain + pair[1].log_posterior)
+def _select_best(candidates: list[_PlayCandidate]) -> list[_PlayCandidate]:
+    return nlargest(_BEAM_WIDTH, candidates, key=attrgetter("log_posterior"))
 
 
 def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
     best: dict[object, Hypothesis] = {}
-    for one in found:
-        key = (one.events, one.moved_tiles, one.note)
-        if key not in best or best[key].log_posterior < one.log_posterior:
-            best[key] = one
+    for hypothesis in found:
+        key = (hypothesis.events, hypothesis.moved_tiles, hypothesis.note)
+        if key not in best or best[key].log_posterior < hypothesis.log_posterior:
+            best[key] = hypothesis
     return list(best.values())
 
 
 class _PlayCandidate(NamedTuple):
-    """A possible play, its log-prior, and the increase of the log-posterior by this play (both in nats)."""
+    """A play that may be added to the hypothesis `base`.
 
-    score_gain: float
+    `log_prior` is that of the play. `gain` is the increase of the log-posterior of the hypothesis by this play. Both
+    are in nats.
+    """
+
+    base: Hypothesis
     play: Play
     log_prior: float
+    gain: float
+
+    @property
+    def log_posterior(self) -> float:
+        """The log-posterior, in nats, of the hypothesis with this play."""
+        return self.gain + self.base.log_posterior
+
+    def push(self) -> Hypothesis:
+        """Return the hypothesis with this play."""
+        return self.base.push(PlayMade(self.base.game.to_move, self.play), log_prior=self.log_prior)
 
 
-def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
-    """Yield the possible plays of the player to move. `prior` (nats) is added to the log-prior of each play."""
+def _find_candidate_plays(base: Hypothesis, log_prior: float, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
+    """Yield the possible plays of the player to move. `log_prior` (nats) is added to the log-prior of each play."""
     game, evidence = base.game, base.evidence
     if game.is_over or base.lying_board is not None:
         return
-    sets = nsmallest(
+    square_sets = nsmallest(
         _MAX_SQUARE_SETS,
         find_play_squares(game.state, evidence, allow_overlooked),
         key=lambda squares: sum([evidence.empty_log_likelihoods[square] for square in squares]),
     )
     stock = game.state.stock()
-    for squares in sets:
-        for value, tiles in find_letterings(evidence, squares, stock, _MAX_LETTERINGS):
-            play = Play.from_tiles(dict(zip(squares, tiles, strict=True)))
-            own = prior + value - sum([evidence.new_tile_log_likelihood(s, tile) for s, tile in play.tiles])
-            own += _repeated_play_log_prior(base, play) + _order_log_prior(base, play)
-            yield _PlayCandidate(own + _log_likelihood_gain(base, play), play, own)
+    for squares in square_sets:
+        for lettering in find_letterings(evidence, squares, stock):
+            play = Play.from_tiles(dict(zip(squares, lettering.tiles, strict=True)))
+            # The prior of the letters is the part of the lettering's log-likelihood that is not from the reading.
+            from_reading = sum([evidence.new_tile_log_likelihood(s, tile) for s, tile in play.tiles])
+            play_log_prior = log_prior + lettering.log_likelihood - from_reading
+            play_log_prior += _repeated_play_log_prior(base, play) + _order_log_prior(base, play)
+            gain = play_log_prior + _log_likelihood_gain(base, play)
+            yield _PlayCandidate(base, play, play_log_prior, gain)
 
 
 def _order_log_prior(base: Hypothesis, play: Play) -> float:
@@ -213,12 +231,13 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
     withdrawn = find_withdrawn_turn(base.game.state)
     if withdrawn is None:
         return 0.0
-    back = {square: tile.face for square, tile in withdrawn.placements}
-    known = not any(isinstance(event, PlayWithdrawn) for event in base.events)
-    reads = [(base.evidence.reading.squares[square], face) for square, face in back.items()]
-    alike = sum(read.symbol == face if known else read.is_tile for read, face in reads)
-    same = sorted(back.values()) == sorted(tile.face for _, tile in play.tiles)
-    return REPEATED_PLAY_LOG_PRIOR * max(alike, same)
+    squares = base.evidence.reading.squares
+    if any(isinstance(event, PlayWithdrawn) for event in base.events):
+        repeated_count = sum(squares[square].is_tile for square, _ in withdrawn.placements)
+    else:
+        repeated_count = sum(squares[square].symbol == tile.face for square, tile in withdrawn.placements)
+    old_faces, new_faces = (sorted(tile.face for _, tile in tiles) for tiles in (withdrawn.placements, play.tiles))
+    return REPEATED_PLAY_LOG_PRIOR * max(repeated_count, int(old_faces == new_faces))
 
 
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
@@ -232,23 +251,22 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
 
     Tiles that a player has named or corrected are not changed.
     """
-    certain_squares = {
-        e.square for e in game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)
-    }
+    named = {event.square for event in game.events if isinstance(event, BlankNamed)}
+    corrected = {event.square for event in game.events if isinstance(event, SquareCorrected) and event.told}
     contradictions = history.find_contradictions(game.board)
-    cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
+    is_cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
     wrong = {
         square: symbol
         for square, symbol in contradictions.items()
-        if square not in certain_squares
-        and not (cleared and symbol == EMPTY)
+        if square not in named | corrected
+        and not (is_cleared and symbol == EMPTY)
         and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
     }
-    left = game.unseen + Counter(game.board.tile(square).face for square in wrong)
+    stock = game.unseen + Counter(game.board.tile(square).face for square in wrong)
     found = []
     for square, symbol in wrong.items():
-        if symbol == EMPTY or left[symbol] > 0:
-            left[symbol] -= 1
+        if symbol == EMPTY or stock[symbol] > 0:
+            stock[symbol] -= 1
             found.append(SquareCorrected(square, None if symbol == EMPTY else tile_from_face(symbol)))
     return tuple(found)
 
@@ -259,19 +277,19 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
     If at most `MAX_PLAYS_TAKEN_BACK` plays are on the board and all their tiles are gone, also yield the hypothesis
     that all these plays were withdrawn because the players started again.
     """
-    seen = base.evidence.reading.squares
+    squares = base.evidence.reading.squares
     for number in range(MAX_PLAYS_TAKEN_BACK):
         last = next(base.game.state.standing_plays(), None)
         if last is None or base.game.is_over:
             return
-        gone = [seen[square].symbol == EMPTY for square, _ in last.placements]
-        other = any(not is_consistent(seen[square].symbol, tile) for square, tile in last.placements)
-        if not (other if number == 0 else all(gone)):
+        is_gone = all(squares[square].symbol == EMPTY for square, _ in last.placements)
+        is_contradicted = any(not is_consistent(squares[square].symbol, tile) for square, tile in last.placements)
+        if not (is_contradicted if number == 0 else is_gone):
             return
         base = base.push(PlayWithdrawn(last.player), log_prior=WITHDRAWN_LOG_PRIOR)
         if number == 0 or not base.board:
             yield base
-        if not all(gone):
+        if not is_gone:
             return
 
 
@@ -293,8 +311,9 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
     for square in base.find_unexplained_squares():
         for turn in state.turns:
             if _can_be_overlooked(state, turn, square):
-                for _, tiles in find_letterings(base.evidence, (square,), state.stock(), 2):
-                    yield base.push(SquareCorrected(square, tiles[0], turn.number), log_prior=OVERLOOKED_TILE_LOG_PRIOR)
+                for lettering in find_letterings(base.evidence, (square,), state.stock(), 2):
+                    event = SquareCorrected(square, lettering.tiles[0], turn.number)
+                    yield base.push(event, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
 
 
 def find_overlooked_turn(state: State, square: Square) -> int | None:
@@ -319,11 +338,13 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
     last = next(base.game.state.standing_plays(), None)
     if last is None or last.play is None or not base.find_unexplained_squares():
         return
-    for taken in _withdraw_plays(base):
-        for _, play, own in _find_candidate_plays(taken, 0.0, allow_overlooked=False):
-            if play != last.play and [t.face for _, t in play.tiles] == [t.face for _, t in last.placements]:
+    last_faces = [tile.face for _, tile in last.placements]
+    for withdrawn in _withdraw_plays(base):
+        for _, play, log_prior, _ in _find_candidate_plays(withdrawn, 0.0, allow_overlooked=False):
+            if play != last.play and [tile.face for _, tile in play.tiles] == last_faces:
                 event = TurnCorrected(last.number, PlayMade(last.player, play))
-                yield base.push(event, log_prior=SHIFTED_PLAY_LOG_PRIOR + own - _repeated_play_log_prior(taken, play))
+                log_prior = SHIFTED_PLAY_LOG_PRIOR + log_prior - _repeated_play_log_prior(withdrawn, play)
+                yield base.push(event, log_prior=log_prior)
 
 
 def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
@@ -342,22 +363,15 @@ def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
 
 def _nudge_tile(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield hypotheses in which a recorded tile slipped to a nearby square on which an unexplained tile is read."""
-    evidence, board = base.evidence, base.board
-    gone = [
-        s for s in board.occupied_squares() if evidence.reading.squares[s].probability(EMPTY) > MIN_CLEAR_PROBABILITY
-    ]
-    for square in gone:
-        tile = board.tile(square)
-        for other in base.find_unexplained_squares():
-            far = max(abs(row_of(square) - row_of(other)), abs(column_of(square) - column_of(other)))
-            if (
-                far <= _MAX_NUDGE_SQUARES
-                and evidence.reading.squares[other].probability(tile.face) > MIN_CLEAR_PROBABILITY
-            ):
-                swapped = evidence.with_swapped_squares(square, other)
-                yield replace(
-                    base,
-                    evidence=swapped,
-                    moved_tiles=((square, other),),
-                    log_prior=base.log_prior + NUDGED_TILE_LOG_PRIOR,
-                )
+    board, squares = base.board, base.evidence.reading.squares
+    missing = [s for s in board.occupied_squares() if squares[s].probability(EMPTY) > MIN_CLEAR_PROBABILITY]
+    for old, new in product(missing, base.find_unexplained_squares()):
+        distance = max(abs(row_of(old) - row_of(new)), abs(column_of(old) - column_of(new)))
+        is_read = squares[new].probability(board.tile(old).face) > MIN_CLEAR_PROBABILITY
+        if distance <= _MAX_NUDGE_SQUARES and is_read:
+            yield replace(
+                base,
+                evidence=base.evidence.with_swapped_squares(old, new),
+                moved_tiles=((old, new),),
+                log_prior=base.log_prior + NUDGED_TILE_LOG_PRIOR,
+            )

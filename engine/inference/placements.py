@@ -11,6 +11,7 @@ from functools import cache
 from heapq import nlargest
 from math import log, sqrt
 from operator import itemgetter
+from typing import NamedTuple
 
 from engine.board import Board, Square, square_at
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
@@ -22,19 +23,23 @@ from engine.scoring import Status, check_placement, is_one_word_rearranged
 from engine.state import State
 from engine.tiles import Tile
 
-Lettering = tuple[float, tuple[Tile, ...]]
-
 _LINES = tuple(tuple(square_at(row, column) for column in range(BOARD_SIZE)) for row in range(BOARD_SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(BOARD_SIZE)) for column in range(BOARD_SIZE)
 )
 _MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # relative to the best letter of a square; less likely letters are not tried
 _EXHAUSTED_TILE_COUNT = 0.1  # number of tiles assumed for a letter of which no tiles are left
+_MIN_TILE_OPTIONS = 4  # tiles tried on a square even if less likely: better ones may be used up on other squares
 _BEAM_WIDTH = 12  # letterings kept after each square
+_MAX_LETTERINGS = 4  # maximum number of letterings for each set of squares
+_VARIATION_LOG_PRIOR = log(0.1)
 _PLACEHOLDER = Tile("A")
 
-VARIATION_LOG_PRIOR = log(0.1)
 
-_MAX_LETTERINGS = 4
+class Lettering(NamedTuple):
+    """Tiles for the squares of a play, with their log-likelihood (nats)."""
+
+    log_likelihood: float
+    tiles: tuple[Tile, ...]
 
 
 Variation = tuple[tuple[Event, ...], float]
@@ -49,15 +54,15 @@ def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool =
     """
     on_board = state.board.squares
     free = {square for square in evidence.candidate_squares if on_board[square] is None}
-    bare = frozenset() if allow_overlooked else evidence.empty_squares
+    certainly_empty = frozenset() if allow_overlooked else evidence.empty_squares
     found: set[tuple[Square, ...]] = set()
     for line in _LINES:
-        ends = [place for place, square in enumerate(line) if square in free]
+        ends = [index for index, square in enumerate(line) if square in free]
         for number, first in enumerate(ends):
             for last in ends[number:]:
                 squares = tuple([s for s in line[first : last + 1] if on_board[s] is None])
-                unseen = [square for square in squares if square not in free]
-                if len(squares) > state.rules.rack_size or len(unseen) > 1 or not bare.isdisjoint(unseen):
+                missed = [square for square in squares if square not in free]
+                if len(squares) > state.rules.rack_size or len(missed) > 1 or not certainly_empty.isdisjoint(missed):
                     break
                 if squares not in found and is_legal_placement(state, squares):
                     found.add(squares)
@@ -70,23 +75,26 @@ def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
     return check_placement(state.board, play, state.layout, state.rules) == Status.VALID
 
 
-def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
-    """Return the `best` likeliest assignments of tiles to the squares of a play, the likeliest assignment first.
+def find_letterings(
+    evidence: Evidence, squares: Sequence[Square], stock: Counter[str], count: int = _MAX_LETTERINGS
+) -> list[Lettering]:
+    """Return the `count` likeliest assignments of tiles to the squares of a play, the likeliest assignment first.
 
-    Each assignment has a log-likelihood (nats) and the tiles. `stock` has the number of each tile that is not on the
-    board; a letter with more remaining tiles gets a higher prior (see `_rank_tiles`).
+    `stock` has the number of each tile that is not on the board; a letter with more remaining tiles gets a higher prior
+    (see `_rank_tiles`).
     """
-    found: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
+    # Beam search from the first square to the last: log-likelihood, tiles, and the faces of these tiles.
+    beam: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
     for square in squares:
         options = _rank_tiles(evidence, square, stock)
         longer = [
-            (value + weight, (*tiles, tile), (*faces, tile.face))
-            for value, tiles, faces in found
-            for weight, tile in options
+            (total + log_likelihood, (*tiles, tile), (*faces, tile.face))
+            for total, tiles, faces in beam
+            for log_likelihood, tile in options
             if faces.count(tile.face) < stock[tile.face]
         ]
-        found = nlargest(_BEAM_WIDTH, longer, key=itemgetter(0))
-    return [(value, tiles) for value, tiles, _ in found[:best]]
+        beam = nlargest(_BEAM_WIDTH, longer, key=itemgetter(0))
+    return [Lettering(total, tiles) for total, tiles, _ in beam[:count]]
 
 
 def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
@@ -96,21 +104,17 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
     then scaled to the same sum as before, so that the numbers of tiles do not change the probability of a tile on the
     square. If no tile of a letter is left, a blank with this letter written on the tile is still possible.
     """
-    likelihoods = evidence.symbol_likelihoods(square)
-    seen = {face: likelihoods[face] for face in stock}
-    weighed = {face: seen[face] * sqrt(max(number, _EXHAUSTED_TILE_COUNT)) for face, number in stock.items()}
-    scale = sum(seen.values()) / sum(weighed.values())
-    options = [(log(weighed[face] * scale), tile_from_face(face)) for face, number in stock.items() if number > 0]
+    symbol_likelihoods = evidence.symbol_likelihoods(square)
+    likelihoods = {face: symbol_likelihoods[face] for face in stock}
+    weighted = {face: likelihoods[face] * sqrt(max(number, _EXHAUSTED_TILE_COUNT)) for face, number in stock.items()}
+    scale = sum(likelihoods.values()) / sum(weighted.values())
+    options = [(log(weighted[face] * scale), tile_from_face(face)) for face, number in stock.items() if number > 0]
     if stock[BLANK] > 0 and evidence.has_marked_blanks:
         marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
         options += [(evidence.new_tile_log_likelihood(square, tile), tile) for tile in marked]
     options.sort(key=itemgetter(0), reverse=True)
-    # Keep at least four tiles, because the remaining tiles of the better letters may be used on other squares.
-    return [
-        option
-        for place, option in enumerate(options)
-        if place < 4 or option[0] > options[0][0] + _MIN_RELATIVE_LOG_LIKELIHOOD
-    ]
+    limit = options[0][0] + _MIN_RELATIVE_LOG_LIKELIHOOD if options else 0.0
+    return [option for rank, option in enumerate(options) if rank < _MIN_TILE_OPTIONS or option[0] > limit]
 
 
 @cache
@@ -149,14 +153,10 @@ def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
 def _find_changed_tiles(board: Board, evidence: Evidence) -> dict[Square, str]:
     """Return the squares whose old tile is clearly read as another tile, with the symbol in the reading."""
     changed = {}
-    marked = evidence.has_marked_blanks
     for square in board.occupied_squares():
         read, tile = evidence.reading.squares[square], board.tile(square)
-        if (
-            read.is_tile
-            and read.confidence > MIN_CLEAR_PROBABILITY
-            and read.symbol not in (tile.face, marked and tile.letter)
-        ):
+        expected = {tile.face, tile.letter} if evidence.has_marked_blanks else {tile.face}
+        if read.is_tile and read.confidence > MIN_CLEAR_PROBABILITY and read.symbol not in expected:
             changed[square] = read.symbol
     return changed
 
@@ -169,7 +169,8 @@ def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation
     for square, face in changed.items():
         tile = game.board.tile(square)
         if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
-            events += [BlankNamed(square, face)] * tile.is_unnamed
+            if tile.is_unnamed:
+                events.append(BlankNamed(square, face))
             events.append(BlankTaken(player, square))
         elif game.rules.recycle and (face != BLANK or not tile.is_blank):
             events.append(TileRecycled(player, square, tile_from_face(face)))
@@ -178,26 +179,26 @@ def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation
         stock[tile.face] += 1
         stock[face] -= 1
     if events and min(stock.values()) >= 0:
-        yield tuple(events), VARIATION_LOG_PRIOR * len(changed)
+        yield tuple(events), _VARIATION_LOG_PRIOR * len(changed)
 
 
 def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) -> Iterator[Variation]:
     """Yield the plays that rearrange the letters of one word and add tiles to this word (rule 5 A)."""
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
 
-    def same(face: str) -> Tile:
+    def make_tile(face: str) -> Tile:
         """Return the tile for a symbol of the reading; for `?`, the blank of the old word."""
         return blank if face == BLANK else Tile(face)
 
-    moved = {square: same(face) for square, face in changed.items()}
+    rearranged = {square: make_tile(face) for square, face in changed.items()}
     stock = game.state.stock()
     stock.update(game.board.tile(square).face for square in changed)
     stock.subtract(changed.values())
     for squares in find_play_squares(game.state, evidence):
-        for value, tiles in find_letterings(evidence, squares, stock, _MAX_LETTERINGS):
-            play = Play.from_tiles({s: same(tile.face) for s, tile in zip(squares, tiles, strict=True)}, moved)
+        for lettering in find_letterings(evidence, squares, stock):
+            placed = dict(zip(squares, lettering.tiles, strict=True))
+            play = Play.from_tiles({square: make_tile(tile.face) for square, tile in placed.items()}, rearranged)
             if is_one_word_rearranged(game.board, play):
-                weight = value - sum(
-                    evidence.new_tile_log_likelihood(s, tile) for s, tile in zip(squares, tiles, strict=True)
-                )
-                yield (PlayMade(game.to_move, play),), VARIATION_LOG_PRIOR + weight
+                from_reading = sum(evidence.new_tile_log_likelihood(s, tile) for s, tile in placed.items())
+                log_prior = _VARIATION_LOG_PRIOR + (lettering.log_likelihood - from_reading)
+                yield (PlayMade(game.to_move, play),), log_prior
