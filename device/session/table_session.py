@@ -361,8 +361,9 @@ class TableSession(Closeable):
         controller = self._controller
         before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
+        is_deferred = not command.keeps_question and command.is_question_deferred(self._context)
         if not command.keeps_question:
-            controller.close_question(is_deferred=command.defers_question)
+            controller.close_question(is_deferred=is_deferred)
             controller.seat = seat  # an answer belongs to the seat of the turn in question
             self._turn_worker.stop()
         if controller.clock_keeper:
@@ -376,7 +377,7 @@ class TableSession(Closeable):
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
             asked, controller.notices, controller.seat = before
-            controller.open_question = None if asked and asked.is_deferrable and command.defers_question else asked
+            controller.open_question = None if asked and asked.is_deferrable and is_deferred else asked
             raise
         except Exception:
             _log.exception("a command failed")

@@ -72,6 +72,13 @@ class TableCommand(msgspec.Struct, frozen=True):
     defers_question: ClassVar[bool] = False
     interim_phase: ClassVar[Phase | None] = None
 
+    def is_question_deferred(self, context: CommandContext) -> bool:  # noqa: ARG002
+        """Return True if the open question is deferred before the command runs, False if it is closed.
+
+        The question is closed if the command answers it. Not called for commands that keep the question open.
+        """
+        return self.defers_question
+
     def run(self, context: CommandContext) -> None:
         """Execute the command. Raises `CommandRefusedError`, `CameraError`, `StoreError`."""
         raise NotImplementedError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from device.session.messages import Trouble, convert_engine_errors, make_notice,
 from device.session.phases import Command
 from engine.board import Board, parse_square
 from engine.ending import find_revealed_racks
+from engine.errors import NotationError
 from engine.events import (
     BlankNamed,
     Challenged,
@@ -46,6 +48,14 @@ from engine.reading import EMPTY
 from engine.state import CLOSING_KINDS, Turn, TurnKind
 
 
+def _is_in_question(context: CommandContext, square: str) -> bool:
+    """Return True if the open question is about a square, given by its name."""
+    question = context.controller.open_question
+    with suppress(NotationError):  # the command itself refuses such a name
+        return question is not None and parse_square(square) in question.question.squares
+    return False
+
+
 class CorrectSquare(TableCommand, frozen=True):
     """Correct the tile on a misread square.
 
@@ -59,6 +69,10 @@ class CorrectSquare(TableCommand, frozen=True):
 
     square: SquareName
     symbol: Symbol
+
+    def is_question_deferred(self, context: CommandContext) -> bool:
+        """Return True unless the open question is about this square."""
+        return not _is_in_question(context, self.square)
 
     def run(self, context: CommandContext) -> None:
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
@@ -83,6 +97,10 @@ class NameBlank(TableCommand, frozen=True):
 
     square: SquareName
     letter: Annotated[str, Meta(max_length=8)]
+
+    def is_question_deferred(self, context: CommandContext) -> bool:
+        """Return True unless the open question is about this square."""
+        return not _is_in_question(context, self.square)
 
     def run(self, context: CommandContext) -> None:
         """Record the letter; refuse the command if the square has no blank or the letter is not in the tile set."""
@@ -155,6 +173,11 @@ class CorrectTurn(TurnCommand, frozen=True):
 
     name = "turn"
     operation_id = "correct_turn"
+
+    def is_question_deferred(self, context: CommandContext) -> bool:
+        """Return True unless the open question is about this turn, which the last press has recorded."""
+        before = context.controller.log.game_before_last_press
+        return before is not None and self.number <= len(before.turns)
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
         """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
