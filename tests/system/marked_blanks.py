@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from engine.reading import BLANK, EMPTY, HIDDEN
 from engine.tiles import load_tile_set
 from tests.support.blank_marks import KINDS, SIDE_PX, Mark, Reflectance, draw_mark
-from vision.geometry import Image, corner_error, square_side
+from vision.geometry import Image, square_side
 from vision.recognition.reader import BoardReader, PhotoReader
 from vision.rendering.board_art import LAYOUT
 from vision.rendering.fonts import packaged_fonts
@@ -186,9 +186,12 @@ def _paint_mark(
 
 
 def read_blanks(reader: PhotoReader, board: MarkedBoard) -> Iterator[BlankResult]:
-    """Read a picture and yield what became of each marked blank that is in the picture."""
+    """Read a picture and yield what became of each marked blank that is in the picture.
+
+    If the board is read the wrong way up, its blanks are on other squares than in the reading: they are not read.
+    """
     reading = reader.read(board.image, load_tile_set("en").letters)
-    is_found = reading.corners is not None and corner_error(reading.corners, board.scene.corners) < 0.5
+    is_found = reading.corners is not None and is_near(reading.corners, board.scene.corners)
     for (row, column), mark in board.marks.items():
         if board.scene.hidden[row, column] > 0.1:
             continue
@@ -198,6 +201,11 @@ def read_blanks(reader: PhotoReader, board: MarkedBoard) -> Iterator[BlankResult
         square = reading.board[row, column]
         outcome = {BLANK: "blank", EMPTY: "empty", HIDDEN: "not read"}.get(square.symbol, "letter")
         yield BlankResult(mark.kind, outcome, square.confidence, mark.has_square_colour)
+
+
+def is_near(found: NDArray[np.float64], truth: NDArray[np.float64]) -> bool:
+    """Return True if the corners `found` are, in the same order, within half a square of the corners `truth`."""
+    return bool(np.linalg.norm(found - truth, axis=1).mean() < 0.5 * square_side(truth))
 
 
 def estimate_share(count: int, total: int) -> tuple[float, float]:

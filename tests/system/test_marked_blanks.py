@@ -13,6 +13,7 @@ from tests.system.marked_blanks import (
     describe_results,
     draw_marked_board,
     estimate_share,
+    is_near,
     measure_blanks,
 )
 from vision.recognition.reader import BoardReader
@@ -74,6 +75,12 @@ def test_interval_of_a_share_contains_it() -> None:
 def test_report_counts_blanks_that_are_surely_empty() -> None:
     results = [BlankResult("suit", "empty", 0.995, False), BlankResult("suit", "blank", 0.999, False)]
     assert "| suit | 2 | 50.0 % | 0.0 % | 0.0 % | 1, 50.0 % (9.5 to 90.5) | 0 | 1 |" in describe_results(results)
+
+
+def test_corners_of_a_board_that_is_read_upside_down_are_not_near() -> None:
+    corners = np.array([[10, 10], [310, 12], [308, 305], [12, 300]], np.float64)
+    assert is_near(corners + 6, corners)
+    assert not is_near(corners + 18, corners) and not is_near(np.roll(corners, 2, axis=0), corners)
 
 
 @pytest.mark.slow

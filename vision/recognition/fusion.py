@@ -61,6 +61,15 @@ _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
 """Maximum absolute log-likelihood ratio tile : empty of the colour of a square, in nats; larger ratios are clipped."""
+_ANY_COLOUR_NATS: Final = -1.16
+"""Log-likelihood of a colour if all colours are equally likely, without the normalising constant that `log_likelihood`
+leaves out: -3 log(log(263 / 8)) + 2.60 for three channels of `measure_log_colours`."""
+_MARKED_TILE_NATS: Final = _ANY_COLOUR_NATS + float(np.log(0.2))
+_STRANGE_SQUARE_NATS: Final = _ANY_COLOUR_NATS + float(np.log(0.01))
+"""`_MARKED_TILE_NATS` and `_STRANGE_SQUARE_NATS`: minimum log-likelihood of the colour of a tile and of a bare square.
+
+A fifth of the tile sets in rendered scenes have blanks with stickers of any colour. The share of bare squares with an
+unusual colour, 0.01, is assumed. Half or a third of these shares give the same readings."""
 
 
 def measure_log_colours(view: Image) -> Floats:
@@ -93,6 +102,8 @@ def compute_colour_log_ratio(
     as_bare = log_likelihood(
         colours[here] - average_nearby_colours(colours, bare, here, _SAME_KIND_WEIGHTS), bare_spread
     )
+    # A colour that neither the tiles nor the empty squares have is rather that of a sticker on a blank.
+    as_tile, as_bare = np.logaddexp(as_tile, _MARKED_TILE_NATS), np.logaddexp(as_bare, _STRANGE_SQUARE_NATS)
     answer[here] = np.clip(as_tile - as_bare, -_MAX_LOG_RATIO_NATS, _MAX_LOG_RATIO_NATS)
     return answer
 

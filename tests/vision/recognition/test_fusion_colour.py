@@ -35,6 +35,17 @@ def test_a_blank_is_like_the_tiles_and_an_uncovered_square_like_its_kind(dimmed:
     assert not likely[~asked].any()
 
 
+@pytest.mark.parametrize("sticker", [(250, 30, 30), (30, 250, 250), (10, 10, 10)])
+def test_a_colour_that_no_other_square_has_is_rather_that_of_a_sticker(sticker: tuple[int, int, int]) -> None:
+    tiles = np.zeros(225, bool)
+    tiles[100:112] = True
+    asked = np.zeros(225, bool)
+    asked[57] = True
+    seen = colours(tiles)
+    seen[57] = np.log(np.array(sticker) + 8)
+    assert compute_colour_log_ratio(seen, ~tiles & ~asked, tiles, asked)[57] > 2
+
+
 def test_without_tiles_nothing_can_be_said() -> None:
     nothing, asked = np.zeros(225, bool), np.zeros(225, bool)
     asked[112] = True
