@@ -29,8 +29,8 @@ class FoundTurn:
 
     - `reading`: the reading that shows the play.
     - `history`: the evidence from all readings up to this turn, with which the next turn is inferred.
-    - `is_visible`: False if the reading contradicts the play or shows only a part of it: a hand hides squares of the
-      play or at its ends, an old tile is missing, or more tiles are on the board.
+    - `is_visible`: False if the play may not be complete: a hand hides squares of the play or at its ends, or there are
+      more tiles on the board.
     """
 
     decision: Decision
@@ -48,13 +48,21 @@ class FoundTurn:
     def is_certain(self) -> bool:
         """True if tiles and points of the turn are certain; only the letter of a blank may be unknown."""
         question = self.decision.open_question
-        return question is None or (question.finding is not None and question.finding.reason is Reason.BLANK_UNNAMED)
+        if question is None:
+            return not self.decision.warning
+        return question.finding is not None and question.finding.reason is Reason.BLANK_UNNAMED
 
     @property
     def can_end(self) -> bool:
-        """True if the play may become a turn, even if one of its letters is in doubt."""
+        """True if the play may become a turn if nothing moves, even if one of its letters is in doubt."""
         kinds = PlayMade | SquareCorrected
-        return self.is_certain or (self.is_visible and all(isinstance(event, kinds) for event in self.events))
+        is_one_play = self.play_count == 1 and all(isinstance(event, kinds) for event in self.events)
+        return self.is_certain or (self.is_visible and is_one_play)
+
+    @property
+    def play_count(self) -> int:
+        """The number of plays; more than one if they appeared together."""
+        return len(filter_plays(self.events))
 
     @property
     def squares(self) -> tuple[Square, ...]:
@@ -63,8 +71,9 @@ class FoundTurn:
 
     @property
     def question(self) -> str:
-        """The question about the turn, or an empty string."""
-        return self.decision.open_question.question.text if self.decision.open_question else ""
+        """The question about the turn, or the warning if there is nothing to choose from; otherwise an empty string."""
+        question = self.decision.open_question
+        return question.question.text if question else self.decision.warning
 
 
 class TurnFinder:
@@ -81,9 +90,8 @@ class TurnFinder:
       turn, even during the wait.
     - A doubt about a letter of the play, or about a tile that was recorded before, ends the turn, too: no player may be
       there to answer, and the game goes on. The turn has the most probable letters, and a question.
-    - A play that the reading shows only in part (a hand hides squares, a recorded tile is gone, more tiles are on the
-      board) ends no turn. If it is the first answer of the question, it is kept, and becomes a turn if a later reading
-      shows the next play.
+    - A play that may not be complete (a hand hides squares, more tiles are on the board, a tile is in doubt) ends no
+      turn, nor do two plays that appear together. They are kept, and become turns when a reading shows the next play.
     - If the tiles are taken off before the wait is over, there was no turn.
 
     Passes, exchanges and failed challenges do not change the board and are not found.
@@ -124,14 +132,14 @@ class TurnFinder:
             self._keep(found)
             return None
         before, after = self._pending, self._find_next_play(game, reading, context, time)
-        if before is not None and after is not None and (after.is_certain or found is None or not found.can_end):
+        if before is not None and after is not None and _is_next_likelier(before, after, found):
             self._pending = self._still_since = None
             return before
         if found is not None and found.can_end:
             self._keep(found)
             return None
         self._still_since = None
-        if found is not None and (before is None or not before.is_certain):
+        if found is not None and (before is None or not (before.is_certain or found.play_count > before.play_count)):
             self._pending = found
         elif not has_new_tiles:
             self._pending = None
@@ -144,7 +152,7 @@ class TurnFinder:
             return None
         earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
         after, _ = _find_turn(game.push(*before.events), reading, earlier, time)
-        return after if after is not None and after.can_end and len(filter_plays(after.events)) == 1 else None
+        return after if after is not None and after.can_end and after.play_count == 1 else None
 
     def check(self, time: float) -> FoundTurn | None:
         """Return and forget the pending play if its wait time is over at `time` (s), otherwise return None."""
@@ -175,21 +183,38 @@ class TurnFinder:
 def _find_turn(game: Game, reading: BoardReading, context: TurnContext, time: float) -> tuple[FoundTurn | None, bool]:
     """Return the turn that a reading shows, and whether it may show tiles that were added since the last turn.
 
-    The turn is None unless the decision about the reading records exactly one play.
+    The turn is None unless the decision about the reading records plays.
     """
     _, inference, decision = decide_reading(game, reading, context)
     has_new_tiles = bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)
-    if decision.warning or not decision.events or len(filter_plays(decision.events)) > 1:
-        return None, has_new_tiles
-    if not all(isinstance(event, PlayMade | PlayWithdrawn | SquareCorrected) for event in decision.events):
+    if not decision.events or not all(
+        isinstance(event, PlayMade | PlayWithdrawn | SquareCorrected) for event in decision.events
+    ):
         return None, has_new_tiles
     found = FoundTurn(decision, reading, inference.history, time)
     return replace(found, is_visible=_is_visible(found, inference)), has_new_tiles
 
 
+def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | None) -> bool:
+    """Return True if the pending play `before` and the next play `after` explain a reading better than `found` alone.
+
+    If `found` has as many plays as `before`, the same player may have added tiles.
+    """
+    if found is None or found.play_count > before.play_count:
+        return True
+    return after.is_certain and not found.can_end and before.play_count == 1
+
+
 def _is_visible(found: FoundTurn, inference: Inference) -> bool:
-    """Return True if the reading shows the whole play, with all tiles that were recorded before and no others."""
+    """Return True if the reading shows the whole play, and no tiles that belong to no play."""
     best, reads = inference.best, [found.reading.squares[square] for square in found.squares]
-    others = (*best.covered_squares, *best.leftover_squares, *best.missing_squares, *best.moved_tiles)
+    others = (*best.covered_squares, *best.leftover_squares)
     is_hidden = any(read.probability(HIDDEN) > MAX_HIDDEN_PROBABILITY for read in reads)
-    return not (others or best.is_waiting or is_hidden)
+    return not (others or best.is_waiting or is_hidden or _is_square_in_doubt(inference))
+
+
+def _is_square_in_doubt(inference: Inference) -> bool:
+    """Return True if it is in doubt whether there is a tile on a square, not only which tile."""
+    best, *rivals = (explanation.game.board for explanation in inference.explanations[:2])
+    squares = ((best[square], rival[square]) for rival in rivals for square in inference.doubtful_squares)
+    return any((tile is None) is not (other is None) for tile, other in squares)

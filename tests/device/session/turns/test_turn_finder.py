@@ -10,7 +10,7 @@ from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.events import PlayMade, PlayWithdrawn
 from engine.game import Game
-from engine.reading import HIDDEN
+from engine.reading import EMPTY, HIDDEN
 from tests.support.engine_table import new_game, play, seen, written
 
 CONTEXT = TurnContext()
@@ -18,6 +18,7 @@ START = new_game()
 HORN = play(START, "8F HORN")
 HORNS = play(START, "8F HORNS")
 FARM = play(HORN, "H6 FA.M")
+PASTE = play(FARM, "10F PASTE")
 
 
 def add(finder: TurnFinder, game: Game, shown: Game, time: float) -> FoundTurn | None:
@@ -144,10 +145,38 @@ def test_letter_that_a_clear_reading_contradicts_is_corrected_with_the_next_play
     assert second is not None and game.push(*second.events).board == FARM.board
 
 
-def test_tile_beside_the_play_ends_no_turn() -> None:
+def test_recorded_tile_that_is_not_seen_stops_no_later_turn() -> None:
     finder = TurnFinder(4.0)
-    finder.add_reading(START, seen(HORN.board, {"H12": {"E": 1.0}}), CONTEXT, 10.0)
+    finder.add_reading(FARM, seen(PASTE.board, {"F8": {EMPTY: 1.0}}), CONTEXT, 10.0)
+    turn = finder.check(14.0)
+    assert turn is not None and turn.events == (PlayMade(0, written(FARM, "10F PASTE")),) and "F8" in turn.question
+
+
+@pytest.mark.parametrize("doubt", [{"H12": {"E": 1.0}}, {"J8": {EMPTY: 0.6, "S": 0.4}}])
+def test_play_that_may_not_be_complete_is_a_turn_after_the_next_play(doubt: dict[str, dict[str, float]]) -> None:
+    finder = TurnFinder(4.0)
+    finder.add_reading(START, seen(HORN.board, doubt), CONTEXT, 10.0)
     assert finder.check(60.0) is None
+    turn = add(finder, START, FARM, 70.0)
+    assert turn is not None and turn.events == (PlayMade(0, written(START, "8F HORN")),)
+
+
+def test_two_plays_that_appear_together_are_turns_after_the_next_play() -> None:
+    finder = TurnFinder(4.0)
+    assert add(finder, START, FARM, 10.0) is None
+    assert finder.check(60.0) is None
+    turn = add(finder, START, PASTE, 70.0)
+    assert turn is not None and START.push(*turn.events).board == FARM.board and turn.question
+    assert add(finder, FARM, PASTE, 70.0) is None and finder.check(74.0) is not None
+
+
+def test_second_of_two_plays_may_grow() -> None:
+    finder = TurnFinder(4.0)
+    add(finder, START, play(HORN, "H6 FA."), 10.0)
+    finder.add_motion()
+    add(finder, START, FARM, 13.0)
+    turn = add(finder, START, PASTE, 20.0)
+    assert turn is not None and [event.player for event in turn.events if isinstance(event, PlayMade)] == [0, 1]
 
 
 def test_play_that_is_gone_after_its_turn_is_kept_with_its_question() -> None:
