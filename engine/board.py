@@ -63,6 +63,15 @@ def square_name(square: Square) -> str:
     return f"{COLUMNS[square % BOARD_SIZE]}{square // BOARD_SIZE + 1}"
 
 
+def join_square_names(squares: Iterable[Square]) -> str:
+    """Return the names of several squares as one text.
+
+    >>> join_square_names([112, 113])
+    'H8, I8'
+    """
+    return ", ".join(map(square_name, squares))
+
+
 def position_name(square: Square, across: bool) -> str:
     """Return the position of a play in GCG notation, from its first square and its direction.
 

@@ -291,7 +291,9 @@ class Redone:
     kind: ClassVar[str] = "redone"
 
 
-TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
+PlayerTurn = PlayMade | Exchanged | Passed
+"""The events with which the player to move ends the turn."""
+TurnEvent = PlayerTurn | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
 Annotation = RecordImported | QuestionDeferred | QuestionClosed
 """The events that do not change the state of a game."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from engine.board import NEIGHBOURS, SQUARES, Square, square_name
+from engine.board import NEIGHBOURS, SQUARES, Square, join_square_names
 from engine.errors import NotationError, RulesError
 from engine.events import (
     EndReason,
@@ -66,31 +66,33 @@ def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
     reading, game = proposal.reading, proposal.game
     if reading is None or game.is_over:
         return
-    old = [square for square in game.board.occupied_squares() if not _is_hidden(reading, square)]
-    gone = {square for square in old if reading.squares[square].symbol == EMPTY}
-    last = find_last_play_squares(game)
-    if len(gone - last) <= MAX_LOST_TILES and not (gone - last and len(gone) == len(old)):
+    in_sight = _find_tiles_in_sight(game, reading)
+    missing = {square for square in in_sight if reading.squares[square].symbol == EMPTY}
+    missing_before_last_play = missing - find_last_play_squares(game)
+    are_all_missing = len(missing) == len(in_sight)
+    if not missing_before_last_play or (len(missing_before_last_play) <= MAX_LOST_TILES and not are_all_missing):
         return
     if len(find_unexplained_squares(game, reading)) > game.rules.rack_size:
         return  # this is another board: see `check_board_identity`
-    if game.rules.rearrange and len(gone) < (1 - MAX_CLEARED_SHARE) * len(old):
+    if game.rules.rearrange and len(missing) < (1 - MAX_CLEARED_SHARE) * len(in_sight):
         return
-    yield Finding(
-        Reason.BOARD_CLEARED, (str(len(gone)),), _offer_end(proposal), tuple(sorted(gone)), needs_picture=True
-    )
+    squares = tuple(sorted(missing))
+    yield Finding(Reason.BOARD_CLEARED, (str(len(missing)),), _offer_end(proposal), squares, needs_picture=True)
 
 
 def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
     """If a reading contradicts the old tiles, ask the players: the picture may show another board or be unusable."""
     reading, game = proposal.reading, proposal.game
-    if reading is None or game.is_over or game.rules.rearrange or game.rules.recycle:
+    if reading is None or game.is_over:
         return
-    old = [square for square in game.board.occupied_squares() if not _is_hidden(reading, square)]
-    wrong = tuple(s for s in old if not is_consistent(reading.squares[s].symbol, game.board[s]))
+    if game.rules.rearrange or game.rules.recycle:
+        return  # these rules allow any old tile to change
+    in_sight = _find_tiles_in_sight(game, reading)
+    wrong = tuple(s for s in in_sight if not is_consistent(reading.squares[s].symbol, game.board[s]))
     last = find_last_play_squares(game)
-    few = len({*old} - last) < MIN_TILES_IN_SIGHT  # with more tiles, `align_reading` decides
-    differs = few and len(wrong) > len(old) * MIN_AGREEMENT and not {*wrong} <= last
-    if differs or (align_reading(game, reading) is None and reading.shows_tiles):
+    has_few_tiles = len(set(in_sight) - last) < MIN_TILES_IN_SIGHT  # with more tiles, `align_reading` decides
+    is_contradicted = has_few_tiles and len(wrong) > len(in_sight) * MIN_AGREEMENT and not last.issuperset(wrong)
+    if is_contradicted or (align_reading(game, reading) is None and reading.shows_tiles):
         yield Finding(Reason.OTHER_BOARD, (), _offer_end(proposal), wrong, needs_picture=True)
 
 
@@ -103,20 +105,20 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:
         return
-    seen = {s: tile_from_face(reading.squares[s].symbol) for s in SQUARES if reading.squares[s].is_tile}
-    plays = sum(isinstance(event, PlayMade) for event in proposal.events)
-    left = find_unexplained_squares(proposal.game_after, reading) if len(seen) > game.rules.rack_size else ()
-    is_full = len(seen) > MAX_FIRST_PLAYS * game.rules.rack_size
-    if not is_full and plays <= MAX_FIRST_PLAYS and len(left) <= MAX_UNEXPLAINED_TILES:
+    tiles = {s: tile_from_face(reading.squares[s].symbol) for s in SQUARES if reading.squares[s].is_tile}
+    unexplained = find_unexplained_squares(proposal.game_after, reading) if len(tiles) > game.rules.rack_size else ()
+    has_many_tiles = len(tiles) > MAX_FIRST_PLAYS * game.rules.rack_size
+    has_many_plays = _count_plays(proposal) > MAX_FIRST_PLAYS
+    if not (has_many_tiles or has_many_plays or len(unexplained) > MAX_UNEXPLAINED_TILES):
         return
-    count = len(game.players)
-    to_move = game.to_move if proposal.seat is None else (proposal.seat + 1) % count
-    position = PositionEntered(tuple(seen.items()), (0,) * count, to_move)
+    player_count = len(game.players)
+    to_move = game.to_move if proposal.seat is None else (proposal.seat + 1) % player_count
+    position = PositionEntered(tuple(tiles.items()), (0,) * player_count, to_move)
     options = [LOOK_AGAIN]
     if all(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in game.turns):
         removed = [TurnCorrected(0, None) for _ in game.turns]  # a position comes before all turns
         options.append(Option((*removed, position)))
-    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(seen)),), tuple(options), tuple(seen), needs_picture=True)
+    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(tiles)),), tuple(options), tuple(tiles), needs_picture=True)
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
@@ -128,13 +130,17 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
     if reading is None:
         return
     reading = align_reading(proposal.game, reading) or reading
-    left = find_unexplained_squares(proposal.game_after, reading)
-    left = tuple(square for square in left if square not in proposal.earlier.false_readings)
-    plays = sum(isinstance(event, PlayMade) for event in proposal.events)
-    if len(left) > MAX_UNEXPLAINED_TILES or plays > MAX_PLAYS:
+    unexplained = find_unexplained_squares(proposal.game_after, reading)
+    squares = tuple(square for square in unexplained if square not in proposal.earlier.false_readings)
+    if len(squares) > MAX_UNEXPLAINED_TILES or _count_plays(proposal) > MAX_PLAYS:
         options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
-        left = left or find_unexplained_squares(proposal.game, reading)  # all new tiles, if only the plays are too many
-        yield Finding(Reason.TILES_UNEXPLAINED, (str(len(left)),), options, left, needs_picture=True)
+        if not squares:  # only the plays are too many: ask about all new tiles
+            squares = find_unexplained_squares(proposal.game, reading)
+        yield Finding(Reason.TILES_UNEXPLAINED, (str(len(squares)),), options, squares, needs_picture=True)
+
+
+def _count_plays(proposal: Proposal) -> int:
+    return sum(isinstance(event, PlayMade) for event in proposal.events)
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
@@ -157,7 +163,7 @@ def check_offset(proposal: Proposal) -> Iterator[Finding]:
         new = find_unexplained_squares(proposal.game, reading)
         moved = (shift_reading(reading, rows, columns) for rows, columns in _NEAREST_SHIFTS)
         options = _offer_readings(proposal, moved)
-        yield Finding(Reason.GRID_MISPLACED, (_name_squares(new),), options, new, needs_picture=True)
+        yield Finding(Reason.GRID_MISPLACED, (join_square_names(new),), options, new, needs_picture=True)
 
 
 def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
@@ -186,23 +192,21 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
     if reading is None or not any(isinstance(event, Passed) for event in proposal.events):
         return
     reading = align_reading(game, reading) or reading
+    possibly_covered = {s for s in SQUARES if reading.occupancy[s].tile >= MIN_NEW_TILE_PROBABILITY}
     new = [
         square
-        for square in SQUARES
-        if game.board[square] is None
-        and square not in proposal.earlier.false_readings
-        and reading.occupancy[square].tile >= MIN_NEW_TILE_PROBABILITY
-        and (not game.board or any(game.board[near] for near in NEIGHBOURS[square]))
+        for square in possibly_covered.difference(game.board.occupied_squares(), proposal.earlier.false_readings)
+        if not game.board or any(game.board[near] for near in NEIGHBOURS[square])
     ]
-    lost = [
+    missing = [
         square
         for square in game.board.occupied_squares()
         if square not in proposal.question_history.squares
         and reading.squares[square].probability(EMPTY) > MIN_CLEAR_PROBABILITY
     ]
-    squares = tuple(sorted([*new, *lost]))
+    squares = tuple(sorted([*new, *missing]))
     if squares:
-        values = (_name_squares(squares), game.players[game.to_move])
+        values = (join_square_names(squares), game.players[game.to_move])
         options = (LOOK_AGAIN, Option(proposal.events))
         yield Finding(Reason.PASS_UNSURE, values, options, squares, needs_picture=True)
 
@@ -215,24 +219,23 @@ def find_last_play_squares(game: Game) -> set[Square]:
 def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
     """Return the squares that are clearly read as a tile but are empty on the board of the game."""
     withdrawn = find_withdrawn_turn(game.state)
-    waiting = {square for square, _ in withdrawn.placements} if withdrawn else set()  # tiles to remove
-    return tuple(
-        square
-        for square in SQUARES
-        if game.board[square] is None
-        and square not in waiting
-        and reading.occupancy[square].tile > MIN_CLEAR_PROBABILITY
-    )
+    to_remove = {square for square, _ in withdrawn.placements} if withdrawn else set()
+    tiles = [square for square in SQUARES if reading.occupancy[square].tile > MIN_CLEAR_PROBABILITY]
+    return tuple(square for square in tiles if game.board[square] is None and square not in to_remove)
 
 
-def _is_hidden(reading: BoardReading, square: Square) -> bool:
-    return reading.occupancy[square].hidden > MIN_CLEAR_PROBABILITY
+def _find_tiles_in_sight(game: Game, reading: BoardReading) -> list[Square]:
+    """Return the squares of the old tiles that are not hidden in the reading."""
+    squares = game.board.occupied_squares()
+    return [square for square in squares if reading.occupancy[square].hidden <= MIN_CLEAR_PROBABILITY]
 
 
 def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
     """Return these options: read again, end the game, and record the events (unless they are only a pass)."""
-    meant = not all(isinstance(event, Passed) for event in proposal.events)
-    return (LOOK_AGAIN, _end_option(proposal.game), *([Option(proposal.events)] if meant else []))
+    options = (LOOK_AGAIN, _end_option(proposal.game))
+    if all(isinstance(event, Passed) for event in proposal.events):
+        return options
+    return (*options, Option(proposal.events))
 
 
 def _end_option(game: Game) -> Option:
@@ -246,10 +249,6 @@ def _shows_new_tiles(proposal: Proposal, reading: BoardReading) -> bool:
 def _has_enough_tiles(game: Game) -> bool:
     """Return True if the board has enough old tiles to determine its offset and orientation."""
     return len(game.board.occupied_squares()) >= MIN_TILES_IN_SIGHT
-
-
-def _name_squares(squares: Iterable[Square]) -> str:
-    return ", ".join(map(square_name, squares))
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
@@ -293,7 +292,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
         corrected = LOOK_AGAIN
     elif questions.doubtful_squares.issuperset(changed):
         kept, corrected = corrected, kept
-    yield Finding(Reason.OLD_TILE_DIFFERS, (_name_squares(changed),), (kept, corrected), changed)
+    yield Finding(Reason.OLD_TILE_DIFFERS, (join_square_names(changed),), (kept, corrected), changed)
 
 
 def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
@@ -305,7 +304,7 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     if added and not all(event.square in questions.open_squares for event in added):
         squares = tuple(event.square for event in added)
-        yield Finding(Reason.TILE_ADDED, (_name_squares(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
+        yield Finding(Reason.TILE_ADDED, (join_square_names(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 
 def _are_possible(game: Game, events: tuple[Event, ...]) -> bool:

@@ -19,8 +19,7 @@ from engine.events import (
     Challenged,
     Correction,
     Event,
-    Exchanged,
-    Passed,
+    PlayerTurn,
     PlayMade,
     PlayWithdrawn,
     QuestionClosed,
@@ -114,22 +113,22 @@ def answer_deferred_question(
     which invalid plays do not count (`ChallengeRule.VOID`). Raises `RulesError` if there is no such question or answer,
     or if the later turns are not possible after the answer.
     """
-    question = next((one for one in find_open_questions(game) if one.number == number), None)
+    question = next((question for question in find_open_questions(game) if question.number == number), None)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "There is no open question."))
     if answer == question.chosen:
         return game if stays_open else game.push(QuestionClosed(number))
-    before, after = _find_game_before(game, question), game.events.index(question) + 1
-    answers = question.answers[answer]
+    before = _find_game_before(game, question)
+    events = question.answers[answer]
     if words is not None:
-        answers, _ = withdraw_void_plays(before, answers, words)
-    new = before.push(*answers)
-    new = new.push(replace(question, chosen=answer, count=len(answers)))
+        events, _ = withdraw_void_plays(before, events, words)
+    new = before.push(*events, replace(question, chosen=answer, count=len(events)))
     if not stays_open:
         new = new.push(QuestionClosed(number))
-    old = before.push(*game.events[len(before.events) : after])
+    later = game.events.index(question) + 1
+    old = before.push(*game.events[len(before.events) : later])
     shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
-    return _repeat_events(game.events[after:], old, new, shift)
+    return _repeat_events(game.events[later:], old, new, shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,22 +181,21 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     """Return an event that followed the game `old`, with player and turn numbers adapted to the game `new`."""
     if old.to_move == new.to_move and not shift.added:
         return event
-    if isinstance(event, PlayMade | Passed | Exchanged | TileRecycled | BlankTaken) and event.player == old.to_move:
+    if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
         return replace(event, player=new.to_move)
     if isinstance(event, Challenged) and event.by == old.to_move:
         return replace(event, by=new.to_move)
     if isinstance(event, PlayWithdrawn) and new.turns and old.turns[-1].player == event.player:
         return replace(event, player=new.turns[-1].player)
     if isinstance(event, QuestionDeferred):
-        then = [Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new)]
-        answers = tuple(tuple(_move_events(events, then[0], then[1], shift)) for events in event.answers)
-        return replace(event, answers=answers)
+        old, new = (Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new))
+        return replace(event, answers=tuple(tuple(_move_events(events, old, new, shift)) for events in event.answers))
     if not isinstance(event, Correction):
         return event
     moved = shift.move(event)
     if isinstance(event, TurnCorrected) and isinstance(moved, TurnCorrected):
         other = moved.event
-        if isinstance(other, PlayMade | Passed | Exchanged) and other.player == old.turns[event.turn].player:
+        if isinstance(other, PlayerTurn) and other.player == old.turns[event.turn].player:
             return replace(moved, event=replace(other, player=new.turns[moved.turn].player))
     return moved
 
@@ -233,17 +231,19 @@ def _find_settled_answer(
         return question.chosen
     before = _find_game_before(game, question)
     disputed = _find_disputed_squares(before, question.answers)
-    fit = align_reading(game, reading)
-    if not disputed or fit is None or any(fit.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
+    aligned = align_reading(game, reading)
+    if not disputed or aligned is None:
         return None
-    if not _is_new_observation(question, disputed, fit):
+    if any(aligned.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
         return None
-    scores = _explain_after_answers(game, question, reading, history)
-    best, *others = sorted(scores, key=lambda answer: -scores[answer].log_posterior)
-    if not others or scores[best].log_posterior - scores[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
+    if not _is_new_observation(question, disputed, aligned):
         return None
-    covered = {square for event in scores[best].events if isinstance(event, PlayMade) for square in event.play.squares}
-    if best != question.chosen and not covered.isdisjoint(disputed):
+    hypotheses = _explain_after_answers(game, question, reading, history)
+    best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
+    if not others or hypotheses[best].log_posterior - hypotheses[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
+        return None
+    plays = [event.play for event in hypotheses[best].events if isinstance(event, PlayMade)]
+    if best != question.chosen and any(not set(disputed).isdisjoint(play.squares) for play in plays):
         return None  # the tile there fits no answer, and is more likely misread than a tile of the next play
     boards = [_read_faces(before, events, disputed) for events in question.answers]
     if boards.count(boards[best]) > 1:
@@ -270,16 +270,16 @@ def _explain_after_answers(
 
     Answers that are not possible are left out.
     """
-    scores: dict[int, Hypothesis] = {}
+    hypotheses: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
             after = answer_deferred_question(game, question.number, answer)
         except (NotationError, RulesError):
             continue
-        fit = align_reading(after, reading) or reading
-        evidence = Evidence(fit, after.board, history.false_readings, not after.rules.retake_blanks)
-        scores[answer] = generate_hypotheses(after, evidence, ())[0]
-    return scores
+        aligned = align_reading(after, reading) or reading
+        evidence = Evidence(aligned, after.board, history.false_readings, not after.rules.retake_blanks)
+        hypotheses[answer] = generate_hypotheses(after, evidence, ())[0]
+    return hypotheses
 
 
 def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:

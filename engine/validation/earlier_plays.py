@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from engine.board import Board, Square, square_name
+from engine.board import Board, Square, join_square_names
 from engine.events import Event, Passed, PlayMade, TurnCorrected
 from engine.game import Game
 from engine.inference.history import MIN_EARLIER_TILE_PROBABILITY
@@ -110,7 +110,7 @@ class _MovedTiles:
         events, players = self.make_events(), self.proposal.game.players
         if events is None:
             return None
-        values = (", ".join(map(square_name, self.tiles)), players[self.last.player])
+        values = (join_square_names(self.tiles), players[self.last.player])
         return Finding(Reason.TILE_OF_EARLIER_PLAY, values, self.order_options(events), tuple(self.tiles))
 
     def order_options(self, events: tuple[Event, ...]) -> tuple[Option, ...]:

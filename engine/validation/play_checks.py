@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
-from engine.board import EMPTY_BOARD, Board, Square, run_ends, square_name
+from engine.board import EMPTY_BOARD, Board, Square, join_square_names, run_ends, square_name
 from engine.events import BlankNamed, Event, Exchanged, PlayMade, PositionEntered
 from engine.game import Game
 from engine.inference.history import tile_confidence
@@ -90,7 +91,7 @@ def check_position(proposal: Proposal) -> Iterator[Finding]:
         if isinstance(event, PositionEntered):
             loose = find_loose_squares(EMPTY_BOARD.with_tiles(dict(event.board)), proposal.game.layout)
             if loose:
-                yield Finding(Reason.POSITION_LOOSE, (", ".join(map(square_name, loose)),), squares=loose)
+                yield Finding(Reason.POSITION_LOOSE, (join_square_names(loose),), squares=loose)
 
 
 def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
@@ -103,9 +104,9 @@ def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
 def check_rack(proposal: Proposal) -> Iterator[Finding]:
     """Ask about a play with more tiles than the player has on the rack, if the bag is empty."""
     for game, event in proposal.iterate_plays():
-        held, laid = game.state.rack_counts[event.player], len(event.play.tiles)
-        if game.bag_count == 0 and laid > held:
-            values = (game.players[event.player], str(held), str(laid))
+        rack_count, play_count = game.state.rack_counts[event.player], len(event.play.tiles)
+        if game.bag_count == 0 and play_count > rack_count:
+            values = (game.players[event.player], str(rack_count), str(play_count))
             options = (LOOK_AGAIN, Option(proposal.events)) if proposal.source is Source.CAMERA else ()
             yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
 
@@ -159,16 +160,14 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
     unlisted = find_unlisted_words(game.score_play(event.play), words)
     if not unlisted or proposal.question_history.words.issuperset(unlisted):
         return
-    others = find_listed_alternatives(game, event.play, reading, words)
+    alternatives = find_listed_alternatives(game, event.play, reading, words)[:MAX_ALTERNATIVES]
     confidences = [tile_confidence(reading.squares[square], tile) for square, tile in event.play.tiles]
-    if others or min(confidences) < MIN_LETTER_CONFIDENCE:
+    if alternatives or min(confidences) < MIN_LETTER_CONFIDENCE:
+        changed = (set(other.tiles).symmetric_difference(event.play.tiles) for other in alternatives)
+        squares = tuple(sorted({square for square, _ in chain.from_iterable(changed)})) or event.play.squares
         options = [Option(proposal.events)]
-        options += [Option(_replace_play(proposal, other)) for other in others[:MAX_ALTERNATIVES]]
-        values, squares = (", ".join(unlisted),), event.play.squares
-        if others:
-            squares = tuple(
-                sorted({s for other in others[:MAX_ALTERNATIVES] for s, _ in {*other.tiles} ^ {*event.play.tiles}})
-            )
+        options += [Option(_replace_play(proposal, other)) for other in alternatives]
+        values = (", ".join(unlisted),)
         yield Finding(Reason.WORD_UNLISTED, values, (*options, LOOK_AGAIN), squares, unlisted, needs_picture=True)
 
 
@@ -185,24 +184,22 @@ def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
     if not squares:
         return
     longer = sorted(iterate_longer_plays(game, event.play, reading), key=lambda pair: -pair[1])
-    possible = [
-        play
-        for play, _ in longer
-        if not game.check_play(play) and (words is None or not find_unlisted_words(game.score_play(play), words))
-    ]
+    possible = [play for play, _ in longer if not game.check_play(play)]
+    if words is not None:
+        possible = [play for play in possible if not find_unlisted_words(game.score_play(play), words)]
     if possible:
-        options = [
-            Option(proposal.events),
-            *(Option(_replace_play(proposal, play)) for play in possible[:MAX_ALTERNATIVES]),
-        ]
-        values = (event.play.to_gcg(game.board, game.tiles), ", ".join(map(square_name, squares)))
+        options = [Option(proposal.events)]
+        options += [Option(_replace_play(proposal, play)) for play in possible[:MAX_ALTERNATIVES]]
+        values = (event.play.to_gcg(game.board, game.tiles), join_square_names(squares))
         yield Finding(Reason.TILE_BESIDE, values, (*options, LOOK_AGAIN), squares, needs_picture=True)
 
 
 def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
     """Ask about a letter with low confidence in a game in which words are looked up only after a challenge."""
     event, reading = proposal.single_play, proposal.reading
-    if event is None or reading is None or proposal.words is None or proposal.game.rules.open_dictionary:
+    if event is None or reading is None:
+        return
+    if proposal.words is None or proposal.game.rules.open_dictionary:
         return
     game = _find_game_before(proposal, event)
     unsure = tuple(
@@ -211,7 +208,7 @@ def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
     if not unsure:
         return
     others = _offer_other_letters(proposal, game, reading, event.play, unsure[0])
-    values = (", ".join(map(square_name, unsure)),)
+    values = (join_square_names(unsure),)
     options = (Option(proposal.events), *others, LOOK_AGAIN)
     yield Finding(Reason.LETTER_UNSURE, values, options, unsure, needs_picture=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from engine.events import Event, Exchanged, Passed, PlayMade, SquareCorrected
+from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected
 from engine.game import Game
 from engine.plays import Play
 from engine.scoring import Status
@@ -20,7 +20,7 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
     """Report a turn of a player who is not to move. After a correction, report later turns that are now out of turn."""
     game, after = proposal.game, proposal.game_after
     for event in proposal.events:
-        if isinstance(event, PlayMade | Passed | Exchanged):
+        if isinstance(event, PlayerTurn):
             if event.player != game.to_move:
                 yield Finding(Reason.OUT_OF_TURN, (game.players[event.player], game.players[game.to_move]))
             return
@@ -40,9 +40,11 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     second player lengthened the word.
     """
     game, seat = proposal.game, proposal.seat
-    turns = [event for event in proposal.events if isinstance(event, PlayMade | Passed | Exchanged)]
+    turns = [event for event in proposal.events if isinstance(event, PlayerTurn)]
     others = [event for event in proposal.events if event not in turns]
-    if seat is None or seat >= len(game.players) or not turns or turns[-1].player == seat:
+    if seat is None or seat >= len(game.players):
+        return
+    if not turns or turns[-1].player == seat:
         return
     if not all(isinstance(event, SquareCorrected) for event in others):
         return  # the question about these events comes first
@@ -63,17 +65,18 @@ def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event
 
     A pass is added for each player who is skipped.
     """
-    count = len(game.players)
-    moved, turns_left = list[Event](), sum(isinstance(event, PlayMade | Passed | Exchanged) for event in events)
-    first = (seat + 1 - turns_left) % count
-    passes = [Passed((game.to_move + number) % count) for number in range((first - game.to_move) % count)]
+    moved: list[Event] = []
+    player_count = len(game.players)
+    turns_left = sum(isinstance(event, PlayerTurn) for event in events)
+    first = (seat + 1 - turns_left) % player_count
+    skipped = [(game.to_move + n) % player_count for n in range((first - game.to_move) % player_count)]
     for event in events:
-        if isinstance(event, PlayMade | Passed | Exchanged):
+        if isinstance(event, PlayerTurn):
             turns_left -= 1
-            moved += [*passes, replace(event, player=(seat - turns_left) % count)]
-            passes = []
-        else:
-            moved.append(event)
+            moved += map(Passed, skipped)
+            skipped = []
+            event = replace(event, player=(seat - turns_left) % player_count)
+        moved.append(event)
     return tuple(moved)
 
 
@@ -85,11 +88,13 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
     the players would show which words are listed.
     """
     game, words, event = proposal.game, proposal.words, proposal.single_play
-    if event is None or len(proposal.events) > 1 or event.play.rearranged or words is None:
+    if event is None or len(proposal.events) > 1 or event.play.rearranged:
+        return
+    if words is None or not game.rules.open_dictionary:
         return
     tiles = event.play.tiles
     parts = ((start, size) for size in range(len(tiles) - 1, 0, -1) for start in range(len(tiles) - size + 1))
-    for start, size in parts if game.rules.open_dictionary else ():
+    for start, size in parts:
         first = replace(event, play=Play(tiles[start : start + size]))
         if game.check_play(first.play):
             continue
@@ -120,12 +125,9 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     and the second press ended a pass of the next player.
     """
     event, after = proposal.single_play, proposal.game_after
-    if (
-        event is None
-        or len(proposal.events) > 1
-        or not proposal.question_history.has_missed_press
-        or proposal.seat is not None
-    ):
+    if not proposal.question_history.has_missed_press or proposal.seat is not None:
+        return
+    if event is None or len(proposal.events) > 1:
         return
     values = (after.players[event.player], after.players[after.to_move])
     options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
@@ -139,8 +141,8 @@ def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
     of a player ended the turn, because `check_seat` asks about this case.
     """
     event, game = proposal.single_play, proposal.game
-    last = game.turns[-1] if game.turns else None
-    if event is None or proposal.seat is not None or last is None or last.kind is not TurnKind.PASS:
+    if event is None or proposal.seat is not None or not game.turns:
         return
-    if last.number == proposal.question_history.unanswered_pass:
+    last = game.turns[-1]
+    if last.kind is TurnKind.PASS and last.number == proposal.question_history.unanswered_pass:
         yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[event.player]))

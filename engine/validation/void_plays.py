@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.errors import NotationError, RulesError
-from engine.events import Event, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.events import Event, PlayerTurn, PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.lexicon import WordList
 
@@ -53,7 +53,7 @@ def _split_into_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
     """Yield the events in parts, each of which begins with a turn of a player or with the first event."""
     part: list[Event] = []
     for event in events:
-        if part and isinstance(event, PlayMade | Passed | Exchanged):
+        if part and isinstance(event, PlayerTurn):
             yield part
             part = []
         part.append(event)
