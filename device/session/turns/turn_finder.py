@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from device.session.turns.decision import Decision, TurnContext, decide_reading, filter_plays
 from engine.board import Square
-from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected
+from engine.errors import NotationError, RulesError
+from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.explain import Inference
 from engine.inference.history import ReadingHistory
@@ -19,6 +20,7 @@ from engine.validation import Reason
 DEFAULT_WAIT_S = 4.0
 """Time in seconds for which a play must stay unchanged before the turn counts as ended."""
 
+_RECORDED_KINDS = PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 MAX_HIDDEN_PROBABILITY = 0.2
 """Largest probability that a square of a play is hidden. Above it, the letter may be a guess: the play ends no turn."""
 
@@ -55,7 +57,7 @@ class FoundTurn:
     @property
     def can_end(self) -> bool:
         """True if the play may become a turn if nothing moves, even if one of its letters is in doubt."""
-        kinds = PlayMade | SquareCorrected
+        kinds = PlayMade | SquareCorrected | TurnCorrected
         is_one_play = self.play_count == 1 and all(isinstance(event, kinds) for event in self.events)
         return self.is_certain or (self.is_visible and is_one_play)
 
@@ -72,8 +74,7 @@ class FoundTurn:
     @property
     def question(self) -> str:
         """The question about the turn, or the warning if there is nothing to choose from; otherwise an empty string."""
-        question = self.decision.open_question
-        return question.question.text if question else self.decision.warning
+        return _read_question(self.decision)
 
 
 class TurnFinder:
@@ -106,6 +107,8 @@ class TurnFinder:
         self._wait_s = wait_s
         self._pending: FoundTurn | None = None
         self._still_since: float | None = None
+        self.unexplained = ""
+        """The question about the last reading if it shows tiles of no play that can be recorded, or an empty string."""
 
     @property
     def pending(self) -> FoundTurn | None:
@@ -127,7 +130,8 @@ class TurnFinder:
         `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn; the
         caller then records it and adds the reading again with the new game.
         """
-        found, has_new_tiles = _find_turn(game, reading, context, time)
+        found, decision = _find_turn(game, reading, context, time)
+        self.unexplained = _read_question(decision) if found is None and _has_new_tiles(decision) else ""
         if found is not None and found.is_certain:
             self._keep(found)
             return None
@@ -141,7 +145,7 @@ class TurnFinder:
         self._still_since = None
         if found is not None and (before is None or not (before.is_certain or found.play_count > before.play_count)):
             self._pending = found
-        elif not has_new_tiles:
+        elif not _has_new_tiles(decision):
             self._pending = None
         return None
 
@@ -151,7 +155,10 @@ class TurnFinder:
         if before is None:
             return None
         earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
-        after, _ = _find_turn(game.push(*before.events), reading, earlier, time)
+        try:
+            after, _ = _find_turn(game.push(*before.events), reading, earlier, time)
+        except (NotationError, RulesError):  # an answer to an earlier question has made the pending play impossible
+            return None
         return after if after is not None and after.can_end and after.play_count == 1 else None
 
     def check(self, time: float) -> FoundTurn | None:
@@ -180,19 +187,28 @@ class TurnFinder:
             self._pending = replace(found, time=before.time)
 
 
-def _find_turn(game: Game, reading: BoardReading, context: TurnContext, time: float) -> tuple[FoundTurn | None, bool]:
-    """Return the turn that a reading shows, and whether it may show tiles that were added since the last turn.
+def _find_turn(
+    game: Game, reading: BoardReading, context: TurnContext, time: float
+) -> tuple[FoundTurn | None, Decision]:
+    """Return the turn that a reading shows, and the decision about the reading.
 
-    The turn is None unless the decision about the reading records plays.
+    The turn is None if the decision records nothing, a pass, or the end of the game.
     """
     _, inference, decision = decide_reading(game, reading, context)
-    has_new_tiles = bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)
-    if not decision.events or not all(
-        isinstance(event, PlayMade | PlayWithdrawn | SquareCorrected) for event in decision.events
-    ):
-        return None, has_new_tiles
+    if not decision.events or not all(isinstance(event, _RECORDED_KINDS) for event in decision.events):
+        return None, decision
     found = FoundTurn(decision, reading, inference.history, time)
-    return replace(found, is_visible=_is_visible(found, inference)), has_new_tiles
+    return replace(found, is_visible=_is_visible(found, inference)), decision
+
+
+def _has_new_tiles(decision: Decision) -> bool:
+    """Return False if a decision clearly shows that no tile was added since the last turn."""
+    return bool(decision.warning or filter_plays(decision.events) or not decision.is_clear)
+
+
+def _read_question(decision: Decision) -> str:
+    """Return the question of a decision, or its warning if there is nothing to choose from, or an empty string."""
+    return decision.open_question.question.text if decision.open_question else decision.warning
 
 
 def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | None) -> bool:

@@ -152,6 +152,13 @@ def test_recorded_tile_that_is_not_seen_stops_no_later_turn() -> None:
     assert turn is not None and turn.events == (PlayMade(0, written(FARM, "10F PASTE")),) and "F8" in turn.question
 
 
+def test_play_that_was_read_one_row_off_is_corrected_with_the_next_play() -> None:
+    finder, low, moved = TurnFinder(4.0), play(FARM, "10E PASTE"), play(FARM, "10F PASTE")
+    add(finder, low, play(moved, "K6 TABLE"), 10.0)
+    turn = finder.check(14.0)
+    assert turn is not None and low.push(*turn.events).board == play(moved, "K6 TABLE").board and turn.question
+
+
 @pytest.mark.parametrize("doubt", [{"H12": {"E": 1.0}}, {"J8": {EMPTY: 0.6, "S": 0.4}}])
 def test_play_that_may_not_be_complete_is_a_turn_after_the_next_play(doubt: dict[str, dict[str, float]]) -> None:
     finder = TurnFinder(4.0)

@@ -119,6 +119,13 @@ def test_letter_in_doubt_is_read_again_on_the_board_of_the_next_play() -> None:
     assert [player.total for player in result.state.players] == [39, 9] and result.problems == ()
 
 
+def test_board_that_no_play_explains_is_a_problem() -> None:
+    loose = BoardReading.from_rows(rows(HORN, ("FARMS", 0, 0, True)))
+    result = replay_video(grey_frames((0, 2), (1, 6), (2, 6)), GreyReader((*STATES[:2], loose)), STARTED, None)
+    assert [turn.word for turn in result.state.turns] == ["HORN"]
+    assert len(result.problems) == 1 and "A1" in result.problems[0]
+
+
 def test_turn_list_with_an_unknown_turn_names_the_line() -> None:
     with pytest.raises(TurnListError, match="line 2"):
         parse_turn_list("2:31 pass\n3:00 swim")
