@@ -80,7 +80,7 @@ class TileClassifier(Protocol):
     def classes(self) -> tuple[str, ...]:
         """Classes of the classifier, in the order of its outputs."""
 
-    def predict(self, cut: Image) -> TilePredictions:
+    def predict(self, crops: Image) -> TilePredictions:
         """Predict the letters of tile crops `(n, 36, 36) uint8` grey."""
 
 

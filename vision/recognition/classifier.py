@@ -32,6 +32,7 @@ from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import (
     LETTER_CLASSES,
     NO_TILE_CLASS,
+    Alphabet,
     LetterNet,
     TilePredictions,
     restrict_to_alphabet,
@@ -39,14 +40,7 @@ from vision.recognition.letters import (
 from vision.recognition.memory import RecalledBoard, TileTable
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
-from vision.recognition.views import (
-    TILE_KIND,
-    BoardViews,
-    TilePoses,
-    cut_square_crops,
-    rectify_board,
-    rectify_tops,
-)
+from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. The predictions of a tile with a clear letter are kept for the next picture,
@@ -87,27 +81,28 @@ class Orientation:
     """Number of tiles that were used for the estimate."""
 
 
-def combine_views(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+def combine_views(turns_logp: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Average the rotation predictions for crops rotated by 0 to 3 quarter turns; return `(n, 4)` log-probabilities.
 
-    `looks[k]` `(n, 4)` are the predictions for the n crops after k anticlockwise quarter turns: the log-probability of
-    each number of further turns that makes the tile upright. All four are needed because some letters resemble others
-    upside down (an A resembles a V).
+    `turns_logp[k]` `(n, 4)` are the predictions for the n crops after k anticlockwise quarter turns: the
+    log-probability of each number of further turns that makes the tile upright. All four are needed because some
+    letters resemble others upside down (an A resembles a V).
     """
-    return np.asarray(np.mean([np.roll(look, k, axis=1) for k, look in enumerate(looks)], axis=0), np.float32)
+    return np.asarray(np.mean([np.roll(logp, k, axis=1) for k, logp in enumerate(turns_logp)], axis=0), np.float32)
 
 
-def estimate_orientation(turns: NDArray[np.float32]) -> Orientation:
+def estimate_orientation(turns_logp: NDArray[np.float32]) -> Orientation:
     """Estimate the board's orientation from the log-probabilities of rotation of n tiles, `(n, 4)`.
 
     Without tiles, the result is no rotation.
     """
-    votes = np.log(_VOTE_ERROR_RATE / 4 + (1 - _VOTE_ERROR_RATE) * np.exp(turns.astype(np.float64))).sum(axis=0)
-    votes *= _MAX_EFFECTIVE_VOTES / max(_MAX_EFFECTIVE_VOTES, len(turns))
-    chances = np.exp(votes - votes.max())
-    chances /= chances.sum()
-    best = int(np.argmax(chances)) if len(turns) else 0
-    return Orientation(best, float(chances[best]), len(turns))
+    turns_p = np.exp(turns_logp.astype(np.float64))
+    votes = np.log(_VOTE_ERROR_RATE / 4 + (1 - _VOTE_ERROR_RATE) * turns_p).sum(axis=0)
+    votes *= _MAX_EFFECTIVE_VOTES / max(_MAX_EFFECTIVE_VOTES, len(turns_logp))
+    orientation_p = np.exp(votes - votes.max())
+    orientation_p /= orientation_p.sum()
+    best = int(np.argmax(orientation_p)) if len(turns_logp) else 0
+    return Orientation(best, float(orientation_p[best]), len(turns_logp))
 
 
 Cell = tuple[int, int]
@@ -213,53 +208,59 @@ class SquareClassifier:
         - `recalled`: the memory of an earlier reading, for the same `corners`; only tiles that have changed are read.
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
-        found = self._classify_squares(image, corners, recalled)
+        squares = self._classify_squares(image, corners, recalled)
         if recalled:
             orientation = Orientation(0, recalled.memory.orientation_confidence, len(recalled.unchanged_tiles.tile_p))
-            table = self._classify_changed_tiles(found, recalled, alphabet)
+            table = self._classify_changed_tiles(squares, recalled, alphabet)
         else:
-            orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(found)
-            found = found.rotate(orientation.quarter_turns)
-            table = self._classify_tiles(found, alphabet, known)
-        return self._fuse(found, orientation, table, alphabet, square_side(corners))
+            orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(squares)
+            squares = squares.rotate(orientation.quarter_turns)
+            table = self._classify_tiles(squares, alphabet, known)
+        return self._fuse(squares, orientation, table, alphabet, corners)
 
-    def classify_reversed(self, found: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
-        """Classify the letters of `found` again, with the board upside down relative to its estimated orientation."""
-        views, kinds_p = found.views, found.kinds_p
+    def classify_reversed(self, board: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
+        """Classify the letters of `board` again, with the board upside down relative to its estimated orientation."""
+        views, kinds_p = board.views, board.kinds_p
         turned = SquarePredictions(views.board, views.tops, kinds_p, find_likely_tiles(kinds_p), None).rotate(2)
-        half_turn = (found.orientation.quarter_turns + 2) % 4
-        orientation = replace(found.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
+        half_turn = (board.orientation.quarter_turns + 2) % 4
+        orientation = replace(board.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
         alphabet = self._letter_net.alphabet_matrix(tiles)
         table = self._classify_tiles(turned, alphabet)
-        return self._fuse(turned, orientation, table, alphabet, square_side(corners))
+        return self._fuse(turned, orientation, table, alphabet, corners)
 
-    def may_be_mirrored(self, found: ClassifiedBoard, tiles: Collection[str]) -> bool:
-        """Return True if the picture is probably mirrored: some letters of `found` are clearer in mirrored crops.
+    def may_be_mirrored(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
+        """Return True if the picture is probably mirrored: some letters of `board` are clearer in mirrored crops.
 
         The mirrored crops are read both ways up, because a mirrored board is often estimated to be upside down.
         """
-        letters_p = found.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
-        cells = [cell for cell in find_likely_tiles(found.kinds_p) if letters_p[cell] == found.squares_p[cell].max()]
-        sample = [row * BOARD_SIZE + column for row, column in cells[: _CONFIG.mirror_sample_count]]
-        crops = found.views.cut_crops(sample)[:, :, ::-1]
+        letters_p = board.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
+        lettered = [cell for cell in find_likely_tiles(board.kinds_p) if letters_p[cell] == board.squares_p[cell].max()]
+        sample = [row * BOARD_SIZE + column for row, column in lettered[: _CONFIG.mirror_sample_count]]
+        crops = board.views.cut_crops(sample)[:, :, ::-1]
         flipped = self._letter_net.predict(np.concatenate([crops, _turn_crops(crops, 2)]))
         flipped_p = restrict_to_alphabet(flipped.letters, self._letter_net.alphabet_matrix(tiles)).max(axis=1)
         return bool(flipped_p.reshape(2, -1).sum(axis=1).max() > letters_p.ravel()[sample].sum())
 
     def _fuse(
-        self, found: SquarePredictions, turn: Orientation, table: TileTable, alphabet: NDArray[np.float32], px: float
+        self,
+        squares: SquarePredictions,
+        orientation: Orientation,
+        table: TileTable,
+        alphabet: Alphabet,
+        corners: Floats,
     ) -> ClassifiedBoard:
-        """Combine the predictions of both networks for an upright board, whose squares are `px` pixels wide."""
-        letters_p = self._refine(table, alphabet, px)
+        """Combine the predictions of both networks for an upright board; `corners` `(4, 2)` px are its corners."""
+        letters_p = self._refine(table, alphabet, square_side(corners))
         is_clear = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1) >= _MIN_RECALLED_PROBABILITY
+        is_unclear_empty = ~is_clear & (table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY)
         return ClassifiedBoard(
-            fuse_predictions(found.kinds_p, table.poses.cells, letters_p, found.board),
-            turn,
-            BoardViews(found.board, found.tops, table.poses.poses_by_square()),
-            found.kinds_p,
-            found.kinds,
-            table.select(np.flatnonzero(is_clear).tolist()),
-            table.select(np.flatnonzero(~is_clear & (table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY)).tolist()),
+            squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, letters_p, squares.board),
+            orientation=orientation,
+            views=BoardViews(squares.board, squares.tops, table.poses.poses_by_square()),
+            kinds_p=squares.kinds_p,
+            kinds=squares.kinds,
+            clear_tiles=table.select(np.flatnonzero(is_clear).tolist()),
+            unclear_empty=table.select(np.flatnonzero(is_unclear_empty).tolist()),
         )
 
     def _classify_squares(self, image: Image, corners: Floats, recalled: RecalledBoard | None) -> SquarePredictions:
@@ -274,24 +275,24 @@ class SquareClassifier:
             kinds = self._square_net.predict_changed(board, recalled.memory.kinds, ~recalled.is_unchanged)
         return SquarePredictions(board, tops, kinds.kinds_p, find_likely_tiles(kinds.kinds_p), kinds)
 
-    def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
+    def _vote_orientation(self, squares: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
 
         The first estimate is from crops as they are in the view. If the crops turned by this estimate are not clearly
         upright, all four rotations are compared. A board without tiles counts as upright.
         """
-        voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= _CONFIG.min_voter_p]
-        crops = cut_square_crops(found.tops, voters[: _CONFIG.first_voter_count])
+        voters = [cell for cell in squares.cells if squares.kinds_p[cell][TILE_KIND] >= _CONFIG.min_voter_p]
+        crops = cut_square_crops(squares.tops, voters[: _CONFIG.first_voter_count])
         by_turn = {0: self._letter_net.predict(crops)}
         if turns := estimate_orientation(by_turn[0].turns).quarter_turns:
             by_turn[turns] = self._letter_net.predict(_turn_crops(crops, turns))
-        rest = estimate_orientation(by_turn[turns].turns)
-        if not rest.quarter_turns and rest.confidence >= _CONFIG.certain_orientation_p:
-            return replace(rest, quarter_turns=turns), by_turn[turns]
-        return self._compare_rotations(found, voters, by_turn)
+        remaining = estimate_orientation(by_turn[turns].turns)
+        if not remaining.quarter_turns and remaining.confidence >= _CONFIG.certain_orientation_p:
+            return replace(remaining, quarter_turns=turns), by_turn[turns]
+        return self._compare_rotations(squares, voters, by_turn)
 
     def _compare_rotations(
-        self, found: SquarePredictions, voters: Sequence[Cell], known: Mapping[int, TilePredictions]
+        self, squares: SquarePredictions, voters: Sequence[Cell], known: Mapping[int, TilePredictions]
     ) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from predictions for all four rotations of the tiles on the squares `voters`.
 
@@ -299,12 +300,12 @@ class SquareClassifier:
         for the upright crops.
         """
         first, last = _CONFIG.first_voter_count, _CONFIG.first_voter_count + _CONFIG.extra_voter_count
-        by_turn = [self._letter_net.predict(cut_square_crops(found.tops, []))] * 4
-        for some, done in ((voters[:first], known), (voters[first:last], {})):
-            crops = cut_square_crops(found.tops, some)
+        by_turn = [self._letter_net.predict(cut_square_crops(squares.tops, []))] * 4
+        for cells, known_by_turn in ((voters[:first], known), (voters[first:last], {})):
+            crops = cut_square_crops(squares.tops, cells)
             by_turn = [
-                before + (done.get(turn) or self._letter_net.predict(_turn_crops(crops, turn)))
-                for turn, before in enumerate(by_turn)
+                predictions + (known_by_turn.get(turn) or self._letter_net.predict(_turn_crops(crops, turn)))
+                for turn, predictions in enumerate(by_turn)
             ]
             orientation = estimate_orientation(combine_views([predictions.turns for predictions in by_turn]))
             if orientation.confidence >= _CONFIG.certain_orientation_p:
@@ -312,35 +313,36 @@ class SquareClassifier:
         return orientation, by_turn[orientation.quarter_turns]
 
     def _classify_tiles(
-        self, found: SquarePredictions, alphabet: NDArray[np.float32], known: TilePredictions | None = None
+        self, squares: SquarePredictions, alphabet: Alphabet, known: TilePredictions | None = None
     ) -> TileTable:
         """Run the letter network on the tiles of an upright board, then on new crops of off-centre or rotated tiles.
 
-        `known`, if given, are earlier predictions for the first tiles of `found.cells`; they are not computed again.
+        `known`, if given, are earlier predictions for the first tiles of `squares.cells`; they are not computed again.
         """
-        predictions = known or self._letter_net.predict(cut_square_crops(found.tops, found.cells))
-        if rest := found.cells[len(predictions.letters) :]:
-            predictions += self._letter_net.predict(cut_square_crops(found.tops, rest))
-        poses, predictions = self._letter_net.recentre_tiles(TilePoses.at_centres(found.tops, found.cells), predictions)
+        predictions = known or self._letter_net.predict(cut_square_crops(squares.tops, squares.cells))
+        if rest := squares.cells[len(predictions.letters) :]:
+            predictions += self._letter_net.predict(cut_square_crops(squares.tops, rest))
+        poses = TilePoses.at_centres(squares.tops, squares.cells)
+        poses, predictions = self._letter_net.recentre_tiles(poses, predictions)
         # Average the predictions for unclear tiles over shifted crops: the mean of three crops has fewer errors.
         letters_logp = self._letter_net.predict_augmented(poses, predictions.letters, alphabet)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
-        tile_p = np.array([found.kinds_p[cell][TILE_KIND] for cell in found.cells])
+        tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])
         return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features)
 
     def _classify_changed_tiles(
-        self, found: SquarePredictions, recalled: RecalledBoard, alphabet: NDArray[np.float32]
+        self, squares: SquarePredictions, recalled: RecalledBoard, alphabet: Alphabet
     ) -> TileTable:
         """Run the letter network on the tiles that have changed; the others keep their predictions."""
         before = recalled.unchanged_tiles
         row_by_cell = {cell: row for row, cell in enumerate(before.poses.cells)}
-        same = before.select([row_by_cell[cell] for cell in found.cells if cell in row_by_cell])
-        same = replace(same, tile_p=np.array([found.kinds_p[cell][TILE_KIND] for cell in same.poses.cells]))
-        changed = replace(found, cells=[cell for cell in found.cells if cell not in row_by_cell])
-        return same.join(self._classify_tiles(changed, alphabet))
+        unchanged = before.select([row_by_cell[cell] for cell in squares.cells if cell in row_by_cell])
+        tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in unchanged.poses.cells])
+        changed = replace(squares, cells=[cell for cell in squares.cells if cell not in row_by_cell])
+        return replace(unchanged, tile_p=tile_p).join(self._classify_tiles(changed, alphabet))
 
-    def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
+    def _refine(self, table: TileTable, alphabet: Alphabet, square_px: float) -> Floats:
         """Refine the letter predictions of n tiles; return probabilities `(n, classes)`.
 
         They are 0 for letters outside the tile set. `square_px` is the side of a square in the picture.

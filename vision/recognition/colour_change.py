@@ -41,17 +41,18 @@ def find_recoloured_squares(before: Image, now: Image) -> NDArray[np.bool_] | No
 
     `before` and `now` are views from `rectify_board` at the same corners. Returns None if the light is too different.
     """
-    x, y = _measure_mean_colours(before), _measure_mean_colours(now)
-    quotients = np.log(np.maximum(y, 1) / np.maximum(x, 1))
-    weights = np.ones(len(x))
+    colours_before, colours_now = _measure_mean_colours(before), _measure_mean_colours(now)
+    log_ratios = np.log(np.maximum(colours_now, 1) / np.maximum(colours_before, 1))
+    # Fit the change of light by iterated least squares; squares far from the surface lose their weight.
+    weights = np.ones(len(log_ratios))
     for _ in range(_ROUNDS):
-        weighted = _SURFACES * weights[:, None]
-        light = _SURFACES @ np.linalg.solve(weighted.T @ _SURFACES, weighted.T @ quotients)
-        weights = 1 / (1 + (np.abs(quotients - light).max(axis=1) / _USUAL_CHANGE) ** 2)
+        weighted = _MONOMIALS * weights[:, None]
+        light = _MONOMIALS @ np.linalg.solve(weighted.T @ _MONOMIALS, weighted.T @ log_ratios)
+        weights = 1 / (1 + (np.abs(log_ratios - light).max(axis=1) / _USUAL_CHANGE) ** 2)
     if np.abs(light).max() > _MAX_LIGHT_CHANGE:
         return None
-    expected = np.exp(light) * x
-    is_recoloured = np.abs(y - expected) > np.maximum(_MAX_CHANGE * expected, _MAX_DARK_CHANGE)
+    expected = np.exp(light) * colours_before
+    is_recoloured = np.abs(colours_now - expected) > np.maximum(_MAX_CHANGE * expected, _MAX_DARK_CHANGE)
     return np.asarray(is_recoloured.any(axis=1).reshape(BOARD_SIZE, BOARD_SIZE), np.bool_)
 
 
@@ -63,12 +64,12 @@ def _measure_mean_colours(view: Image) -> Floats:
     return np.asarray(colours.reshape(-1, 3), np.float64)
 
 
-def _list_surfaces() -> Floats:
+def _compute_monomials() -> Floats:
     """Return the values `(225, monomials)` of all monomials up to `_DEGREE` at the centres of the squares."""
-    places = np.linspace(-1, 1, BOARD_SIZE)
-    x, y = np.meshgrid(places, places)
+    centres = np.linspace(-1, 1, BOARD_SIZE)
+    x, y = np.meshgrid(centres, centres)
     powers = [(i, j) for i in range(_DEGREE + 1) for j in range(_DEGREE + 1 - i)]
     return np.stack([(x**i * y**j).ravel() for i, j in powers], axis=1)
 
 
-_SURFACES: Final = _list_surfaces()
+_MONOMIALS: Final = _compute_monomials()

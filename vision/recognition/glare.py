@@ -33,8 +33,8 @@ class."""
 
 def measure_glare(view: Image) -> Floats:
     """Return the share (0..1) of glare pixels in each square of a rectified board: `(225,)`."""
-    brightest = cv2.inRange(view, (_MIN_GLARE_LEVEL,) * 3, (255,) * 3)
-    return np.asarray(cut_inner_halves(np.asarray(brightest, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64)
+    is_glare = np.asarray(cv2.inRange(view, (_MIN_GLARE_LEVEL,) * 3, (255,) * 3), np.uint8)  # 0 or 255
+    return np.asarray(cut_inner_halves(is_glare[:, :, None]).mean(axis=(1, 2)) / 255, np.float64)
 
 
 def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
@@ -42,8 +42,9 @@ def are_bright(view: Image, squares: NDArray[np.bool_]) -> bool:
 
     Returns False for an empty mask.
     """
-    faces = np.percentile(cut_inner_halves(view)[squares].min(axis=2), 75, axis=1)
-    return bool(squares.any() and np.median(faces) >= _BRIGHT_LEVEL)
+    # The 75th percentile is the level of the surface: the darker pixels may be print.
+    surface_levels = np.percentile(cut_inner_halves(view)[squares].min(axis=2), 75, axis=1)
+    return bool(squares.any() and np.median(surface_levels) >= _BRIGHT_LEVEL)
 
 
 def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, square_kinds: NDArray[np.intp]) -> None:
@@ -60,21 +61,24 @@ def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, squ
     Letters stay unchanged if the tiles are so bright that glare on them cannot be recognised (`are_bright`). The
     same applies to the empty squares of each kind.
     """
-    washed = measure_glare(board)
-    if not washed.any():
+    glare = measure_glare(board)
+    if not glare.any():
         return
-    blanks = plain[washed[plain] > _MAX_GLARE_SHARE]
+    # Move the probabilities of blanks under glare to hidden.
+    blanks = plain[glare[plain] > _MAX_GLARE_SHARE]
     chances[blanks, -1] += chances[blanks, BLANK_CLASS]
     chances[blanks, BLANK_CLASS] = 0
+    # Move a part of the probabilities of letters: the square of the share of glare, so that a small spot has no effect.
     letters = chances[:, :-1][:, LETTER_CLASSES]
-    lettered = letters.sum(axis=1)
-    if not are_bright(board, lettered > _MIN_CLASS_PROBABILITY):
-        unseen = washed**2
-        chances[:, -1] += unseen * lettered
-        letters *= (1 - unseen)[:, None]
-    white, empty = washed > _MAX_GLARE_SHARE, chances[:, NO_TILE_CLASS] > _MIN_CLASS_PROBABILITY
-    for kind in np.unique(square_kinds[white]):
-        own = square_kinds == kind
-        if not are_bright(board, own & empty):
-            chances[own & white, -1] += chances[own & white, NO_TILE_CLASS]
-            chances[own & white, NO_TILE_CLASS] = 0
+    letter_p = letters.sum(axis=1)
+    if not are_bright(board, letter_p > _MIN_CLASS_PROBABILITY):
+        hidden_share = glare**2
+        chances[:, -1] += hidden_share * letter_p
+        letters *= (1 - hidden_share)[:, None]
+    # Move the probabilities of empty squares under glare, one kind after the other.
+    has_glare, is_empty = glare > _MAX_GLARE_SHARE, chances[:, NO_TILE_CLASS] > _MIN_CLASS_PROBABILITY
+    for kind in np.unique(square_kinds[has_glare]):
+        is_kind = square_kinds == kind
+        if not are_bright(board, is_kind & is_empty):
+            chances[is_kind & has_glare, -1] += chances[is_kind & has_glare, NO_TILE_CLASS]
+            chances[is_kind & has_glare, NO_TILE_CLASS] = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,9 @@ from engine.reading import BLANK, EMPTY
 from vision.geometry import Image
 from vision.net import MODELS_DIR, Net
 from vision.recognition.views import CROP_SIDE_PX, TilePoses
+
+Alphabet = NDArray[np.float32]
+"""Matrix `(classes, classes)` from `LetterNet.alphabet_matrix` that maps class probabilities to an alphabet."""
 
 _CYRILLIC: Final = zip("АВЕКМНОРСТХІ", "ABEKMHOPCTXI", strict=True)
 _GREEK: Final = zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΓΠΦ", "ABEZHIKMNOPTYXГПФ", strict=True)
@@ -87,26 +90,27 @@ _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 """Shares of tiles rotated by 0 to 3 quarter turns in the training data."""
 _TURNED_TILE_RATE: Final = 0.001
 """Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
+_MIN_TURN_PROBABILITY: Final = 0.1
+"""Minimum probability of a rotation for which the letter of a rotated crop is predicted as well."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to the contrast of a crop. The crop is divided by the sum, so that the grain of a blank is not
 amplified."""
 
 
-def normalise_contrast(cut: Image) -> NDArray[np.float32]:
+def normalise_contrast(crops: Image) -> NDArray[np.float32]:
     """Normalise brightness and contrast of each crop: `(n, 36, 36) uint8` to `(n, 1, 36, 36) float32` in -3..3.
 
     The median and the standard deviation are measured on the inner part of the crop, which shows only the tile.
     """
     edge = CROP_SIDE_PX // 6
-    inner = cut[:, edge:-edge, edge:-edge]
-    grey = cut.astype(np.float32)
+    inner = crops[:, edge:-edge, edge:-edge]
+    grey = crops.astype(np.float32)
     contrast = grey[:, edge:-edge, edge:-edge].std(axis=(1, 2)) + np.float32(_MIN_CONTRAST)
-    ranked = np.sort(
-        inner.reshape(len(cut), (CROP_SIDE_PX - 2 * edge) ** 2), axis=1, kind="stable"
-    )  # for uint8, numpy's stable sort is a fast radix sort
-    middle = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
-    even = np.clip((grey - middle[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
-    return np.asarray(even, np.float32)
+    # Take the median from the sorted pixels: for uint8, numpy's stable sort is a fast radix sort.
+    ranked = np.sort(inner.reshape(len(crops), (CROP_SIDE_PX - 2 * edge) ** 2), axis=1, kind="stable")
+    median = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
+    normalised = np.clip((grey - median[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
+    return np.asarray(normalised, np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,20 +128,24 @@ class TilePredictions:
     features: NDArray[np.float32]
     """`(n, 128)`: feature vectors. Tiles that look similar have similar vectors."""
 
-    def replace_at(self, which: NDArray[np.intp], others: TilePredictions) -> TilePredictions:
-        """Return a copy with other predictions at the indices `which`: the rows of `others`."""
-        mine = TilePredictions(*(getattr(self, f.name).copy() for f in fields(self)))
-        for f in fields(self):
-            getattr(mine, f.name)[which] = getattr(others, f.name)
-        return mine
+    def replace_at(self, rows: NDArray[np.intp], others: TilePredictions) -> TilePredictions:
+        """Return a copy with the predictions `others` at the indices `rows`."""
+        copies = [array.copy() for array in self._arrays]
+        for copy, values in zip(copies, others._arrays, strict=True):
+            copy[rows] = values
+        return TilePredictions(*copies)
 
     def select(self, rows: Sequence[int]) -> TilePredictions:
         """Return the predictions of the rows with the given indices."""
-        which = np.array(rows, np.intp)
-        return TilePredictions(*(getattr(self, f.name)[which] for f in fields(self)))
+        indices = np.array(rows, np.intp)
+        return TilePredictions(*(array[indices] for array in self._arrays))
 
     def __add__(self, other: TilePredictions) -> TilePredictions:
-        return TilePredictions(*(np.concatenate([getattr(x, f.name) for x in (self, other)]) for f in fields(self)))
+        return TilePredictions(*map(np.concatenate, zip(self._arrays, other._arrays, strict=True)))
+
+    @property
+    def _arrays(self) -> tuple[NDArray[np.float32], ...]:
+        return self.letters, self.turns, self.pose_offsets, self.features
 
 
 class LetterNet:
@@ -154,84 +162,81 @@ class LetterNet:
         self.similarity_weights: Final[tuple[float, ...]] = tuple(float(w) for w in weights)
         """Weights for `refine_by_similarity`, from the metadata of the network."""
 
-    def predict(self, cut: Image) -> TilePredictions:
+    def predict(self, crops: Image) -> TilePredictions:
         """Run the network on grey crops `(n, 36, 36) uint8`."""
-        if not len(cut):
-            none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURE_COUNT))
-            return TilePredictions(*none)
-        return self.predict_normalised(normalise_contrast(cut))
+        if not len(crops):
+            empty = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURE_COUNT))
+            return TilePredictions(*empty)
+        return self.predict_normalised(normalise_contrast(crops))
 
-    def recentre_tiles(self, spots: TilePoses, looks: TilePredictions) -> tuple[TilePoses, TilePredictions]:
+    def recentre_tiles(self, poses: TilePoses, predictions: TilePredictions) -> tuple[TilePoses, TilePredictions]:
         """Correct the crops of tiles that are off-centre or rotated, and run the network on the new crops.
 
-        `looks` are the predictions for the crops of `spots`. Returns the corrected poses and predictions.
+        `predictions` are those for the crops of `poses`. Returns the corrected poses and predictions.
         """
         for _ in range(_MAX_RECUTS):
-            lettered = np.exp(looks.letters[:, LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
-            here = np.flatnonzero(lettered & (np.abs(looks.pose_offsets) >= _MIN_RECUT_OFFSET).any(axis=1))
-            if not len(here):
+            has_letter = np.exp(predictions.letters[:, LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
+            is_displaced = (np.abs(predictions.pose_offsets) >= _MIN_RECUT_OFFSET).any(axis=1)
+            rows = np.flatnonzero(has_letter & is_displaced)
+            if not len(rows):
                 break
-            spots = spots.shift_tiles(here, looks.pose_offsets[here].astype(np.float64))
-            looks = looks.replace_at(here, self.predict(spots.cut_crops(here)))
-        return spots, looks
+            poses = poses.shift_tiles(rows, predictions.pose_offsets[rows].astype(np.float64))
+            predictions = predictions.replace_at(rows, self.predict(poses.cut_crops(rows)))
+        return poses, predictions
 
     def predict_augmented(
-        self, spots: TilePoses, letters: NDArray[np.float32], within: NDArray[np.float32]
+        self, poses: TilePoses, letters_logp: NDArray[np.float32], alphabet: Alphabet
     ) -> NDArray[np.float32]:
         """Average the letter predictions of unclear tiles over shifted crops; return log-probabilities `(n, classes)`.
 
-        `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. `within` is a matrix from
-        `alphabet_matrix`.
+        `letters_logp` `(n, classes)` are the log-probabilities for the tiles `poses`.
 
         A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without a
         letter (no tile and blank) together have a high probability. `fusion` later distinguishes no tile from blank.
         """
-        letters_p = restrict_to_alphabet(letters, within)
+        letters_p = restrict_to_alphabet(letters_logp, alphabet)
         best_p = np.maximum(letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1))
         unclear = np.flatnonzero(best_p < _MIN_CLEAR_PROBABILITY)
         if not len(unclear):
-            return letters
+            return letters_logp
         shifts = _AUGMENTATION_OFFSETS_PX
-        cut = spots.cut_crops(np.tile(unclear, len(shifts)), np.repeat(shifts, len(unclear), axis=0))
-        beside = self.predict(cut).letters.reshape(len(shifts), len(unclear), -1)
-        better = letters.copy()
-        better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
-        return better
+        crops = poses.cut_crops(np.tile(unclear, len(shifts)), np.repeat(shifts, len(unclear), axis=0))
+        shifted_logp = self.predict(crops).letters.reshape(len(shifts), len(unclear), -1)
+        averaged_logp = letters_logp.copy()
+        averaged_logp[unclear] = _log_softmax(np.concatenate([letters_logp[None, unclear], shifted_logp]).mean(axis=0))
+        return averaged_logp
 
     def marginalise_turns(
-        self, spots: TilePoses, letters: NDArray[np.float32], turns: NDArray[np.float32]
+        self, poses: TilePoses, letters_logp: NDArray[np.float32], turns_logp: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Correct the letter predictions of rotated tiles; return log-probabilities `(n, classes)`.
 
-        `letters` and `turns` are arrays of `TilePredictions` for the tiles `spots` in an upright view. The result is
-        the mean over the possible rotations, weighted by their probabilities. Players rarely place a tile rotated, so
-        only a clearly predicted rotation has an effect. For example, what may be an upside-down W is more probably an
-        M.
+        `letters_logp` and `turns_logp` are those of `TilePredictions` for the tiles `poses` in an upright view. The
+        result is the mean over the possible rotations, weighted by their probabilities. Players rarely place a tile
+        rotated, so only a clearly predicted rotation has an effect. For example, what may be an upside-down W is more
+        probably an M.
         """
         # Replace the prior of the rotations in training by the prior on real boards.
-        likely = (
-            np.exp(turns.astype(np.float64))
-            * ([1 - 3 * _TURNED_TILE_RATE] + [_TURNED_TILE_RATE] * 3)
-            / _TRAINING_TURN_SHARES
-        )
-        likely /= likely.sum(axis=1, keepdims=True)
-        has_print = np.exp(letters[:, _PLAIN_CLASSES]).sum(axis=1) < _MIN_CLEAR_PROBABILITY
-        mixed = letters.copy()
+        prior = [1 - 3 * _TURNED_TILE_RATE] + [_TURNED_TILE_RATE] * 3
+        turns_p = np.exp(turns_logp.astype(np.float64)) * prior / _TRAINING_TURN_SHARES
+        turns_p /= turns_p.sum(axis=1, keepdims=True)
+        has_print = np.exp(letters_logp[:, _PLAIN_CLASSES]).sum(axis=1) < _MIN_CLEAR_PROBABILITY
+        mixed_logp = letters_logp.copy()
         for turn in range(1, 4):
-            here = np.flatnonzero((likely[:, turn] > 0.1) & has_print)
-            if not len(here):
+            rows = np.flatnonzero((turns_p[:, turn] > _MIN_TURN_PROBABILITY) & has_print)
+            if not len(rows):
                 continue
-            cut, share = np.rot90(spots.cut_crops(here), turn, axes=(1, 2)), likely[here, turn, None]
-            seen = np.exp(self.predict(np.ascontiguousarray(cut)).letters)
-            mixed[here] = np.log((1 - share) * np.exp(mixed[here]) + share * seen + 1e-12)
-        return mixed
+            crops, share = np.rot90(poses.cut_crops(rows), turn, axes=(1, 2)), turns_p[rows, turn, None]
+            turned_p = np.exp(self.predict(np.ascontiguousarray(crops)).letters)
+            mixed_logp[rows] = np.log((1 - share) * np.exp(mixed_logp[rows]) + share * turned_p + 1e-12)
+        return mixed_logp
 
-    def predict_normalised(self, even: NDArray[np.float32]) -> TilePredictions:
+    def predict_normalised(self, normalised: NDArray[np.float32]) -> TilePredictions:
         """Run the network on an array `(n, 1, 36, 36)` from `normalise_contrast`."""
-        letters, turns, places, features = self._net(even)
-        return TilePredictions(_log_softmax(letters), _log_softmax(turns), places, features)
+        letters, turns, pose_offsets, features = self._net(normalised)
+        return TilePredictions(_log_softmax(letters), _log_softmax(turns), pose_offsets, features)
 
-    def alphabet_matrix(self, tiles: Collection[str]) -> NDArray[np.float32]:
+    def alphabet_matrix(self, tiles: Collection[str]) -> Alphabet:
         """Return the 0/1 matrix `(classes, classes)` that maps class probabilities to the alphabet of a tile set.
 
         - No tile, blank and the letters in `tiles` keep their probabilities.
@@ -241,17 +246,17 @@ class LetterNet:
         """
         return _build_alphabet_matrix(self.classes, frozenset(tiles))
 
-    def count_foreign_accents(self, letters: NDArray[np.float32], tiles: Collection[str]) -> int:
+    def count_foreign_accents(self, letters_logp: NDArray[np.float32], tiles: Collection[str]) -> int:
         """Return how many tiles clearly show a Latin letter with an accent that no tile in `tiles` has.
 
-        `letters` `(n, classes)` are the log-probabilities of n tiles.
+        `letters_logp` `(n, classes)` are the log-probabilities of n tiles.
         """
         possible = set(map(letter_shape, tiles))
         is_foreign = [
             name not in possible and strip_accent(name) != name and strip_accent(name).isascii()
             for name in self.classes
         ]
-        return int((np.exp(letters[:, is_foreign]).sum(axis=1) > _MIN_FOREIGN_PROBABILITY).sum())
+        return int((np.exp(letters_logp[:, is_foreign]).sum(axis=1) > _MIN_FOREIGN_PROBABILITY).sum())
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return the symbol of each class: the tile of this letter shape in `tiles`, otherwise the class itself."""
@@ -263,25 +268,22 @@ class LetterNet:
 
 
 @lru_cache(maxsize=8)
-def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.float32]:
+def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> Alphabet:
     possible = {EMPTY, BLANK, *map(letter_shape, tiles)}
-    accented = {strip_accent(name) for name in possible if strip_accent(name) != name}
-    counted = np.zeros((len(classes), len(classes)), np.float32)
-    for k, name in enumerate(classes):
-        as_name = name if name in possible else strip_accent(name)
-        if as_name in possible.intersection(classes) and (as_name == name or as_name not in accented):
-            counted[k, classes.index(as_name)] = 1
-    counted.flags.writeable = False  # cached: all callers share it
-    return counted
+    bases_with_accent = {strip_accent(name) for name in possible if strip_accent(name) != name}
+    alphabet = np.zeros((len(classes), len(classes)), np.float32)
+    for row, name in enumerate(classes):
+        target = name if name in possible else strip_accent(name)
+        if target in possible.intersection(classes) and (target == name or target not in bases_with_accent):
+            alphabet[row, classes.index(target)] = 1
+    alphabet.flags.writeable = False  # cached: all callers share it
+    return alphabet
 
 
-def restrict_to_alphabet(letters: NDArray[np.float32], within: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Convert log-probabilities `(n, classes)` to probabilities; letters outside an alphabet get 0.
-
-    `within` `(classes, classes)` is the alphabet, a matrix from `LetterNet.alphabet_matrix`.
-    """
-    counted = np.exp(letters.astype(np.float64)) @ within + 1e-9 * within.any(axis=0)
-    return np.asarray(counted / counted.sum(axis=1, keepdims=True), np.float64)
+def restrict_to_alphabet(letters_logp: NDArray[np.float32], alphabet: Alphabet) -> NDArray[np.float64]:
+    """Convert log-probabilities `(n, classes)` to probabilities; letters outside `alphabet` get 0."""
+    letters_p = np.exp(letters_logp.astype(np.float64)) @ alphabet + 1e-9 * alphabet.any(axis=0)
+    return np.asarray(letters_p / letters_p.sum(axis=1, keepdims=True), np.float64)
 
 
 def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -160,17 +160,17 @@ class BoardReader:
         corners is kept. A mirrored picture is flipped before it is read. It is recognised by its letters, by the
         `hint`, or by anticlockwise `corners`.
         """
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         try:
-            return self._read(image, tiles, corners, hint, begun)
+            return self._read(image, tiles, corners, hint, started_at)
         except BoardNotFoundError as error:
-            problem = make_message("board-not-found", "No board was found. {0}", error)
-            return PhotoReading(None, None, (problem,), _measure_times(begun, time.perf_counter()))
+            problem: str = make_message("board-not-found", "No board was found. {0}", error)
         except InvalidOutputError as error:
-            return PhotoReading(None, None, (str(error),), _measure_times(begun, time.perf_counter()))
+            problem = str(error)
+        return PhotoReading(None, None, (problem,), _measure_times(started_at, time.perf_counter()))
 
     def _read(
-        self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None, begun: float
+        self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None, started_at: float
     ) -> PhotoReading:
         # Locate the board, unless the caller gave the corners.
         problems: list[str] = []
@@ -182,25 +182,25 @@ class BoardReader:
                 "The board is too small in the picture. Move the camera closer: a square has {0} pixels, but needs {1}."
             )
             problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
-            times = _measure_times(begun, located_at)
+            times = _measure_times(started_at, located_at)
             return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)
 
         # Classify the squares of the board.
-        found, is_mirrored = self._classify_either_way(
+        classified, is_mirrored = self._classify_either_way(
             image, location, tiles, is_upright=corners is not None, recalled=recalled
         )
         location = replace(location, is_mirrored=is_mirrored)
         if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
-            location = _check_squares(location, found)
+            location = _check_squares(location, classified)
             text = "This may not be the board ({0} % sure). Check the corners."
             problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
             problems.append(
                 make_message("board-screen", "This looks like a screen. Point the camera at a board on a table.")
             )
-        cut = measure_overhangs(quad, image.shape[1], image.shape[0])
-        if location.source is not LocationSource.PLACED and cut.max() > _MAX_CUT_SQUARES:
-            problems.append(CUT_OFF_MESSAGES[int(cut.argmax())])
+        overhangs = measure_overhangs(quad, image.shape[1], image.shape[0])
+        if location.source is not LocationSource.PLACED and overhangs.max() > _MAX_CUT_SQUARES:
+            problems.append(CUT_OFF_MESSAGES[int(overhangs.argmax())])
         if is_mirrored:
             problems.append(
                 make_message(
@@ -208,22 +208,26 @@ class BoardReader:
                     "The picture is mirrored, so it was flipped before reading. Switch mirroring off in the camera.",
                 )
             )
-        board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
-        problems += self._list_problems(found, board, tiles)
-        turn = found.orientation
-        orientation_p = turn.confidence if turn.vote_count else 1.0
-        upright = _turn_upright(quad, turn.quarter_turns, is_mirrored=is_mirrored)
-        is_memorable = corners is None and not is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE
+
+        # Build the reading in the orientation in which the tiles are upright.
+        board = _build_reading(classified.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
+        problems += self._list_problems(classified, board, tiles)
+        orientation = classified.orientation
+        orientation_p = orientation.confidence if orientation.vote_count else 1.0
+        upright = _turn_upright(quad, orientation.quarter_turns, is_mirrored=is_mirrored)
+        memory = None
+        if corners is None and not is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE:
+            memory = _update_memory(recalled, replace(location, corners=upright), classified, tiles)
         return PhotoReading(
-            replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
-            upright,
-            tuple(problems),
-            _measure_times(begun, located_at),
-            found.views,
-            orientation_p,
-            None if corners is not None else location,
-            is_mirrored,
-            _update_memory(recalled, replace(location, corners=upright), found, tiles) if is_memorable else None,
+            board=replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
+            corners=upright,
+            problems=tuple(problems),
+            ms=_measure_times(started_at, located_at),
+            views=classified.views,
+            orientation_confidence=orientation_p,
+            location=None if corners is not None else location,
+            is_mirrored=is_mirrored,
+            memory=memory,
         )
 
     def _locate(
@@ -251,20 +255,20 @@ class BoardReader:
 
         Returns the best result, and True if the picture is mirrored.
         """
-        found = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
-        tiles_p = measure_tile_confidence(found.squares_p)
+        classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
+        tiles_p = measure_tile_confidence(classified.squares_p)
         # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
         if recalled is None and are_doubtful(tiles_p):
-            if self._classifier.may_be_mirrored(found, tiles):
+            if self._classifier.may_be_mirrored(classified, tiles):
                 other = replace(location, is_mirrored=not location.is_mirrored)
                 flipped = self._classify(image, other, tiles, is_upright=False)
                 if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
                     return flipped, other.is_mirrored
-            if not is_upright and found.orientation.confidence < CERTAIN_ORIENTATION_P:
-                turned = self._classifier.classify_reversed(found, location.corners, tiles)
+            if not is_upright and classified.orientation.confidence < CERTAIN_ORIENTATION_P:
+                turned = self._classifier.classify_reversed(classified, location.corners, tiles)
                 if is_better_reversed(measure_tile_confidence(turned.squares_p), tiles_p):
                     return turned, location.is_mirrored
-        return found, location.is_mirrored
+        return classified, location.is_mirrored
 
     def _classify(
         self,
@@ -282,21 +286,21 @@ class BoardReader:
             image = np.asarray(cv2.flip(image, 1), np.uint8)
         return self._classifier.classify(image, quad, tiles, is_upright=is_upright, recalled=recalled)
 
-    def _list_problems(self, found: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
+    def _list_problems(self, classified: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
         """Return messages for the user: uncertain orientation, letters that cannot be read, hidden squares."""
         problems: list[str] = []
-        turn = found.orientation
-        if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
+        orientation = classified.orientation
+        if orientation.confidence < MIN_ORIENTATION_CONFIDENCE and orientation.vote_count:
             text = "It is not clear which way up the board is ({0} % sure). Place more tiles, or set the corners."
-            problems.append(make_message("board-way-up", text, f"{100 * turn.confidence:.0f}"))
-        unknown = self._letter_net.unsupported_tiles(tiles)
-        if unknown:
+            problems.append(make_message("board-way-up", text, f"{100 * orientation.confidence:.0f}"))
+        unsupported = self._letter_net.unsupported_tiles(tiles)
+        if unsupported:
             text = "The camera cannot read these letters of the tile set: {0}. Enter turns with these letters by hand."
-            problems.append(make_message("board-letters", text, " ".join(unknown)))
-        foreign = self._letter_net.count_foreign_accents(found.clear_tiles.letters_logp, tiles)
-        if foreign >= _MIN_FOREIGN_TILES:
+            problems.append(make_message("board-letters", text, " ".join(unsupported)))
+        foreign_count = self._letter_net.count_foreign_accents(classified.clear_tiles.letters_logp, tiles)
+        if foreign_count >= _MIN_FOREIGN_TILES:
             text = "{0} tiles seem to have accents that the tile set does not have. Is it the right tile set?"
-            problems.append(make_message(FOREIGN_TILES, text, foreign))
+            problems.append(make_message(FOREIGN_TILES, text, foreign_count))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
             problems.append(make_message("board-hidden", "These squares are hidden: {0}.", " ".join(hidden)))
@@ -304,22 +308,22 @@ class BoardReader:
 
 
 def _update_memory(
-    recalled: RecalledBoard | None, location: BoardLocation, found: ClassifiedBoard, tiles: Collection[str]
+    recalled: RecalledBoard | None, location: BoardLocation, classified: ClassifiedBoard, tiles: Collection[str]
 ) -> BoardMemory:
     """Return the memory for the next picture, after a reading of the upright board at `location`.
 
     `recalled` is the comparison with earlier pictures; None if all squares were read.
     """
     if recalled is not None:
-        return recalled.update_memory(found.clear_tiles, found.unclear_empty, found.kinds)
+        return recalled.update_memory(classified.clear_tiles, classified.unclear_empty, classified.kinds)
     return BoardMemory(
-        location,
-        found.orientation.confidence,
-        found.views.tops,
-        found.clear_tiles,
-        found.unclear_empty,
-        found.kinds,
-        frozenset(tiles),
+        location=location,
+        orientation_confidence=classified.orientation.confidence,
+        tops=classified.views.tops,
+        clear_tiles=classified.clear_tiles,
+        unclear_empty=classified.unclear_empty,
+        kinds=classified.kinds,
+        tiles=frozenset(tiles),
     )
 
 
@@ -333,14 +337,14 @@ def _check_corners(corners: Floats) -> BoardLocation:
     raise ValueError("corners must run clockwise around the grid: top left, top right, bottom right, bottom left")
 
 
-def _check_squares(location: BoardLocation, found: ClassifiedBoard) -> BoardLocation:
+def _check_squares(location: BoardLocation, classified: ClassifiedBoard) -> BoardLocation:
     """Return `location` with a confidence that takes the classification of the squares into account.
 
     Raises `BoardNotFoundError` if the grid does not look like a board.
     """
     edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
-    grid = np.ascontiguousarray(found.views.board[edge:-edge, edge:-edge])
-    confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, found.kinds_p)
+    grid = np.ascontiguousarray(classified.views.board[edge:-edge, edge:-edge])
+    confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, classified.kinds_p)
     if confidence < MIN_LOCATION_CONFIDENCE:
         text = (
             "The grid in the picture does not look like a board of 15 x 15 squares. "
@@ -366,13 +370,14 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
     """
     flat_p = squares_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
     # Few classes of a square are probable enough: sort only these, by square and then by falling probability.
-    rows, classes = np.nonzero(flat_p >= MIN_CANDIDATE_PROBABILITY)
-    likely_p = flat_p[rows, classes]
-    order = np.lexsort((-likely_p, rows))
-    names, ps = np.array(symbols, object)[classes[order]].tolist(), likely_p[order].tolist()
-    ends = np.cumsum(np.bincount(rows, minlength=len(flat_p))).tolist()
-    parts = [slice(first, min(last, first + MAX_CANDIDATES)) for first, last in pairwise([0, *ends])]
-    return BoardReading(tuple([SquareReading(tuple(zip(names[part], ps[part], strict=True))) for part in parts]))
+    squares, classes = np.nonzero(flat_p >= MIN_CANDIDATE_PROBABILITY)
+    likely_p = flat_p[squares, classes]
+    order = np.lexsort((-likely_p, squares))
+    candidates = list(zip(np.array(symbols, object)[classes[order]].tolist(), likely_p[order].tolist(), strict=True))
+    # Split the list by square, and keep the first candidates of each.
+    ends = np.cumsum(np.bincount(squares, minlength=len(flat_p))).tolist()
+    by_square = (candidates[start:end][:MAX_CANDIDATES] for start, end in pairwise([0, *ends]))
+    return BoardReading(tuple([SquareReading(tuple(square)) for square in by_square]))
 
 
 def best_guess(square: SquareReading) -> tuple[str, float]:
@@ -388,6 +393,6 @@ def best_guess(square: SquareReading) -> tuple[str, float]:
     return max((EMPTY, empty_p), next(tiles, (EMPTY, 0.0)), key=lambda guess: guess[1])
 
 
-def _measure_times(begun: float, located: float) -> ReadingTimes:
+def _measure_times(started_at: float, located_at: float) -> ReadingTimes:
     now = time.perf_counter()
-    return ReadingTimes(1e3 * (located - begun), 1e3 * (now - located), 1e3 * (now - begun))
+    return ReadingTimes(1e3 * (located_at - started_at), 1e3 * (now - located_at), 1e3 * (now - started_at))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import cv2
 import numpy as np
@@ -54,8 +54,29 @@ begins 44 px before its square and ends 30 px after it."""
 _VIEW_SQUARES: Final = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES
 _MAX_WINDOW_SHARE: Final = 0.6
 """Maximum area of all windows, as a share of the view. If they are larger, the whole view is classified."""
-Box = tuple[int, int, int, int]
-"""First row, first column, last row and last column (exclusive) of a part of a view, in squares of the view."""
+
+
+class Box(NamedTuple):
+    """Rectangle of squares; `bottom` and `right` are exclusive."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def area(self) -> int:
+        """Number of squares."""
+        return (self.bottom - self.top) * (self.right - self.left)
+
+    def unite(self, other: Box) -> Box:
+        """Return the smallest box that contains both boxes."""
+        top, left = min(self.top, other.top), min(self.left, other.left)
+        return Box(top, left, max(self.bottom, other.bottom), max(self.right, other.right))
+
+    def to_slices(self, scale: int = 1) -> tuple[slice, slice]:
+        """Return the rows and columns of the box, multiplied by `scale`."""
+        return slice(self.top * scale, self.bottom * scale), slice(self.left * scale, self.right * scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +110,8 @@ class SquareNet:
         """
         exposure = measure_exposure(view)
         kinds_p, context = self._predict_whole(apply_exposure(view, exposure))
-        which = np.ones(kinds_p.shape[:2], np.bool_) if changed is None else changed
-        self._average_unclear(kinds_p, which, view, exposure, context)
+        mask = np.ones(kinds_p.shape[:2], np.bool_) if changed is None else changed
+        self._average_unclear(kinds_p, mask, view, exposure, context)
         return SquareKinds(kinds_p, view, context)
 
     def predict_changed(self, view: Image, before: SquareKinds, changed: NDArray[np.bool_]) -> SquareKinds:
@@ -105,12 +126,12 @@ class SquareNet:
             return self.predict(view, changed)
         new = changed | recoloured
         boxes = _find_boxes(new)
-        if sum(_measure_area(_add_margins(box)) for box in boxes) > _MAX_WINDOW_SHARE * _VIEW_SQUARES**2:
+        if sum(_add_margins(box).area for box in boxes) > _MAX_WINDOW_SHARE * _VIEW_SQUARES**2:
             return self.predict(view, new)
         kinds_p, kept_view = before.kinds_p.copy(), before.view.copy()
         exposure = measure_exposure(view)
         for box in boxes:
-            part = _slice_box(box)
+            part = box.to_slices()
             kinds_p[part][new[part]] = self._predict_box(view, box, 0, exposure, before.context)[new[part]]
         self._average_unclear(kinds_p, new, view, exposure, before.context)
         split_squares(kept_view)[new] = split_squares(view)[new]
@@ -119,32 +140,32 @@ class SquareNet:
     def _average_unclear(
         self,
         kinds_p: NDArray[np.float32],
-        which: NDArray[np.bool_],
+        mask: NDArray[np.bool_],
         view: Image,
         exposure: ExposureRange,
         context: NDArray[np.float32],
     ) -> None:
-        """Average the predictions for the unclear squares in the mask `which` over four rotations, in place."""
-        unclear = which & (kinds_p.max(axis=2) < _MIN_CLEAR_PROBABILITY)
+        """Average the predictions for the unclear squares in `mask` over four rotations, in place."""
+        unclear = mask & (kinds_p.max(axis=2) < _MIN_CLEAR_PROBABILITY)
         for box in _find_boxes(unclear):
-            part = _slice_box(box)
+            part = box.to_slices()
             turned = (self._predict_box(view, box, k, exposure, context) for k in (1, 2, 3))
             kinds_p[part][unclear[part]] = _average_rotations([kinds_p[part], *turned])[unclear[part]]
 
-    def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict_normalised(self, normalised: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`.
 
         Unlike `predict`, this does not average over rotations of the board.
         """
-        return self._predict_whole(even)[0]
+        return self._predict_whole(normalised)[0]
 
-    def _predict_whole(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _predict_whole(self, normalised: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the probabilities `(15, 15, 3)` for a view `(3, 272, 272)`, and the context.
 
         The context consists of averages of features over the board.
         """
         own = {GIVEN_CONTEXT: self._no_context, OWN_CONTEXT_SHARE: np.ones(1, np.float32)}
-        logits, context = self._net(np.ascontiguousarray(even)[None], **own)
+        logits, context = self._net(np.ascontiguousarray(normalised)[None], **own)
         grid = slice(VIEW_MARGIN_SQUARES, -VIEW_MARGIN_SQUARES)
         return _softmax(logits[0, :, grid, grid]), context
 
@@ -157,13 +178,14 @@ class SquareNet:
         """
         box = _rotate_box(box, quarter_turns)
         window = _add_margins(box)
-        pixels = np.rot90(view, quarter_turns)[_slice_box(window, VIEW_PX_PER_SQUARE)]
-        even = apply_exposure(np.ascontiguousarray(pixels), exposure)
+        pixels = np.rot90(view, quarter_turns)[window.to_slices(VIEW_PX_PER_SQUARE)]
+        normalised = apply_exposure(np.ascontiguousarray(pixels), exposure)
         given = {GIVEN_CONTEXT: context, OWN_CONTEXT_SHARE: np.zeros(1, np.float32)}
-        logits, _ = self._net(even[None], **given)
-        first_row, first_column = VIEW_MARGIN_SQUARES - window[0], VIEW_MARGIN_SQUARES - window[1]
-        rows = slice(box[0] + first_row, box[2] + first_row)
-        columns = slice(box[1] + first_column, box[3] + first_column)
+        logits, _ = self._net(normalised[None], **given)
+        # Cut the box out of the window; the box is in squares of the board, the window in squares of the view.
+        row_shift, column_shift = VIEW_MARGIN_SQUARES - window.top, VIEW_MARGIN_SQUARES - window.left
+        rows = slice(box.top + row_shift, box.bottom + row_shift)
+        columns = slice(box.left + column_shift, box.right + column_shift)
         return np.rot90(_softmax(logits[0, :, rows, columns]), -quarter_turns)
 
 
@@ -174,9 +196,9 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
 
 
-def _average_rotations(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Average the predictions `looks`, arrays `(rows, columns, 3)`, by the mean of their logarithms."""
-    odds = np.exp(np.mean([np.log(look + 1e-7) for look in looks], axis=0))
+def _average_rotations(predictions: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Average probabilities, arrays `(rows, columns, 3)`, by the mean of their logarithms."""
+    odds = np.exp(np.mean([np.log(kinds_p + 1e-7) for kinds_p in predictions], axis=0))
     return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
 
 
@@ -187,44 +209,33 @@ def _find_boxes(changed: NDArray[np.bool_]) -> list[Box]:
     two windows together.
     """
     count, _, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
-    boxes = [(int(y), int(x), int(y + h), int(x + w)) for x, y, w, h, _ in stats[1:count]]
-    joined: list[Box] = []
+    boxes = [Box(int(y), int(x), int(y + h), int(x + w)) for x, y, w, h, _ in stats[1:count]]
+    apart: list[Box] = []
     while boxes:
         box = boxes.pop()
-        for other in joined:
-            both = min(box[0], other[0]), min(box[1], other[1]), max(box[2], other[2]), max(box[3], other[3])
-            apart = _measure_area(_add_margins(box)) + _measure_area(_add_margins(other))
-            if _measure_area(_add_margins(both)) <= apart:
-                joined.remove(other)
-                boxes.append(both)
+        for other in apart:
+            united = box.unite(other)
+            if _add_margins(united).area <= _add_margins(box).area + _add_margins(other).area:
+                apart.remove(other)
+                boxes.append(united)
                 break
         else:
-            joined.append(box)
-    return joined
+            apart.append(box)
+    return apart
 
 
 def _add_margins(box: Box) -> Box:
     """Return the part of the view, in squares, that the predictions for a box of squares depend on."""
-    first = (max(0, side + VIEW_MARGIN_SQUARES - _SQUARES_BEFORE) for side in box[:2])
-    last = (min(_VIEW_SQUARES, side + VIEW_MARGIN_SQUARES + _SQUARES_AFTER) for side in box[2:])
-    return (*first, *last)  # type: ignore[return-value]
-
-
-def _measure_area(box: Box) -> int:
-    return (box[2] - box[0]) * (box[3] - box[1])
+    before, after = VIEW_MARGIN_SQUARES - _SQUARES_BEFORE, VIEW_MARGIN_SQUARES + _SQUARES_AFTER
+    bottom, right = min(_VIEW_SQUARES, box.bottom + after), min(_VIEW_SQUARES, box.right + after)
+    return Box(max(0, box.top + before), max(0, box.left + before), bottom, right)
 
 
 def _rotate_box(box: Box, quarter_turns: int) -> Box:
     """Return a box of squares after anticlockwise quarter turns of the board."""
     for _ in range(quarter_turns):
-        box = BOARD_SIZE - box[3], box[0], BOARD_SIZE - box[1], box[2]
+        box = Box(BOARD_SIZE - box.right, box.top, BOARD_SIZE - box.left, box.bottom)
     return box
-
-
-def _slice_box(box: Box, scale: int = 1) -> tuple[slice, slice]:
-    """Return the rows and columns of a box, multiplied by `scale`."""
-    top, left, bottom, right = (side * scale for side in box)
-    return slice(top, bottom), slice(left, right)
 
 
 def find_likely_tiles(kinds_p: NDArray[np.float32]) -> list[tuple[int, int]]:

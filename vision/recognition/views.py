@@ -37,6 +37,9 @@ edge."""
 MAX_POSE_OFFSET: Final = np.array([0.3, 0.3, 0.6])
 """Maximum shift of a crop (right and down, in squares) and maximum rotation (radians). A crop shifted by half a square
 or more would show the neighbouring tile."""
+_MIN_EXPOSURE_SPAN: Final = 12.0
+"""Minimum difference, in grey levels, between the dark and the bright level of a channel, so that noise in a uniform
+view is not amplified."""
 _CROP_ORIGIN_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES) - (CROP_SIDE_PX - TOPS_PX_PER_SQUARE) // 2
 
 
@@ -88,11 +91,11 @@ def apply_exposure(view: Image, exposure: ExposureRange) -> NDArray[np.float32]:
 
     In each channel, `low` and `high` of the exposure become -1 and 1; values are clipped to -3..3.
     """
-    span = np.maximum(exposure.high - exposure.low, 12.0)
+    span = np.maximum(exposure.high - exposure.low, _MIN_EXPOSURE_SPAN)
     middle = np.float32((exposure.low + exposure.high) / 2)
     values = (np.arange(256, dtype=np.float32)[:, None] - middle) / np.float32(span / 2)
-    even = cv2.LUT(view, np.clip(values, -3, 3)[None])
-    return np.ascontiguousarray(even.transpose(2, 0, 1), np.float32)
+    normalised = cv2.LUT(view, np.clip(values, -3, 3)[None])
+    return np.ascontiguousarray(normalised.transpose(2, 0, 1), np.float32)
 
 
 def normalise_exposure(view: Image) -> NDArray[np.float32]:
@@ -140,9 +143,9 @@ class TilePoses:
         """
         right, down, turn = by.T
         cos, sin = np.cos(self.poses[which, 2]), np.sin(self.poses[which, 2])
-        further = self.poses.copy()
-        further[which] += np.column_stack([cos * right - sin * down, sin * right + cos * down, turn])
-        return replace(self, poses=np.clip(further, -MAX_POSE_OFFSET, MAX_POSE_OFFSET))
+        shifted = self.poses.copy()
+        shifted[which] += np.column_stack([cos * right - sin * down, sin * right + cos * down, turn])
+        return replace(self, poses=np.clip(shifted, -MAX_POSE_OFFSET, MAX_POSE_OFFSET))
 
     def poses_by_square(self) -> Floats:
         """Return the poses as an array of all squares, `(15, 15, 3)`, with 0 for squares that are not in `cells`."""
@@ -157,34 +160,31 @@ class TilePoses:
         `offset_px` (down, right) shifts the crops by whole pixels: one offset for all crops, or `(n, 2)`.
         """
         numbers = np.arange(len(self.cells)) if which is None else which
-        first = (
-            TOPS_PX_PER_SQUARE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers]
-            + _CROP_ORIGIN_PX
-            + np.asarray(offset_px)
-        )
-        cut = np.empty((len(numbers), CROP_SIDE_PX, CROP_SIDE_PX), np.uint8)
-        for k, (y, x) in enumerate(np.clip(first, 0, len(self.view) - CROP_SIDE_PX).tolist()):
-            cut[k] = self.view[y : y + CROP_SIDE_PX, x : x + CROP_SIDE_PX]
+        cells = np.array(self.cells, np.intp).reshape(-1, 2)[numbers]
+        top_left = TOPS_PX_PER_SQUARE * cells + _CROP_ORIGIN_PX + np.asarray(offset_px)
+        # Copy the crops of all tiles, then replace those of displaced tiles: copying is faster than interpolation.
+        crops = np.empty((len(numbers), CROP_SIDE_PX, CROP_SIDE_PX), np.uint8)
+        for k, (y, x) in enumerate(np.clip(top_left, 0, len(self.view) - CROP_SIDE_PX).tolist()):
+            crops[k] = self.view[y : y + CROP_SIDE_PX, x : x + CROP_SIDE_PX]
         poses = self.poses[numbers]
-        moved = np.flatnonzero(poses.any(axis=1))
-        if len(moved):
-            flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-            for n, matrix in zip(moved, _compute_crop_transforms(first[moved], poses[moved]), strict=True):
-                cut[n] = cv2.warpAffine(
-                    self.view, matrix, (CROP_SIDE_PX, CROP_SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE
-                )
-        return cut
+        displaced = np.flatnonzero(poses.any(axis=1))
+        if len(displaced):
+            size, flags = (CROP_SIDE_PX, CROP_SIDE_PX), cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+            transforms = _compute_crop_transforms(top_left[displaced], poses[displaced])
+            for k, matrix in zip(displaced.tolist(), transforms, strict=True):
+                crops[k] = cv2.warpAffine(self.view, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        return crops
 
 
-def _compute_crop_transforms(first: NDArray[np.intp], poses: Floats) -> Floats:
+def _compute_crop_transforms(top_left: NDArray[np.intp], poses: Floats) -> Floats:
     """Return affine matrices `(n, 2, 3)` from crop pixels to view pixels, for tiles with the poses `poses` `(n, 3)`.
 
-    `first` `(n, 2)` is where the top left pixel (row, column) of each crop would be in the view if its pose were 0.
+    `top_left` `(n, 2)` is where the top left pixel (row, column) of each crop would be in the view if its pose were 0.
     """
     half = (CROP_SIDE_PX - 1) / 2
     cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
     axes = np.stack([cos, -sin, sin, cos], axis=1).reshape(-1, 2, 2)
-    middles = first[:, ::-1] + half + TOPS_PX_PER_SQUARE * poses[:, :2]
+    middles = top_left[:, ::-1] + half + TOPS_PX_PER_SQUARE * poses[:, :2]
     return np.concatenate([axes, (middles - half * axes.sum(axis=2))[:, :, None]], axis=2)
 
 
