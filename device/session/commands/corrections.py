@@ -23,7 +23,9 @@ from device.session.commands.base import (
 )
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
-from engine.board import Board, parse_square
+from device.session.snapshot import WordList, find_deciding_words
+from engine.blanks import find_invalid_words
+from engine.board import Board, Square, parse_square
 from engine.ending import find_revealed_racks
 from engine.errors import NotationError
 from engine.events import (
@@ -45,7 +47,10 @@ from engine.game import Game
 from engine.inference.hypotheses import find_overlooked_turn
 from engine.plays import Play
 from engine.reading import EMPTY
+from engine.rules import ChallengeRule
+from engine.scoring import Status, check_placement
 from engine.state import CLOSING_KINDS, Turn, TurnKind
+from engine.tiles import Tile
 
 
 def _is_in_question(context: CommandContext, square: str) -> bool:
@@ -59,7 +64,8 @@ def _is_in_question(context: CommandContext, square: str) -> bool:
 class CorrectSquare(TableCommand, frozen=True):
     """Correct the tile on a misread square.
 
-    A tile that was missed becomes part of the last play that it fits.
+    A tile that was missed becomes part of the last play that it fits. In a game without challenges, the square may also
+    be one of a play that was withdrawn because it was misread: the play then counts if its words are valid now.
     """
 
     name = "square"
@@ -82,6 +88,11 @@ class CorrectSquare(TableCommand, frozen=True):
             tiles = () if self.symbol == EMPTY else game.tiles.parse(self.symbol)
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
+        void = _find_void_turn(game, context.controller.words)
+        if tiles and void is not None and (play := _correct_void_play(game, void, at, tiles[0])):
+            made = PlayMade(void.player, play)
+            context.controller.commit_entered_events(_replace_turn(game, void, made, is_void=True))
+            return
         turn = None if game.board[at] else find_overlooked_turn(game.state, at)
         corrected = SquareCorrected(at, tiles[0] if tiles else None, turn, told=True)
         context.controller.commit_entered_events([corrected])
@@ -135,10 +146,14 @@ class TurnCommand(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the events that correct or insert the turn."""
-        context.controller.commit_entered_events(self.make_events(context.controller.game))
+        controller = context.controller
+        controller.commit_entered_events(self.make_events(controller.game, controller.words))
 
-    def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the events with which this command corrects or inserts the turn. Raises `CommandRefusedError`."""
+    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
+        """Return the events with which this command corrects or inserts the turn. Raises `CommandRefusedError`.
+
+        `words` is the word list in use.
+        """
         raise NotImplementedError
 
     def make_turn_event(self, game: Game, before: Board, was: Turn | None) -> Event:
@@ -179,7 +194,7 @@ class CorrectTurn(TurnCommand, frozen=True):
         before = context.controller.log.game_before_last_press
         return before is not None and self.number <= len(before.turns)
 
-    def make_events(self, game: Game) -> tuple[Event, ...]:
+    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
         """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
         if not 1 <= self.number <= len(game.turns):
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
@@ -193,7 +208,7 @@ class CorrectTurn(TurnCommand, frozen=True):
                 raise make_refusal("only-score")
             before = game.turns[turn.number - 1].board if turn.number else Board()
             event = self.make_turn_event(game, before, turn)
-            events = _replace_turn(game, turn, event)
+            events = _replace_turn(game, turn, event, is_void=turn == _find_void_turn(game, words))
             if score is None and isinstance(event, PlayMade) and event.play == turn.play:
                 score = game.ledger[turn.ledger_index].score  # the same play of another player keeps its score
         if score is not None:
@@ -203,14 +218,37 @@ class CorrectTurn(TurnCommand, frozen=True):
         return events
 
 
-def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, ...]:
+def _find_void_turn(game: Game, words: WordList | None) -> Turn | None:
+    """Return the play that was just withdrawn because the word list lacks one of its words, otherwise None.
+
+    This happens only in a game without challenges (`ChallengeRule.VOID`).
+    """
+    words, last = find_deciding_words(words), game.turns[-1] if game.turns else None
+    if game.rules.challenge is not ChallengeRule.VOID or words is None or last is None or last.target is None:
+        return None
+    turn = game.turns[last.target]
+    is_void = last.kind is TurnKind.WITHDRAWN and find_invalid_words(turn.words, game.tiles.letters, words)
+    return turn if is_void else None
+
+
+def _correct_void_play(game: Game, void: Turn, at: Square, tile: Tile) -> Play | None:
+    """Return the play of the turn `void` with a tile that was misread or missed; None if the tile belongs elsewhere."""
+    assert void.play is not None, "only a play is withdrawn"
+    play = void.play.with_tile(at, tile)
+    is_part = at in void.play.squares
+    status = check_placement(game.state.board_before(void), play, game.layout, game.rules)
+    return play if is_part or (game.board[at] is None and status == Status.VALID) else None
+
+
+def _replace_turn(game: Game, turn: Turn, event: Event | None, *, is_void: bool = False) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
     The challenge and the withdrawal that follow the turn in the score sheet refer to its play:
 
     - If `event` is not a play, both are removed. Otherwise they would refer to the play before.
     - If `event` is a play, a challenge by the player of `event` becomes a challenge by the player of the turn.
-    - If `event` is a play, a withdrawal that the rules demanded (without a challenger) is recorded again for this play.
+    - If `event` is a play, a withdrawal without a challenger is recorded again for this play. But if `is_void` is True,
+      the play was withdrawn because of its words, and the words of `event` decide when it is recorded.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
@@ -221,6 +259,8 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None) -> tuple[Event, .
     if withdrawn is None:
         return (corrected, *challenges)
     removed = TurnCorrected(withdrawn.number, None)
+    if is_void:
+        return removed, corrected, *challenges
     return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
 
 
@@ -248,7 +288,7 @@ class InsertTurn(TurnCommand, frozen=True):
     operation_id = "insert_turn"
     defers_question = True
 
-    def make_events(self, game: Game) -> tuple[Event, ...]:
+    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:  # noqa: ARG002
         """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""
         if not 1 <= self.number <= len(game.turns) + 1:
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))

@@ -1,0 +1,78 @@
+"""Corrections of a play that was withdrawn because of its words, in a game without challenges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectSquare, CorrectTurn
+from device.session.commands.games import StartGame, Undo
+from device.session.commands.turns import DecideChallenge, PassTurn
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
+from engine.rules import STANDARD_RULES, ChallengeRule
+from tests.support.text_table import HORN, STARTED, TextTable, play, totals
+from tests.support.waiting import PATIENCE_S
+
+FXRM, FAR = ("FXRM", 5, 7, False), ("FAR", 5, 7, False)
+
+
+def start(session: TableSession, table: TextTable, misread: tuple[str, int, int, bool]) -> TableSnapshot:
+    """Play HORN and FARM, which is read as `misread` and withdrawn."""
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
+    play(session, table, HORN)
+    state = play(session, table, HORN, misread)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "withdrawn"]
+    return state
+
+
+@pytest.mark.parametrize(
+    ("misread", "command"),
+    [
+        (FXRM, CorrectSquare("H7", "A")),
+        (FXRM, CorrectTurn(2, at="H6", word="FARM")),
+        (FAR, CorrectSquare("H9", "M")),
+        (FAR, CorrectTurn(2, at="H6", word="FARM")),
+    ],
+    ids=["square", "turn", "missed square", "missed tile by turn"],
+)
+def test_play_that_was_misread_counts_after_its_correction(
+    session: TableSession, table: TextTable, misread: tuple[str, int, int, bool], command: TableCommand
+) -> None:
+    start(session, table, misread)
+    state = session.submit(command).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "play"] and totals(state) == [14, 9]
+    assert state.turn_of == 0
+    assert totals(session.submit(Undo()).result(PATIENCE_S)) == [14, 0]
+
+
+def test_play_that_is_still_invalid_after_a_correction_stays_withdrawn(session: TableSession, table: TextTable) -> None:
+    start(session, table, FXRM)
+    state = session.submit(CorrectSquare("H7", "I")).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "withdrawn"] and totals(state) == [14, 0]
+    assert "FIRM is not in the word list" in state.notices[0].text
+
+
+def test_valid_play_that_the_players_withdrew_stays_withdrawn(session: TableSession, table: TextTable) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
+    play(session, table, HORN)
+    session.submit(DecideChallenge(upheld=True)).result(PATIENCE_S)
+    state = session.submit(CorrectTurn(1, player=1)).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and totals(state) == [0, 0]
+
+
+def test_withdrawn_play_stays_withdrawn_if_the_game_went_on(session: TableSession, table: TextTable) -> None:
+    start(session, table, FXRM)
+    session.submit(PassTurn()).result(PATIENCE_S)
+    state = session.submit(CorrectTurn(2, at="H6", word="FARM")).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "withdrawn", "pass"] and totals(state) == [14, 0]
+
+
+def test_tile_beside_a_withdrawn_play_belongs_to_the_play_that_it_fits(session: TableSession, table: TextTable) -> None:
+    start(session, table, FXRM)
+    session.submit(CorrectSquare("E8", "T")).result(PATIENCE_S)
+    assert session.state.turns[0].word == "THORN" and session.state.turns[-1].kind == "withdrawn"
