@@ -109,7 +109,7 @@ class BoardCamera:
         If the board still looks as in the reading `advance`, that reading and its picture are returned at once.
         `advance` is not used if the tracked corners have changed since. `tiles` are the letters of the tile set.
         """
-        asked = self._clock()
+        call_time = self._clock()
         with self._lock:
             usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
 
@@ -118,10 +118,10 @@ class BoardCamera:
 
             # While this thread waited for the camera, another one may have taken a preview that is new enough.
             newest = self._newest_preview
-            is_known = newest is not None and asked < newest.time <= self._clock() and is_unchanged(newest)
-            if (
-                is_known or wait_for_rest(self._camera, is_enough=is_unchanged, clock=self._clock, wait=self._wait)
-            ) and usable:
+            is_known = newest is not None and call_time < newest.time <= self._clock() and is_unchanged(newest)
+            if not is_known:
+                is_known = wait_for_rest(self._camera, is_enough=is_unchanged, clock=self._clock, wait=self._wait)
+            if usable is not None and is_known:
                 self._tracker = usable.after
                 return usable.capture
             frame = self._camera.still()
@@ -305,12 +305,13 @@ class CameraMonitor:
         if is_black(frame.image):
             raise BlackPictureError(BLACK_MESSAGE)
 
-    def _handle_failure(self, why: str) -> float:
-        is_first_failure, self._has_failed = not self._has_failed, True
+    def _handle_failure(self, message: str) -> float:
         self._rest_detector = RestDetector(MIN_REST_S)
-        self._still, self._last_scene_thumbnail, self._was_at_rest = None, None, False
-        if is_first_failure:
-            self._report_trouble(why)
+        self._still = self._last_scene_thumbnail = None
+        self._was_at_rest = False
+        if not self._has_failed:
+            self._has_failed = True
+            self._report_trouble(message)
         return self._backoff.record_failure()
 
     def _detect_rest(self, preview: Frame) -> None:
@@ -331,17 +332,19 @@ class CameraMonitor:
 
         A hand that pauses over the board counts as a change, so the board is read again when the hand is gone.
         """
-        last_rest, last_scene, now = (
-            self._last_rest_thumbnail,
-            self._last_scene_thumbnail,
-            make_thumbnail(preview.image),
-        )
-        is_new = last_rest is None or has_moved(last_rest, now)
-        if self._still is None and (is_new or last_scene is None or has_moved(last_scene, now)):
-            self._still, self._last_scene_thumbnail = self._source.still(), now
+        thumbnail = make_thumbnail(preview.image)
+        has_board_changed = _differs(self._last_rest_thumbnail, thumbnail)
+        if self._still is None and (has_board_changed or _differs(self._last_scene_thumbnail, thumbnail)):
+            self._still = self._source.still()
+            self._last_scene_thumbnail = thumbnail
             if (after := self._source.preview()) is not None:
                 self._on_scene(RestScene(self._still, preview.image, after.image))
-        if self._was_at_rest and self._still is not None and is_new:
-            self._last_rest_thumbnail = now
+        if self._was_at_rest and self._still is not None and has_board_changed:
+            self._last_rest_thumbnail = thumbnail
             self._long_rest_time = preview.time + LONG_REST_S
             self._on_rest(self._still)
+
+
+def _differs(before: npt.NDArray[np.float32] | None, thumbnail: npt.NDArray[np.float32]) -> bool:
+    """Return True if a thumbnail differs from the earlier one, or if there is no earlier one."""
+    return before is None or has_moved(before, thumbnail)

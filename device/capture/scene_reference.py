@@ -35,6 +35,9 @@ class SceneConfig:
 
     min_square_px: float = 20.0
     """Smallest side of a square in a preview, in pixels; the comparison is not used on smaller squares."""
+    max_log_stretch: float = 0.02
+    """Largest logarithm of the ratio of horizontal and vertical scale from still to preview. With a larger ratio, still
+    and preview show different parts of the table, and previews are not compared."""
     margin_squares: float = 0.5
     """Margin around the grid that is also compared, in squares; it shows hands, and the tops of tiles at the edge."""
     box_squares: float = 1 / 7
@@ -44,6 +47,10 @@ class SceneConfig:
     """Allowed difference as a multiple of the noise, which is the difference between the previews of a `RestScene`."""
     min_difference: float = 4.0
     """Mean difference in a box of side `box_squares` that is always allowed, because the exposure may vary slightly."""
+    contrast_percentiles: tuple[float, float] = (98.0, 2.0)
+    """Percentiles of the brightness in the area of the board; the contrast is the difference between the two."""
+    contrast_step_px: int = 7
+    """Distance, in pixels, between the pixels from which the contrast is computed; a sample is precise enough."""
     max_difference_contrast: float = 0.12
     """Largest mean difference that may be allowed in a box of side `box_squares`, as a share of the contrast. If the
     noise requires more, previews are not compared. A D in place of an O causes a difference of 0.2 or more."""
@@ -99,16 +106,16 @@ class SceneReference:
         horizontal scale from still to preview, divided by the vertical scale.
         """
         config = self._config
-        seen = self._grey[self._mask]
-        if self._square_px < config.min_square_px or abs(math.log(stretch)) > 0.02 or not len(seen):
+        board_pixels = self._grey[self._mask]
+        if self._square_px < config.min_square_px or abs(math.log(stretch)) > config.max_log_stretch:
             return None
-        if scene.before.shape != self._shape:
+        if not len(board_pixels) or scene.before.shape != self._shape:
             return None
         noise = self._measure_difference(scene.before)
         limits = np.maximum(config.noise_factor * noise, [config.min_difference, config.min_mean_difference])
-        contrast = float(np.subtract(*np.percentile(seen[::7], [98, 2])))
-        largest = np.array([config.max_difference_contrast * contrast, config.max_mean_difference])
-        return limits if (limits <= largest).all() else None
+        light, dark = np.percentile(board_pixels[:: config.contrast_step_px], config.contrast_percentiles)
+        max_limits = np.array([config.max_difference_contrast * float(light - dark), config.max_mean_difference])
+        return limits if (limits <= max_limits).all() else None
 
     def _measure_difference(self, preview: Image) -> Floats:
         """Return the largest differences of a preview from the reference picture, `(2,)`.

@@ -115,11 +115,12 @@ def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[
     Two kinds of key frames are left out: those that look like the picture `last`, and those with less than
     `MIN_STABLE_S` seconds.
     """
-    now, until = make_thumbnail(last.image), (*(key_frame.time for key_frame in key_frames[1:]), last.time)
-    for key_frame, after in zip(key_frames, until, strict=False):
-        end = min(after, key_frame.reverted_at)
-        if end - key_frame.time >= MIN_STABLE_S and has_moved(key_frame.thumbnail, now):
-            yield key_frame, end - key_frame.time
+    last_thumbnail = make_thumbnail(last.image)
+    next_times = (*(key_frame.time for key_frame in key_frames[1:]), last.time)
+    for key_frame, next_time in zip(key_frames, next_times, strict=False):
+        stable_s = min(next_time, key_frame.reverted_at) - key_frame.time
+        if stable_s >= MIN_STABLE_S and has_moved(key_frame.thumbnail, last_thumbnail):
+            yield key_frame, stable_s
 
 
 def needs_key_frames(inference: Inference) -> bool:
@@ -150,10 +151,10 @@ def find_extended_play(
             {square: tile for square, tile in whole.play.tiles if (square, tile) not in first.play.tiles}
         )
         are_listed = words is not None and all(word.word in words for word in between.turns[-1].words)
-        if stable_s >= (MIN_STABLE_S if are_listed else MIN_STABLE_UNKNOWN_WORDS_S) and not (
-            between.is_over or between.check_play(rest)
-        ):
-            return first, PlayMade(between.to_move, rest)
+        min_stable_s = MIN_STABLE_S if are_listed else MIN_STABLE_UNKNOWN_WORDS_S
+        if stable_s < min_stable_s or between.is_over or between.check_play(rest):
+            continue
+        return first, PlayMade(between.to_move, rest)
     return None
 
 
@@ -259,7 +260,7 @@ def make_turn_images(
     `name` is the name of the crop in snapshots.
     """
     hidden = _find_hidden_squares(reading)
-    doubtful = tuple(s for s in _find_doubtful_squares(reading, inference) if s not in hidden)
+    doubtful = tuple(square for square in _find_doubtful_squares(reading, inference) if square not in hidden)
     view = LookView(name, doubtful, hidden, MARGIN_SQUARES)
     photo = add_reading(pictures.photo, reading.board) if reading.board else pictures.photo
     return TurnImages(view, photo, pictures.crop)
@@ -268,8 +269,12 @@ def make_turn_images(
 def _find_doubtful_squares(reading: PhotoReading, inference: Inference | None) -> tuple[int, ...]:
     if reading.board is None or inference is None:
         return ()
-    pairs = enumerate(zip(reading.board.squares, inference.best.game.board.symbols(), strict=True))
-    uncertain = {square for square, (read, symbol) in pairs if read.probability(symbol) < MIN_FACE_PROBABILITY}
+    recorded_symbols = inference.best.game.board.symbols()
+    uncertain = {
+        square
+        for square, symbol in enumerate(recorded_symbols)
+        if reading.board.squares[square].probability(symbol) < MIN_FACE_PROBABILITY
+    }
     return tuple(sorted(uncertain | set(inference.doubtful_squares)))
 
 
@@ -278,12 +283,12 @@ def _find_hidden_squares(reading: PhotoReading) -> tuple[int, ...]:
     return tuple(square for square, symbol in enumerate(symbols) if symbol == HIDDEN)
 
 
-def shrink_image(image: Image, longest: int) -> Image:
-    """Return a picture whose longer side is reduced to `longest` pixels; a smaller picture is not changed."""
-    share = longest / max(image.shape[:2])
-    if share >= 1:
+def shrink_image(image: Image, max_side_px: int) -> Image:
+    """Return a picture whose longer side is reduced to `max_side_px`; a smaller picture is not changed."""
+    scale = max_side_px / max(image.shape[:2])
+    if scale >= 1:
         return image
-    return np.asarray(cv2.resize(image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _letterbox_image(image: Image, side: int) -> Image:
@@ -311,19 +316,21 @@ class _StoredReading(msgspec.Struct, frozen=True):
 
 def add_reading(jpeg: bytes, reading: BoardReading) -> bytes:
     """Return the JPEG with the reading as a comment, or the JPEG unchanged if the comment would be too long."""
-    squares = tuple(
-        tuple((symbol, round(p, 4)) for symbol, p in square.candidates if p >= MIN_STORED_PROBABILITY)
-        or ((square.symbol, round(square.confidence, 4)),)
-        for square in reading.squares
-    )
+    squares = tuple(map(_list_stored_candidates, reading.squares))
     stored = _StoredReading(squares, reading.orientation_confidence, reading.offset_confidence)
     comment = msgspec.json.encode(stored)
     if len(comment) > MAX_COMMENT_BYTES:
         return jpeg
-    at = len(_START)
-    if jpeg[at : at + 2] == _JFIF:  # this segment must be the first one
-        at += 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
-    return jpeg[:at] + _COMMENT + (len(comment) + 2).to_bytes(2, "big") + comment + jpeg[at:]
+    start = len(_START)
+    if jpeg[start : start + 2] == _JFIF:  # this segment must be the first one: the comment follows it
+        start += 2 + int.from_bytes(jpeg[start + 2 : start + 4], "big")
+    return jpeg[:start] + _COMMENT + (len(comment) + 2).to_bytes(2, "big") + comment + jpeg[start:]
+
+
+def _list_stored_candidates(square: SquareReading) -> tuple[_Candidate, ...]:
+    """Return the candidates of a square that are stored: the probable ones, but at least the most probable one."""
+    probable = [(symbol, share) for symbol, share in square.candidates if share >= MIN_STORED_PROBABILITY]
+    return tuple((symbol, round(share, 4)) for symbol, share in probable or [(square.symbol, square.confidence)])
 
 
 def find_reading(jpeg: bytes) -> BoardReading | None:
