@@ -58,8 +58,8 @@ class Moment(NamedTuple):
     def parse(cls, text: str) -> Moment | None:
         """Parse a text in the format of `str(moment)`; return None if the text has another format."""
         game, dash, events = text.partition("-")
-        whole = dash and all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (game, events))
-        return cls(int(game), int(events)) if whole else None
+        is_valid = dash and all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (game, events))
+        return cls(int(game), int(events)) if is_valid else None
 
 
 class Sight(StrEnum):
@@ -299,12 +299,13 @@ _PREMIUM_TEXT = {
 def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
     """Return the snapshot of a game; words are looked up in `words`, or not checked if `words` is None."""
     outcome = game.outcome
-    checked, provisional = words if game.rules.open_dictionary else None, find_provisional_turns(game)
+    shown_words = words if game.rules.open_dictionary else None
+    provisional = find_provisional_turns(game)
     return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
         players=tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True)),
         turn_of=None if outcome else game.to_move,
-        turns=tuple(_build_turn_view(game, turn, checked, turn.number in provisional) for turn in game.turns),
+        turns=tuple(_build_turn_view(game, turn, shown_words, turn.number in provisional) for turn in game.turns),
         board=_build_board_view(game),
         tile_set=game.tiles.name,
         language=game.tiles.language,
@@ -316,11 +317,16 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
         edition=game.rules.edition,
         rules=game.rules,
         finish_lines=game.rules.finish_lines(len(game.players)),
-        exchange_most=next((n for n in range(game.rules.rack_size, 0, -1) if game.can_exchange(n)), 0),
+        exchange_most=find_max_exchange(game),
         end_due=game.end_due is not None,
         winners=outcome.winners if outcome and not game.racks_wanted else (),
         racks_wanted=game.racks_wanted if outcome else (),
     )
+
+
+def find_max_exchange(game: Game) -> int:
+    """Return the largest number of tiles that may be exchanged now."""
+    return next((count for count in range(game.rules.rack_size, 0, -1) if game.can_exchange(count)), 0)
 
 
 def _build_board_view(game: Game) -> BoardView:
@@ -362,17 +368,17 @@ def is_listed(word: str, words: WordList | None) -> bool | None:
 def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisional: bool) -> TurnView:
     new = {square for square, _ in turn.placements}
     target = game.turns[turn.target] if turn.target is not None else None
-    shown = target if target is not None and turn.kind is TurnKind.WITHDRAWN else turn
+    turn_of_words = target if target is not None and turn.kind is TurnKind.WITHDRAWN else turn
     return TurnView(
         number=turn.number + 1,
         player=turn.player,
         kind=str(turn.kind),
         score=turn.score,
         total=turn.total,
-        at=shown.at or "",
-        word="".join(turn.tiles) if turn.kind is TurnKind.ENDRACK else shown.word or "",
-        words=tuple(_build_word_view(word, new, words) for word in shown.words),
-        bonus=shown.bonus,
+        at=turn_of_words.at or "",
+        word="".join(turn.tiles) if turn.kind is TurnKind.ENDRACK else turn_of_words.word or "",
+        words=tuple(_build_word_view(word, new, words) for word in turn_of_words.words),
+        bonus=turn_of_words.bonus,
         tiles=tuple((square_name(square), game.tiles.text(tile)) for square, tile in turn.placements),
         stands=turn.stands,
         target=None if turn.target is None else turn.target + 1,

@@ -22,7 +22,7 @@ from device.session.messages import (
     make_notice,
     make_question,
 )
-from device.session.snapshot import find_deciding_words
+from device.session.snapshot import find_deciding_words, find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
@@ -91,12 +91,12 @@ class Decision:
         return question.question.key in PASS_KEYS
 
 
-def decide(game: Game, explained: Inference, reading: BoardReading, context: TurnContext = TurnContext()) -> Decision:
+def decide(game: Game, inference: Inference, reading: BoardReading, context: TurnContext = TurnContext()) -> Decision:
     """Return the decision about a turn: the inferred play, a pass or exchange, or a question.
 
-    `explained` is the inference from `reading`. The decision has been validated.
+    `inference` is the inference from `reading`. The decision has been validated.
     """
-    return validate_decision(game, _decide_by_inference(game, explained, reading), explained, reading, context)
+    return validate_decision(game, _decide_by_inference(game, inference, reading), inference, reading, context)
 
 
 def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> tuple[Game, Inference, Decision]:
@@ -130,13 +130,14 @@ def validate_decision(
         context.seat,
     )
     result = validate_turn(proposal)
-    own, finding = inferred.open_question, _choose_finding(result.question, inferred.open_question)
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
+    question = inferred.open_question
+    finding = _choose_finding(result.question, question)
     if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
-    elif own is not None and own.first_is_default:
-        decision = replace(decision, open_question=replace(own, answers=(result.events, *own.answers[1:])))
+    elif question is not None and question.first_is_default:
+        decision = replace(decision, open_question=replace(question, answers=(result.events, *question.answers[1:])))
     return replace(decision, question_history=_extend_history(context.question_history, decision, inference, reading))
 
 
@@ -218,9 +219,10 @@ def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | Non
     is_same_blank = finding.reason is Reason.BLANK_UNNAMED and own.question.squares == finding.squares
     if not is_same_blank or own.answers[0] != first.events or () in own.answers:
         return None
-    named = {e.letter for option in letters for e in option.events if isinstance(e, BlankNamed)}
+    blank_letters = {event.letter for option in letters for event in option.events if isinstance(event, BlankNamed)}
     plays = [play for events in own.answers for play in filter_plays(events)]
-    if not named.isdisjoint(tile.letter for play in plays for at, tile in play.play.tiles if at in finding.squares):
+    placed_tiles = [placed for play in plays for placed in play.play.tiles]
+    if any(square in finding.squares and tile.letter in blank_letters for square, tile in placed_tiles):
         return None
     options = dict.fromkeys((first, *map(Option, own.answers[1:]), *letters))
     return replace(finding, options=tuple(options), needs_picture=True)
@@ -235,15 +237,12 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     has_other_tiles = best.leftover_squares or best.missing_squares or best.misread_squares
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
         return _decide_without_play(game, reading)  # a play may be hidden; an old tile may be, too
-    likely = [
-        explanation for explanation in inference.explanations if explanation.likelihood >= MIN_OFFERED_LIKELIHOOD
-    ] or [best]
-    if len(likely) == 1:
-        likely += _find_rivals(inference)
+    likely = _list_likely_explanations(inference)
     answers = {explanation.text: _get_events(game, explanation) for explanation in likely}
-    for other in [find_other(game, one.events) for one in likely for find_other in (swap_plays, replace_last_play)]:
-        if other:
-            answers.setdefault(_describe_events(game, other), other)
+    for explanation in likely:
+        for find_alternative in (swap_plays, replace_last_play):
+            if events := find_alternative(game, explanation.events):
+                answers.setdefault(_describe_events(game, events), events)
     if best.leftover_squares and not best.events and not best.is_waiting:
         answers = {inference.question: (), **answers}
     is_unusual = key_of(inference.question) == "is-that-right" or len(filter_plays(best.events)) > 1
@@ -252,15 +251,14 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     events = next(iter(answers.values()))
     if len(answers) == 1:
         return Decision(events, warning=inference.question)
-    squares = inference.doubtful_squares
     question = Question(
         format_sentence(_shorten_question(inference.question, likely, len(answers))),
         tuple(map(format_sentence, answers)),
-        squares=squares,
-        symbols=list_symbols((one.game.board for one in likely), game.tiles, squares)
-        if len(answers) == len(likely)
-        else (),
+        squares=inference.doubtful_squares,
     )
+    if len(answers) == len(likely):  # an answer that is no explanation has no board
+        boards = [explanation.game.board for explanation in likely]
+        question = replace(question, symbols=list_symbols(boards, game.tiles, question.squares))
     return Decision(events, OpenQuestion(question, tuple(answers.values()), first_is_default=bool(events)))
 
 
@@ -273,29 +271,35 @@ def _shorten_question(question: str, likely: Sequence[Explanation], answer_count
     return get_text("which-of-these") if is_long and key_of(question) == "which-is-right" else question
 
 
-def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
+def ask_one_or_two_plays(game: Game, play: PlayMade, two_plays: tuple[PlayMade, PlayMade]) -> Decision:
     """Return a decision that asks whether the new tiles are one play, or two plays by different players.
 
-    `play` is the single play, which is recorded until the question is answered; `two` are the two plays. The reason to
-    ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added the
-    other tiles.
+    `play` is the single play, which is recorded until the question is answered; `two_plays` are the alternative. The
+    reason to ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added
+    the other tiles.
     """
-    answers: list[tuple[Event, ...]] = [(play,), two]
+    answers: tuple[tuple[Event, ...], ...] = ((play,), two_plays)
     texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)
-    squares = tuple(square for square, _ in two[1].play.tiles)
-    names = game.players[two[0].player], game.players[two[1].player]
+    first, second = two_plays
+    names = game.players[first.player], game.players[second.player]
+    squares = tuple(square for square, _ in second.play.tiles)
     question = make_question("one-or-two", *names, answers=texts, squares=squares)
-    return Decision((play,), OpenQuestion(question, tuple(answers)))
+    return Decision((play,), OpenQuestion(question, answers))
 
 
-def _find_rivals(inference: Inference) -> list[Explanation]:
-    """Return the second best explanation (as a list) if it should be offered as an answer; otherwise an empty list.
+def _list_likely_explanations(inference: Inference) -> list[Explanation]:
+    """Return the explanations that are offered as answers: the likely ones, or at least the best one.
 
-    It should be offered, even with a low probability, if it differs from the best one only on the doubtful squares.
+    If this is a single explanation, the second best is offered, too, even with a low probability, if it differs from
+    the best only on the doubtful squares.
     """
     best, *others = inference.explanations
-    boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
-    return [other for other, differs in boards if differs and {*differs} <= {*inference.doubtful_squares}]
+    likely = [one for one in inference.explanations if one.likelihood >= MIN_OFFERED_LIKELIHOOD] or [best]
+    if len(likely) == 1 and others:
+        differences = {*best.game.board.differences(others[0].game.board)}
+        if differences and differences <= {*inference.doubtful_squares}:
+            likely.append(others[0])
+    return likely
 
 
 def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
@@ -316,8 +320,8 @@ def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
     if hidden := _find_hidden_squares(game, reading):
         squares = ", ".join(map(square_name, hidden))
         answers = (get_text("answer-look-again"), get_text("answer-pass", name))
-        asked = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
-        return Decision((), OpenQuestion(asked, ((), passed), first_is_default=False))
+        question = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
+        return Decision((), OpenQuestion(question, ((), passed), first_is_default=False))
     counts = range(1, find_max_exchange(game) + 1)
     texts = (
         get_text("answer-pass", name),
@@ -329,18 +333,12 @@ def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
     return Decision(passed, OpenQuestion(question, events))
 
 
-def find_max_exchange(game: Game) -> int:
-    """Return the largest number of tiles that may be exchanged now."""
-    return next((count for count in range(game.rules.rack_size, 0, -1) if game.can_exchange(count)), 0)
-
-
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
     """Return the hidden squares that may be part of a play: those next to a tile, or all if the board is empty."""
     board = game.board
-    hidden = [
-        s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY
-    ]
-    return tuple(s for s in hidden if not board or any(board[near] for near in NEIGHBOURS[s]))
+    hidden = [square for square in SQUARES if reading.squares[square].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY]
+    free = [square for square in hidden if board[square] is None]
+    return tuple(square for square in free if not board or any(board[near] for near in NEIGHBOURS[square]))
 
 
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:

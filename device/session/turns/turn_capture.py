@@ -122,7 +122,7 @@ def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext
 
 
 def capture_turn(
-    sight: BoardCamera,
+    camera: BoardCamera,
     game: Game,
     context: TurnContext,
     key_frames: Sequence[KeyFrame],
@@ -143,36 +143,36 @@ def capture_turn(
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
-    looks = 0
+    picture_count = 0
     while True:
-        looks += 1
+        picture_count += 1
         progress.record_step()
-        seen = sight.capture_board(game.tiles.letters, advance.reading if advance and looks == 1 else None)
+        capture = camera.capture_board(game.tiles.letters, advance.reading if advance and picture_count == 1 else None)
         progress.record_step()
-        if seen.reading.board is not None:
-            readings.append(seen.reading.board)
-        if advance is not None and seen is advance.reading.capture:
-            found = advance.adapt(game, context)
+        if capture.reading.board is not None:
+            readings.append(capture.reading.board)
+        if advance is not None and capture is advance.reading.capture:
+            turn = advance.adapt(game, context)
         else:
-            found = _explain_readings(TurnCapture(seen.frame, seen.reading, game), game, context, readings)
-        clear = found.decision is not None and found.decision.is_clear
-        if clear and found.is_aligned:
-            sight.confirm_location(found.reading)
+            turn = _explain_readings(TurnCapture(capture.frame, capture.reading, game), context, readings)
+        is_clear = turn.decision is not None and turn.decision.is_clear
+        if is_clear and turn.is_aligned:
+            camera.confirm_location(turn.reading)
         else:
-            sight.mark_location_unreliable()
-        if clear or not sight.live or progress.is_late:
+            camera.mark_location_unreliable()
+        if is_clear or not camera.live or progress.is_late:
             break
-        if seen.reading.board is None and looks == 1:
-            sight.settle_camera()  # the focus or exposure that was locked may hide the board
-        if looks >= MAX_IMAGES and not (_has_hidden_squares(found) and now() < hands_until):
+        if capture.reading.board is None and picture_count == 1:
+            camera.settle_camera()  # the focus or exposure that was locked may hide the board
+        if picture_count >= MAX_IMAGES and not (_has_hidden_squares(turn) and now() < hands_until):
             break
 
     def read(image: Image) -> BoardReading | None:
         progress.record_step()
-        return sight.read_board(image, game.tiles.letters).board
+        return camera.read_board(image, game.tiles.letters).board
 
-    found = _split_turns(found, context, read, key_frames)
-    return _check_key_frames(found, context, read, key_frames)
+    turn = _split_turns(turn, context, read, key_frames)
+    return _check_key_frames(turn, context, read, key_frames)
 
 
 def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
@@ -205,54 +205,53 @@ def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
     return sample_premium_colours(reading.views.board, empty, list_premium_texts(turn.game.layout))
 
 
-def _explain_first_reading(seen: Capture, game: Game, context: TurnContext) -> TurnCapture:
-    board = seen.reading.board
-    return _explain_readings(TurnCapture(seen.frame, seen.reading, game), game, context, (board,) if board else ())
+def _explain_first_reading(capture: Capture, game: Game, context: TurnContext) -> TurnCapture:
+    board = capture.reading.board
+    return _explain_readings(TurnCapture(capture.frame, capture.reading, game), context, (board,) if board else ())
 
 
-def _explain_readings(
-    found: TurnCapture, game: Game, context: TurnContext, readings: Sequence[BoardReading]
-) -> TurnCapture:
+def _explain_readings(turn: TurnCapture, context: TurnContext, readings: Sequence[BoardReading]) -> TurnCapture:
     """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
-    if found.reading.board is None:
-        return found
+    if turn.reading.board is None:
+        return turn
+    game = turn.game
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
         before, inference, decision = decide_reading(game, board, context)
-        found = replace(
-            found,
+        turn = replace(
+            turn,
             game=before,
-            reading=replace(found.reading, board=board),
+            reading=replace(turn.reading, board=board),
             inference=inference,
             decision=decision,
             is_aligned=align_reading(before, board) is board,
         )
         if decision.is_clear:
             break
-    return found
+    return turn
 
 
-def _has_hidden_squares(found: TurnCapture) -> bool:
-    board = found.reading.board
+def _has_hidden_squares(turn: TurnCapture) -> bool:
+    board = turn.reading.board
     return board is None or any(square.probability(HIDDEN) > MIN_HIDDEN_PROBABILITY for square in board.squares)
 
 
 def _split_turns(
-    found: TurnCapture, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
+    turn: TurnCapture, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
 ) -> TurnCapture:
     """Split a capture into two turns that were ended with one press, if a key frame shows the board between them."""
-    board, game = found.reading.board, found.game
-    if board is None or found.inference is None or not key_frames or not needs_key_frames(found.inference):
-        return found
-    readings = (read(frame.decode_image()) for frame in key_frames)
-    explained = split_turns(game, board, [reading for reading in readings if reading is not None], context.earlier)
-    if explained is None:
-        return found
-    decision = validate_decision(game, Decision(explained.events), explained, board, context)
-    return replace(found, inference=explained, decision=decision, is_split=True)
+    board, game = turn.reading.board, turn.game
+    if board is None or turn.inference is None or not needs_key_frames(turn.inference):
+        return turn
+    readings = [reading for frame in key_frames if (reading := read(frame.decode_image())) is not None]
+    inference = split_turns(game, board, readings, context.earlier)
+    if inference is None:
+        return turn
+    decision = validate_decision(game, Decision(inference.events), inference, board, context)
+    return replace(turn, inference=inference, decision=decision, is_split=True)
 
 
 def _check_key_frames(
-    found: TurnCapture,
+    turn: TurnCapture,
     context: TurnContext,
     read: ReadBoard,
     key_frames: Sequence[KeyFrame],
@@ -262,25 +261,27 @@ def _check_key_frames(
     If the tiles in the key frame may be a separate play, the players are asked who placed them. If the reading
     of the previous play may have missed one of the tiles, the turn is validated again.
     """
-    if found.is_split or found.inference is None or found.decision is None:
-        return found
-    if found.decision.open_question or found.decision.warning:
-        return found
-    game, board, plays = found.game, found.reading.board, filter_plays(found.decision.events)
+    if turn.is_split or turn.inference is None or turn.decision is None:
+        return turn
+    if turn.decision.open_question or turn.decision.warning:
+        return turn
+    game, board, plays = turn.game, turn.reading.board, filter_plays(turn.decision.events)
     if board is None or len(plays) != 1 or len(plays[0].play.tiles) < 2:
-        return found
-    seen = ((read(frame.decode_image()), stable_s) for frame, stable_s in find_stable_frames(key_frames, found.frame))
-    boards = [(board, stable_s) for board, stable_s in seen if board]
-    if (square := find_earlier_tile(game, plays[0].play, boards)) is not None:
-        earlier = context.earlier.with_early_tile(square)
-        inferred = Decision(found.decision.events, notices=found.decision.notices)
-        context = replace(context, earlier=earlier)
-        return replace(found, decision=validate_decision(game, inferred, found.inference, board, context))
-    two = find_extended_play(game, found.inference, boards, context.earlier, context.words)
-    if two is None:
-        return found
-    decision = ask_one_or_two_plays(game, plays[0], two)
-    return replace(found, decision=replace(decision, question_history=found.decision.question_history))
+        return turn
+    stable_readings = [
+        (reading, stable_s)
+        for frame, stable_s in find_stable_frames(key_frames, turn.frame)
+        if (reading := read(frame.decode_image())) is not None
+    ]
+    if (square := find_earlier_tile(game, plays[0].play, stable_readings)) is not None:
+        context = replace(context, earlier=context.earlier.with_early_tile(square))
+        inferred = Decision(turn.decision.events, notices=turn.decision.notices)
+        return replace(turn, decision=validate_decision(game, inferred, turn.inference, board, context))
+    two_plays = find_extended_play(game, turn.inference, stable_readings, context.earlier, context.words)
+    if two_plays is None:
+        return turn
+    decision = ask_one_or_two_plays(game, plays[0], two_plays)
+    return replace(turn, decision=replace(decision, question_history=turn.decision.question_history))
 
 
 class AdvanceReader:
