@@ -84,17 +84,17 @@ class CorrectSquare(TableCommand, frozen=True):
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
         game = context.controller.game
         with convert_engine_errors():
-            at = parse_square(self.square)
+            square = parse_square(self.square)
             tiles = () if self.symbol == EMPTY else game.tiles.parse(self.symbol)
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
         void = _find_void_turn(game, context.controller.words)
-        if tiles and void is not None and (play := _correct_void_play(game, void, at, tiles[0])):
+        if tiles and void is not None and (play := _correct_void_play(game, void, square, tiles[0])):
             made = PlayMade(void.player, play)
             context.controller.commit_entered_events(_replace_turn(game, void, made, is_void=True))
             return
-        turn = None if game.board[at] else find_overlooked_turn(game.state, at)
-        corrected = SquareCorrected(at, tiles[0] if tiles else None, turn, told=True)
+        turn = None if game.board[square] else find_overlooked_turn(game.state, square)
+        corrected = SquareCorrected(square, tiles[0] if tiles else None, turn, told=True)
         context.controller.commit_entered_events([corrected])
 
 
@@ -117,13 +117,13 @@ class NameBlank(TableCommand, frozen=True):
         """Record the letter; refuse the command if the square has no blank or the letter is not in the tile set."""
         game = context.controller.game
         with convert_engine_errors():
-            at = parse_square(self.square)
-        tile = game.board[at]
+            square = parse_square(self.square)
+        tile = game.board[square]
         if tile is None or not tile.is_blank:
             raise make_refusal("no-blank", self.square)
         if self.letter not in game.tiles.letters:
             raise make_refusal("blank-letters", self.letter, " ".join(game.tiles.letters))
-        context.controller.commit_events([BlankNamed(at, self.letter)])
+        context.controller.commit_events([BlankNamed(square, self.letter)])
 
 
 class TurnCommand(TableCommand, frozen=True):
@@ -156,27 +156,31 @@ class TurnCommand(TableCommand, frozen=True):
         """
         raise NotImplementedError
 
-    def make_turn_event(self, game: Game, before: Board, was: Turn | None) -> Event:
-        """Return the event of this turn. Fields that are left out are taken from the recorded turn `was`.
+    def make_turn_event(self, game: Game, before: Board, recorded: Turn | None) -> Event:
+        """Return the event of this turn. Fields that are left out are taken from the turn `recorded`, if any.
 
         `before` is the board before the turn.
         """
-        player = self.player if self.player is not None else was.player if was else game.to_move
+        if recorded is not None:
+            default_player, default_kind = recorded.player, str(recorded.kind)
+        else:
+            default_player, default_kind = game.to_move, "play" if self.word else ""
+        player = default_player if self.player is None else self.player
         check_player(game, player)
-        kind = self.kind or (str(was.kind) if was else "play" if self.word else "")
+        kind = self.kind or default_kind
         match kind:
             case "pass":
                 return Passed(player)
             case "exchange":
-                count = self.count or (was.count if was else 0)
+                count = self.count or (recorded.count if recorded else 0)
                 if not 1 <= count <= game.rules.rack_size:
                     raise make_refusal("needs-count", str(game.rules.rack_size))
                 return Exchanged(player, count)
             case "play" if self.word and self.at:
                 with convert_engine_errors():
                     return PlayMade(player, Play.from_gcg(before, self.at, self.word, game.tiles))
-            case "play" if was and was.play and not self.word and not self.at:
-                return PlayMade(player, was.play)
+            case "play" if recorded and recorded.play and not (self.word or self.at):
+                return PlayMade(player, recorded.play)
             case "play":
                 raise make_refusal("needs-word")
             case _:
@@ -203,7 +207,8 @@ class CorrectTurn(TurnCommand, frozen=True):
             return _replace_turn(game, turn, None)
         events: tuple[Event, ...] = ()
         score = self.score
-        if self != CorrectTurn(self.number, score=score):
+        is_only_score = self == CorrectTurn(self.number, score=score)
+        if not is_only_score:
             if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
                 raise make_refusal("only-score")
             before = game.turns[turn.number - 1].board if turn.number else Board()
@@ -343,9 +348,9 @@ class RevealRack(TableCommand, frozen=True):
             raise make_refusal("cannot-be-left", ", ".join(lacking))
         controller.commit_events([RackRevealed(self.player, tiles)])
         state = controller.game.state
-        held = state.rack_counts[self.player]
-        if len(tiles) != held:
-            values = state.players[self.player], str(held), str(len(tiles))
+        rack_count = state.rack_counts[self.player]
+        if len(tiles) != rack_count:
+            values = state.players[self.player], str(rack_count), str(len(tiles))
             controller.notices += (make_notice("rack-count", *values, trouble=Trouble.BOARD),)
 
 

@@ -62,8 +62,10 @@ class DrawFirst(TableCommand, frozen=True):
             raise make_refusal("drawn-too-many", ", ".join(lacking))
         controller.commit_events([FirstDrawn(letters + ("",) * (len(names) - len(letters)))])
         game = controller.game
-        again = format_list([names[player] for player in game.drawing])
-        notice = make_notice("draw-again", again) if again else make_notice("begins", names[game.to_move])
+        if game.drawing:
+            notice = make_notice("draw-again", format_list([names[player] for player in game.drawing]))
+        else:
+            notice = make_notice("begins", names[game.to_move])
         controller.notices += (notice,)
 
 
@@ -213,10 +215,10 @@ class PlayAgain(TableCommand, frozen=True):
         if last is None:
             controller.start_game(self.default, ..., ())
         else:
-            begun = last.game.start_event
-            words = ... if controller.has_game or self.words_for is None else self.words_for(begun)
-            first = (begun.first + 1) % len(begun.players)
-            controller.start_game(replace(begun, players=last.game.players, first=first), words, ())
+            started = last.game.start_event
+            words = ... if controller.has_game or self.words_for is None else self.words_for(started)
+            first = (started.first + 1) % len(started.players)
+            controller.start_game(replace(started, players=last.game.players, first=first), words, ())
         context.prepare_board()
 
 
@@ -237,7 +239,7 @@ class ResumeGame(TableCommand, frozen=True):
 
         The command is refused if the store has no game, or if the newest game has ended.
         """
-        controller, new = context.controller, self.replacement
+        controller, replacement = context.controller, self.replacement
         log = GameLog.load_newest(controller.store)
         if log is None:
             raise make_refusal("nothing-to-resume")
@@ -246,8 +248,8 @@ class ResumeGame(TableCommand, frozen=True):
         if self.words_for:
             controller.words = self.words_for(log.game.start_event)
         controller.open_log(log)
-        if new and not log.game.turns and log.game.start_event != new.started:
-            controller.start_game(new.started, new.words, new.colours)
+        if replacement and not log.game.turns and log.game.start_event != replacement.started:
+            controller.start_game(replacement.started, replacement.words, replacement.colours)
         context.prepare_board()
 
 

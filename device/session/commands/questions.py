@@ -141,7 +141,9 @@ class ConfirmExchange(QuestionCommand, frozen=True):
         """Choose the exchange of the most tiles (the last one); refuse the command if no answer is an exchange."""
         question = context.controller.open_question
         answers = question.answers if question else ()
-        exchanges = [number for number, events in enumerate(answers) if any(isinstance(e, Exchanged) for e in events)]
+        exchanges = [
+            number for number, events in enumerate(answers) if any(isinstance(event, Exchanged) for event in events)
+        ]
         if not exchanges:
             raise make_refusal("nothing-asked")
         context.controller.answer_question(exchanges[-1])
@@ -168,28 +170,27 @@ def _choose_next_answer(controller: GameController) -> bool:
     When the question is closed, the events that were recorded before the first choice are restored. Return True if no
     answer has events, so that the board must be read again. Raises `CommandRefusedError`.
     """
-    asked = controller.open_question
-    if asked is None:
+    question = controller.open_question
+    if question is None:
         raise make_refusal("nothing-asked")
-    later = range(asked.question.chosen + 1, len(asked.answers))
-    number = next((number for number in later if asked.answers[number]), None)
+    later = range(question.question.chosen + 1, len(question.answers))
+    number = next((number for number in later if question.answers[number]), None)
     if number is None:
-        if asked.is_unrecorded and asked.question.chosen:
+        if question.is_unrecorded and question.question.chosen:
             controller.move_in_history(controller.log.undo)
             controller.open_question = None
             return False
         return controller.answer_question(0)
-    question, is_default = replace(asked.question, chosen=number), asked.first_is_default
-    if asked.deferred:
-        controller.answer_deferred_question(asked.deferred, number, stays_open=True)
+    if question.deferred:
+        controller.answer_deferred_question(question.deferred, number, stays_open=True)
     else:
         controller.answer_question(number)
     controller.open_question = replace(
-        asked,
-        question=question,
+        question,
+        question=replace(question.question, chosen=number),
         first_is_default=True,
         stops_clock=False,
-        is_unrecorded=asked.is_unrecorded or not is_default,
+        is_unrecorded=question.is_unrecorded or not question.first_is_default,
     )
     return False
 

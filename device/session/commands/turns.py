@@ -183,53 +183,54 @@ class EnterBoard(TableCommand, frozen=True):
             raise make_refusal("board-unchanged")
         faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
-        asked = replace(controller.turn_context, earlier=EMPTY_HISTORY)
-        decision = decide(game, _match_entered_board(infer_play(game, reading), reading), reading, asked)
-        named = _name_blanks(game, decision.events, tiles)
-        controller.commit_events((*decision.events, *named))
-        controller.ask_question(_name_blanks_of_answers(game, _drop_answered_question(decision, named), tiles))
+        turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
+        inference = _match_entered_board(infer_play(game, reading), reading)
+        decision = decide(game, inference, reading, turn_context)
+        named_blanks = _name_blanks(game, decision.events, tiles)
+        controller.commit_events((*decision.events, *named_blanks))
+        controller.ask_question(_name_blanks_of_answers(game, _drop_answered_question(decision, named_blanks), tiles))
 
 
-def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
+def _match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
     A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
     of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood.
     """
     symbols = [square.symbol for square in reading.squares]
-    exact = tuple(one for one in inferred.explanations if one.game.board.symbols() == symbols)
+    exact = tuple(one for one in inference.explanations if one.game.board.symbols() == symbols)
     if not exact:
-        return inferred
+        return inference
+    inference = replace(inference, explanations=exact)
     is_certain = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
-    question, doubtful = (None, ()) if is_certain else (inferred.question, inferred.doubtful_squares)
-    return replace(inferred, explanations=exact, question=question, doubtful_squares=doubtful)
+    return replace(inference, question=None, doubtful_squares=()) if is_certain else inference
 
 
-def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> Decision:
-    """Return the decision without its question about the letter of a blank, if `named` contains that letter."""
-    asked, squares = decision.open_question, {event.square for event in named}
-    if asked is None or asked.finding is None or asked.finding.reason is not Reason.BLANK_UNNAMED:
+def _drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:
+    """Return the decision without its question about the letter of a blank, if `named_blanks` contain that letter."""
+    question = decision.open_question
+    if question is None or question.finding is None or question.finding.reason is not Reason.BLANK_UNNAMED:
         return decision
-    return replace(decision, open_question=None) if squares.issuperset(asked.question.squares) else decision
+    is_answered = {event.square for event in named_blanks}.issuperset(question.question.squares)
+    return replace(decision, open_question=None) if is_answered else decision
 
 
 def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
     """Return the decision with the letters of blanks added to each answer of its question."""
-    asked = decision.open_question
-    if asked is None:
+    question = decision.open_question
+    if question is None:
         return decision
-    answers = tuple((*events, *_name_blanks(game, events, tiles)) for events in asked.answers)
-    return replace(decision, open_question=replace(asked, answers=answers))
+    answers = tuple((*events, *_name_blanks(game, events, tiles)) for events in question.answers)
+    return replace(decision, open_question=replace(question, answers=answers))
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
     """Return events that name the blanks placed by `events`; their letters are those of the entered `tiles`."""
     with convert_engine_errors():
-        game = game.push(*events)
+        board = game.push(*events).board
+    unnamed = {square for square, tile in enumerate(board.squares) if tile is not None and tile.is_unnamed}
     return tuple(
-        BlankNamed(square, tile.letter)
-        for square, tile in tiles.items()
-        if not tile.is_unnamed and (laid := game.board[square]) is not None and laid.is_unnamed
+        BlankNamed(square, tile.letter) for square, tile in tiles.items() if square in unnamed and not tile.is_unnamed
     )
 
 
@@ -299,7 +300,8 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
 
     Raises `CommandRefusedError` if there is no such play.
     """
-    game, last = controller.game, controller.game.turns[-1] if controller.game.turns else None
+    game = controller.game
+    last = game.turns[-1] if game.turns else None
     if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
         controller.commit_events([PlayWithdrawn(last.player)])
         words = ", ".join(word.word for word in last.words)
@@ -338,21 +340,19 @@ def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQue
     words are in the list.
     """
     seats = _find_challengers(game, play)
-    if len(seats) > 1:
-        good = [get_text("answer-in-vain", game.players[seat]) for seat in seats]
-    else:
-        good = [get_text("answer-good")]
-    answers: tuple[tuple[str, tuple[Event, ...]], ...] = (
-        (get_text("answer-looking-up"), ()),
-        (get_text("answer-bad", game.players[play.player]), (Challenged(seats[0], upheld=True),)),
-        *((answer, (Challenged(seat, upheld=False),)) for answer, seat in zip(good, seats, strict=True)),
-    )
+    texts = [get_text("answer-looking-up"), get_text("answer-bad", game.players[play.player])]
+    answers: list[tuple[Event, ...]] = [(), (Challenged(seats[0], upheld=True),)]
+    for seat in seats:
+        texts.append(get_text("answer-in-vain", game.players[seat]) if len(seats) > 1 else get_text("answer-good"))
+        answers.append((Challenged(seat, upheld=False),))
     formed = ", ".join(word.word for word in play.words)
-    invalid = () if words is None else find_invalid_words(play.words, game.tiles.letters, words)
-    key = "good-words" if words is None else "good-words-unlisted" if invalid else "good-words-listed"
-    values = (formed, ", ".join(invalid)) if invalid else (formed,)
-    question = make_question(key, *values, answers=tuple(text for text, _ in answers))
-    return OpenQuestion(question, tuple(events for _, events in answers), first_is_default=False, stops_clock=True)
+    unlisted = () if words is None else find_invalid_words(play.words, game.tiles.letters, words)
+    if unlisted:
+        question = make_question("good-words-unlisted", formed, ", ".join(unlisted), answers=tuple(texts))
+    else:
+        key = "good-words" if words is None else "good-words-listed"
+        question = make_question(key, formed, answers=tuple(texts))
+    return OpenQuestion(question, tuple(answers), first_is_default=False, stops_clock=True)
 
 
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
@@ -361,8 +361,9 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
     If a failed challenge costs the challenger a penalty, also ask who has challenged.
     """
     game = controller.game
-    invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)
-    challenged = Challenged(seats[0], bool(invalid), invalid)
+    invalid_words = find_invalid_words(play.words, game.tiles.letters, words)
+    seats = _find_challengers(game, play)
+    challenged = Challenged(seats[0], bool(invalid_words), invalid_words)
     controller.record_challenge(challenged, play)
     if not challenged.upheld and len(seats) > 1:
         question = make_challenger_question(game, seats)
@@ -375,10 +376,11 @@ def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
     Any opponent may challenge. The challenger of a valid play loses the next turn (rule 8), or points in some clubs. If
     the rules of this game have no such penalty, only the next player is returned.
     """
-    count = len(game.players)
-    others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != play.player]
-    has_penalty = {ChallengeRule.DOUBLE: True, ChallengeRule.POINTS: game.rules.challenger_pays}
-    return tuple(others) if has_penalty.get(game.rules.challenge) else (others[0],)
+    seats = range(len(game.players))
+    opponents = tuple(seat for seat in (*seats[game.to_move :], *seats[: game.to_move]) if seat != play.player)
+    has_point_penalty = game.rules.challenge is ChallengeRule.POINTS and game.rules.challenger_pays
+    has_penalty = game.rules.challenge is ChallengeRule.DOUBLE or has_point_penalty
+    return opponents if has_penalty else opponents[:1]
 
 
 TURN_COMMANDS = (
