@@ -66,7 +66,7 @@ AUTO_CHOICES = ("off", "propose", "end")
 AUTO_RANGE_S = (3, 120)
 """Smallest and largest allowed value of `TableSettings.auto_seconds`, the time without motion that ends a turn, in
 seconds. The smallest value is three, because many players pause for up to three seconds while they place tiles."""
-_CHALLENGES = ("", *RULE_CHOICES["challenge"][1])
+_CHALLENGES = ("", *RULE_CHOICES["challenge"].values)
 _PORT = Meta(extra={"range": (1, 65535)})
 
 

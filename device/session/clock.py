@@ -92,22 +92,21 @@ def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
     return json.dumps({"used": [round(used, 3) for used in clock.advance_to(now).used], "paused": paused})
 
 
-def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
+def restore_clock(text: str | None, logged: tuple[float, ...]) -> tuple[ChessClock, bool]:
     """Return the stopped clock of a game after a restart, and True if the game was paused.
 
-    `text` is the result of `serialise_clock`, or None. `read` are the seconds used by each player according to the log.
-    If the two sources differ, the larger time of a player is used. A text that is damaged, or that is for another
+    `text` is the result of `serialise_clock`, or None. `logged` are the seconds used by each player according to the
+    log. If the two sources differ, the larger time of a player is used. A text that is damaged, or that is for another
     number of players, is ignored.
     """
-    used, paused = read, False
     try:
         data = json.loads(text or "{}")
-        seconds = tuple(float(value) for value in data["used"])
+        saved = tuple(float(value) for value in data["used"])
         paused = data["paused"] is True
     except (ValueError, KeyError, TypeError):
-        return ChessClock(used), False
-    if len(seconds) == len(read) and all(isfinite(value) and value >= 0 for value in seconds):
-        used = tuple(max(pair) for pair in zip(read, seconds, strict=True))
+        return ChessClock(logged), False
+    is_valid = len(saved) == len(logged) and all(isfinite(value) and value >= 0 for value in saved)
+    used = tuple(map(max, logged, saved)) if is_valid else logged
     return ChessClock(used), paused
 
 
@@ -135,12 +134,10 @@ class ClockKeeper:
     @property
     def view(self) -> ClockView | None:
         """The clock for display; None in a game without a clock."""
+        if not self._has_clock:
+            return None
         rules = self._log.game.rules
-        return (
-            self._clock.to_view(rules.clock_seconds, rules.overtime_points, paused=self.paused)
-            if self._has_clock
-            else None
-        )
+        return self._clock.to_view(rules.clock_seconds, rules.overtime_points, paused=self.paused)
 
     def stop(self, pressed: float) -> None:
         """Stop the clock at `pressed`, the time of the press (s). The time for reading the board does not count."""
@@ -164,10 +161,9 @@ class ClockKeeper:
         """Save the clock in the store. Called with each command, and every ten seconds in between."""
         if not self._has_clock or self._log.game.is_over:
             return
+        text = serialise_clock(self._clock, self._now(), paused=self.paused)
         with log_store_errors("the clock is not saved"):
-            self._store.save_note(
-                self._log.number, NOTE_NAME, serialise_clock(self._clock, self._now(), paused=self.paused)
-            )
+            self._store.save_note(self._log.number, NOTE_NAME, text)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """Return the `ClockRead` events to record with `events`; none if `events` contains no turn.

@@ -30,9 +30,13 @@ def import_game(store: GameStore, file: BinaryIO) -> int:
     """
     is_zip = file.read(2) == b"PK"
     file.seek(0)
-    data = b"" if is_zip else file.read(MAX_GCG_BYTES + 1)
-    number = import_zip(store, file) if is_zip else import_gcg(store, data)
-    problems = () if is_zip else list_gcg_problems(data)
+    problems: tuple[str, ...] = ()
+    if is_zip:
+        number = import_zip(store, file)
+    else:
+        data = file.read(MAX_GCG_BYTES + 1)
+        number = import_gcg(store, data)
+        problems = list_gcg_problems(data)
     notices = (problems or _list_findings(load_game(store, number)))[:MAX_NOTICES]
     if notices:
         store.save_note(number, NOTE_NAME, json.dumps(list(map(write_message, notices)), ensure_ascii=False))

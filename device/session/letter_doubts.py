@@ -45,11 +45,9 @@ class LetterDoubts:
     def _load(self, number: int) -> dict[Square, str]:
         try:
             note = json.loads(self._store.read_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE) or "{}")
-            return (
-                {parse_square(name): face for name, face in note["letters"].items()}
-                if note.get("game") == number
-                else {}
-            )
+            if note.get("game") != number:
+                return {}
+            return {parse_square(name): face for name, face in note["letters"].items()}
         except (StoreError, NotationError, ValueError, TypeError, KeyError, AttributeError) as error:
             _log.warning("the doubtful letters of the game are not known: %s", error)
             return {}
@@ -60,7 +58,7 @@ class LetterDoubts:
         `game` is the game after the events of `decision`. Squares about which the players are asked are not added.
         """
         squares = (align_reading(game, reading) or reading).squares
-        asked = decision.open_question.question.squares if decision.open_question else ()
+        squares_in_question = decision.open_question.question.squares if decision.open_question else ()
         faces = {
             square: face
             for square, face in self._faces.items()
@@ -70,7 +68,7 @@ class LetterDoubts:
             faces |= {
                 square: tile.face
                 for square, tile in play.play.tiles
-                if square not in asked and tile_confidence(squares[square], tile) < MIN_LETTER_CONFIDENCE
+                if square not in squares_in_question and tile_confidence(squares[square], tile) < MIN_LETTER_CONFIDENCE
             }
         self._replace(faces)
 
@@ -94,9 +92,7 @@ class LetterDoubts:
 
     def mark_turns(self, game: Game, views: Sequence[TurnView]) -> tuple[TurnView, ...]:
         """Return the views of the turns of `game` with the squares of their doubtful letters."""
-        return tuple(
-            replace(view, doubtful=squares) if (squares := self._find_squares(game, view)) else view for view in views
-        )
+        return tuple(replace(view, doubtful=self._find_squares(game, view)) for view in views)
 
     def _find_squares(self, game: Game, view: TurnView) -> tuple[str, ...]:
         turn = game.turns[view.number - 1]

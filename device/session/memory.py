@@ -100,11 +100,14 @@ class QuestionMemory:
         """Forget the squares of the previous game's questions, and collect those of the game `log` from its events."""
         game = log.game
         self.doubts.start_game(log.number)
-        history, open_questions = self.history.for_new_game(), find_open_questions(game)
-        for question in (event for event in game.events if isinstance(event, QuestionDeferred)):
-            is_old = key_of(question.text) in OLD_TILE_KEYS
-            if is_old or question in open_questions:
-                history = history.with_squares(question.squares, is_old)
+        history = self.history.for_new_game()
+        open_questions = find_open_questions(game)
+        for event in game.events:
+            if not isinstance(event, QuestionDeferred):
+                continue
+            is_about_old_tiles = key_of(event.text) in OLD_TILE_KEYS
+            if is_about_old_tiles or event in open_questions:
+                history = history.with_squares(event.squares, is_about_old_tiles)
         self._before = self.history = history
 
     def add_decision(self, decision: Decision, game: Game, reading: BoardReading | None) -> None:
@@ -184,8 +187,8 @@ class PictureBuffer:
         """Add the crop (JPEG data) that belongs to the question with the text `text`, and return its name."""
         name = make_crop_name(jpeg)
         self.add(name, jpeg)
-        kept = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
-        self._crop_names = {**kept, str(text): name}
+        available = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
+        self._crop_names = {**available, str(text): name}
         return name
 
     def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
@@ -195,7 +198,7 @@ class PictureBuffer:
         return replace(deferred, question=replace(deferred.question, picture=picture))
 
 
-class _KeptQuestion(msgspec.Struct, omit_defaults=True):
+class _StoredQuestion(msgspec.Struct, omit_defaults=True):
     """Contents of the note with the open question.
 
     - `moment`: the version of the game.
@@ -241,21 +244,21 @@ class QuestionNote:
         """
         try:
             self._saved = text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)
-            kept = msgspec.json.decode(text, type=_KeptQuestion) if text else None
-            if kept is None or kept.moment != str(Moment(log.number, log.length)):
+            stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
+            if stored is None or stored.moment != str(Moment(log.number, log.length)):
                 return ()
-            question, answer = read_message(kept.question), read_message(kept.answer)
-            if not kept.events:
+            question, answer = read_message(stored.question), read_message(stored.answer)
+            if not stored.events:
                 if answer:
                     return (make_notice("question-counts", question, answer),)
                 return (make_notice("question-lost", question, trouble=Trouble.BOARD),)
-            if kept.crop:
-                pictures.add_crop(question, kept.crop)
-            trouble = log.extend_last_press([from_json(body) for body in kept.events])
+            if stored.crop:
+                pictures.add_crop(question, stored.crop)
+            save_error = log.extend_last_press([from_json(body) for body in stored.events])
         except (StoreError, msgspec.MsgspecError, *UNREADABLE_GAME_ERRORS) as error:
             _log.warning("the question before the restart is not known: %s", error)
             return ()
-        return (make_notice("not-saved", trouble, trouble=Trouble.STORE),) if trouble else ()
+        return (make_notice("not-saved", save_error, trouble=Trouble.STORE),) if save_error else ()
 
 
 def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
@@ -269,11 +272,11 @@ def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
 
 def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: PictureBuffer) -> str:
     question = open_question.question
-    kept = _KeptQuestion(
-        str(Moment(log.number, log.length)),
-        write_message(question.text),
-        write_message(question.answers[question.chosen]) if open_question.first_is_default else "",
-        [to_json(event) for event in make_deferral(log, open_question)],
-        pictures.get(question.picture) or b"",
+    stored = _StoredQuestion(
+        moment=str(Moment(log.number, log.length)),
+        question=write_message(question.text),
+        answer=write_message(question.answers[question.chosen]) if open_question.first_is_default else "",
+        events=[to_json(event) for event in make_deferral(log, open_question)],
+        crop=pictures.get(question.picture) or b"",
     )
-    return msgspec.json.encode(kept).decode()
+    return msgspec.json.encode(stored).decode()

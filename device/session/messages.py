@@ -52,7 +52,6 @@ TILE_LOST = "tile-lost"
 """Key of the inference's question about a recorded tile that is no longer seen."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
 """Keys of the questions about recorded tiles, which are asked once for each square."""
-_KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
 """Key of the question whether the game starts from the position in the first picture."""
@@ -163,9 +162,10 @@ def format_sentence(text: str) -> str:
     >>> format_sentence("there is no tile on H8")
     'There is no tile on H8.'
     """
-    whole = text[:1].upper() + text[1:]
-    whole = whole if whole.endswith((".", "?", "!")) else f"{whole}."
-    return Message(whole, text.key, text.template, text.values) if isinstance(text, Message) else whole
+    sentence = text[:1].upper() + text[1:]
+    if not sentence.endswith((".", "?", "!")):
+        sentence += "."
+    return Message(sentence, text.key, text.template, text.values) if isinstance(text, Message) else sentence
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def convert_engine_errors() -> Iterator[None]:
 
 def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
     """Return the deferred questions of a game, the oldest question first."""
-    return tuple(DeferredQuestion(asked.number, Question.from_event(asked)) for asked in find_open_questions(game))
+    return tuple(DeferredQuestion(event.number, Question.from_event(event)) for event in find_open_questions(game))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,14 +251,19 @@ class OpenQuestion:
         event is 0, because it is assigned later.
         """
         pairs = zip(self.question.answers, self.answers, strict=True)
-        kept = [(text, answer) for text, answer in pairs if answer]
+        offered = [(text, answer) for text, answer in pairs if answer]
         if self.finding is not None and self.finding.reason is Reason.TILES_REMOVED:
-            kept.append((get_text("answer-not-taken-back"), ()))
-        earlier = self.answers[: self.question.chosen if chosen is None else chosen]
-        count = sum(not isinstance(event, ClockRead) for event in events)
-        texts, answers = zip(*kept, strict=True)
+            offered.append((get_text("answer-not-taken-back"), ()))
+        texts, answers = zip(*offered, strict=True)
+        earlier_answers = self.answers[: self.question.chosen if chosen is None else chosen]
         return QuestionDeferred(
-            0, self.question.text, texts, answers, count, sum(map(bool, earlier)), self.question.squares
+            number=0,
+            text=self.question.text,
+            texts=texts,
+            answers=answers,
+            count=sum(not isinstance(event, ClockRead) for event in events),
+            chosen=sum(bool(answer) for answer in earlier_answers),  # its index among the answers that are offered
+            squares=self.question.squares,
         )
 
 
@@ -283,7 +288,7 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
         f"asked-{finding.reason}", *finding.values, answers=tuple(answers), squares=finding.squares
     )
     if finding.reason is Reason.BOARD_ALREADY_FULL:
-        boards = [_lay_position(game.board, option.events) for option in finding.options]
+        boards = [_add_position(game.board, option.events) for option in finding.options]
         question = replace(question, symbols=list_symbols(boards, game.tiles, finding.squares))
     return OpenQuestion(question, tuple(answers.values()), bool(finding.options[0].events), finding=finding)
 
@@ -294,16 +299,22 @@ def make_challenger_question(game: Game, seats: Sequence[int]) -> Question:
     return make_question(key, answers=tuple(game.players[seat] for seat in seats))
 
 
-def _lay_position(board: Board, events: Sequence[Event]) -> Board:
-    tiles = dict(pair for event in events if isinstance(event, PositionEntered) for pair in event.board)
-    return board.with_tiles(tiles)
+def _add_position(board: Board, events: Sequence[Event]) -> Board:
+    """Return the board with the tiles of the entered position, if there is one among the events."""
+    for event in events:
+        if isinstance(event, PositionEntered):
+            board = board.with_tiles(dict(event.board))
+    return board
 
 
 def list_symbols(boards: Iterable[Board], tiles: TileSet, squares: Sequence[Square]) -> tuple[tuple[str, ...], ...]:
     """Return the symbols (letter, blank or empty) on the given squares, for each board."""
-    return tuple(
-        tuple(EMPTY if (tile := board[square]) is None else tiles.text(tile) for square in squares) for board in boards
-    )
+
+    def find_symbol(board: Board, square: Square) -> str:
+        tile = board[square]
+        return EMPTY if tile is None else tiles.text(tile)
+
+    return tuple(tuple(find_symbol(board, square) for square in squares) for board in boards)
 
 
 def make_finding_notice(finding: Finding) -> Notice:
@@ -317,7 +328,7 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
         return get_text("answer-read-again")
     if isinstance(option.events[-1], GameEnded):
         return get_text("answer-game-over")
-    if option.events == (Passed(game.to_move),) and finding.reason in _KEPT_REASONS:
+    if option.events == (Passed(game.to_move),) and finding.reason is Reason.OLD_TILE_DIFFERS:
         return get_text("answer-as-recorded")
     if isinstance(option.events[-1], PositionEntered):
         return get_text("answer-start-here", game.players[option.events[-1].to_move])

@@ -68,7 +68,7 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
         "lexicon": [SHIPPED_LEXICON, *([OWN_LEXICON] if own_lexicon else []), NO_LEXICON],
         "layout": layout_names(),
         "preset": list(PRESETS),
-        **{field: tuple(values) for field, (_, values) in RULE_CHOICES.items()},
+        **{field: tuple(choice.values) for field, choice in RULE_CHOICES.items()},
         "variation": VARIATIONS,
         "colour": PALETTE,
     }
@@ -95,13 +95,13 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
         raise NewGameError("new.wrong.board", squares=squares)
     tiles = read_choice(choices, "tiles", playable_tile_set_names(), "en")
     kind = read_choice(choices, "lexicon", (SHIPPED_LEXICON, OWN_LEXICON, NO_LEXICON), SHIPPED_LEXICON)
+    lexicon_choices = {OWN_LEXICON: str(own_lexicon), NO_LEXICON: NO_LEXICON, SHIPPED_LEXICON: None}
+    levels = _select_taken_seats(seats, request.levels) if any(request.levels) else ()
     try:
-        words = open_lexicon(
-            {OWN_LEXICON: str(own_lexicon), NO_LEXICON: NO_LEXICON}.get(kind), tiles, default_cache_dir()
-        )
+        words = open_lexicon(lexicon_choices[kind], tiles, default_cache_dir())
         started = GameStarted(
             players,
-            make_rules(RuleChoice(choices, request.variations, _list_levels(request.levels, seats))),
+            make_rules(RuleChoice(choices, request.variations, levels)),
             tiles,
             words.name if words else None,
             read_choice(choices, "layout", layout_names(), "standard"),
@@ -113,21 +113,14 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
         raise NewGameError("new.wrong.lexicon", reason=str(error)) from None
     except (RulesError, NotationError) as error:
         raise NewGameError("new.wrong.choice", choice=str(error)) from None
-    return StartGame(started, words, _choose_colours(seats, request.colours))
+    colours = _select_taken_seats(seats, request.colours)
+    return StartGame(started, words, tuple(colour if colour in PALETTE else "" for colour in colours))
 
 
-def _choose_colours(seats: Sequence[str], colours: Sequence[str]) -> tuple[str, ...]:
-    """Return the colour of the player on each seat that is taken; an empty string in place of an invalid colour."""
-    chosen = (*colours, *[""] * len(seats))
-    return tuple(colour if colour in PALETTE else "" for name, colour in zip(seats, chosen, strict=False) if name)
-
-
-def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]:
-    """Return the Finish Line level of the player on each seat that is taken; empty if no level was chosen."""
-    if not any(levels):
-        return ()
-    chosen = (*levels, *[""] * len(seats))
-    return tuple(level for name, level in zip(seats, chosen, strict=False) if name)
+def _select_taken_seats(seats: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
+    """Return the values (colours or levels) of the seats that have a player; an empty text for a missing value."""
+    padded = (*values, *[""] * len(seats))
+    return tuple(value for name, value in zip(seats, padded, strict=False) if name)
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:

@@ -16,35 +16,50 @@ from engine.reading import BOARD_SIZE
 from engine.rules import PRESETS, VARIATIONS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
 
-_NO_YES = MappingProxyType({"no": False, "yes": True})
-RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
-    {
-        "challenge": ("challenge", {str(rule): rule for rule in ChallengeRule}),
-        "points": ("challenge_points", {"5": 5, "10": 10}),
-        "points_for": ("challenge_each_word", {"play": False, "word": True}),
-        "payer": ("challenger_pays", {"none": False, "challenger": True}),
-        "judge": ("list_decides", {"list": True, "players": False}),
-        "dictionary": ("open_dictionary", {"open": True, "closed": False}),
-        "exchange": ("exchange_minimum_bag", {"any": 0, "seven": 7}),
-        "first_word": ("first_word_minimum", {"2": 2, "3": 3, "4": 4, "5": 5}),
-        "unplayed": ("unplayed", {str(rule): rule for rule in UnplayedRule}),
-        "level": ("finish_line", {str(level): (level,) for level in FinishLineLevel}),
-        "finish_round": ("finish_round", _NO_YES),
-        "finish_unplayed": ("finish_unplayed", _NO_YES),
-    }
-)
-"""Fields with a few named choices in a request for a new game. Each field determines a setting of `Rules`.
 
-For each field: the name of the setting, and the value of the setting for each choice."""
-NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
+@dataclass(frozen=True, slots=True)
+class NamedChoice:
+    """A field with a few named choices: the `setting` of `Rules` that it determines, and its value for each choice."""
+
+    setting: str
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberChoice:
+    """A field with a number up to `maximum`; the value of the `setting` of `Rules` is the number times `factor`."""
+
+    setting: str
+    factor: int
+    maximum: int
+
+
+_NO_YES = MappingProxyType({"no": False, "yes": True})
+RULE_CHOICES: Mapping[str, NamedChoice] = MappingProxyType(
     {
-        "minutes": ("clock_seconds", 60, 180),
-        "overtime": ("overtime_points", 1, 100),
-        "scoreless": ("scoreless_turns", 1, 20),
+        "challenge": NamedChoice("challenge", {str(rule): rule for rule in ChallengeRule}),
+        "points": NamedChoice("challenge_points", {"5": 5, "10": 10}),
+        "points_for": NamedChoice("challenge_each_word", {"play": False, "word": True}),
+        "payer": NamedChoice("challenger_pays", {"none": False, "challenger": True}),
+        "judge": NamedChoice("list_decides", {"list": True, "players": False}),
+        "dictionary": NamedChoice("open_dictionary", {"open": True, "closed": False}),
+        "exchange": NamedChoice("exchange_minimum_bag", {"any": 0, "seven": 7}),
+        "first_word": NamedChoice("first_word_minimum", {"2": 2, "3": 3, "4": 4, "5": 5}),
+        "unplayed": NamedChoice("unplayed", {str(rule): rule for rule in UnplayedRule}),
+        "level": NamedChoice("finish_line", {str(level): (level,) for level in FinishLineLevel}),
+        "finish_round": NamedChoice("finish_round", _NO_YES),
+        "finish_unplayed": NamedChoice("finish_unplayed", _NO_YES),
     }
 )
-"""Choices that are numbers, by field. Each entry has the name of a setting of `Rules`, the factor that converts the
-chosen number to the setting's value, and the largest number."""
+"""Fields with a few named choices in a request for a new game."""
+NUMBER_CHOICES: Mapping[str, NumberChoice] = MappingProxyType(
+    {
+        "minutes": NumberChoice("clock_seconds", 60, 180),
+        "overtime": NumberChoice("overtime_points", 1, 100),
+        "scoreless": NumberChoice("scoreless_turns", 1, 20),
+    }
+)
+"""Fields with a number in a request for a new game."""
 CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
@@ -93,10 +108,10 @@ def list_option_texts() -> tuple[str, ...]:
 
     Preset, challenge rule and minutes are left out, because they have options of their own on the command line.
     """
-    named = ("preset", "challenge", "minutes")
+    left_out = ("preset", "challenge", "minutes")
     return (
-        *(f"{key}={'|'.join(values)}" for key, (_, values) in RULE_CHOICES.items() if key not in named),
-        *(f"{key}=0..{most}" for key, (_, _, most) in NUMBER_CHOICES.items() if key not in named),
+        *(f"{key}={'|'.join(choice.values)}" for key, choice in RULE_CHOICES.items() if key not in left_out),
+        *(f"{key}=0..{choice.maximum}" for key, choice in NUMBER_CHOICES.items() if key not in left_out),
         f"variations={','.join(VARIATIONS)}",
         f"levels={FinishLineLevel.BEGINNER},{FinishLineLevel.EXPERT} (one for each player)",
     )
@@ -146,12 +161,12 @@ def make_rules(choice: RuleChoice) -> Rules:
     if unknown := set(choice.variations) - set(VARIATIONS):
         raise NewGameError("new.wrong.choice", field="variations", offered=VARIATIONS, choice=min(unknown)[:40])
     settings |= dict.fromkeys(choice.variations, True)
-    for key, (name, values) in RULE_CHOICES.items():
-        if chosen := read_choice(choices, key, values):
-            settings[name] = values[chosen]
-    for key, (name, factor, most) in NUMBER_CHOICES.items():
+    for key, named in RULE_CHOICES.items():
+        if chosen := read_choice(choices, key, named.values):
+            settings[named.setting] = named.values[chosen]
+    for key, number in NUMBER_CHOICES.items():
         if text := choices.get(key, "").strip():
-            settings[name] = factor * _parse_number(key, text, most)
+            settings[number.setting] = number.factor * _parse_number(key, text, number.maximum)
     if settings.get("challenge", rules.challenge) is not ChallengeRule.POINTS:
         settings.pop("challenge_points", None)
     elif not rules.challenge_points:
@@ -168,14 +183,14 @@ def list_preset_choices(preset: str) -> dict[str, str]:
     ('seven', '0')
     """
     rules = PRESETS[preset]
-    chosen = {
-        field: choice
-        for field, (name, values) in RULE_CHOICES.items()
-        for choice, value in values.items()
-        if value == getattr(rules, name)
+    named = {
+        key: name
+        for key, choice in RULE_CHOICES.items()
+        for name, value in choice.values.items()
+        if value == getattr(rules, choice.setting)
     }
-    numbers = {field: str(getattr(rules, name) // factor) for field, (name, factor, _) in NUMBER_CHOICES.items()}
-    return chosen | numbers
+    numbers = {key: str(getattr(rules, choice.setting) // choice.factor) for key, choice in NUMBER_CHOICES.items()}
+    return named | numbers
 
 
 def _parse_levels(levels: Sequence[str]) -> tuple[FinishLineLevel, ...]:
@@ -188,10 +203,11 @@ def _parse_levels(levels: Sequence[str]) -> tuple[FinishLineLevel, ...]:
         ) from None
 
 
-def _parse_number(field: str, text: str, most: int) -> int:
+def _parse_number(field: str, text: str, maximum: int) -> int:
     digits = text.lstrip("0") or "0"
-    if not (text.isascii() and text.isdecimal() and len(digits) <= len(str(most)) and int(digits) <= most):
-        raise NewGameError("new.wrong.choice", field=field, offered=(f"0 to {most}",), choice=text[:40])
+    is_number = text.isascii() and text.isdecimal() and len(digits) <= len(str(maximum))
+    if not is_number or int(digits) > maximum:
+        raise NewGameError("new.wrong.choice", field=field, offered=(f"0 to {maximum}",), choice=text[:40])
     return int(digits)
 
 

@@ -65,6 +65,7 @@ class TableSetup:
         self._image_shape: tuple[int, ...] = ()
         self._scale = 1.0
         self._last_mismatch: object = None
+        """The entered faces and the squares that differed in the last call of `enrol_tiles`."""
         self._restore_corners()
 
     def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
@@ -112,16 +113,17 @@ class TableSetup:
         faces = [face for row in rows for face in row]
         if len(faces) != len(SQUARES) or any(len(row) != BOARD_SIZE for row in rows):
             raise make_refusal("lesson-rows")
-        seen = self._board_camera.capture_board(tiles)
-        board, views = seen.reading.board, seen.reading.views
+        reading = self._board_camera.capture_board(tiles).reading
+        board, views = reading.board, reading.views
         if board is None or views is None:
-            raise make_refusal("lesson-blind", join_messages(" ", seen.reading.problems))
+            raise make_refusal("lesson-blind", join_messages(" ", reading.problems))
         check = check_enrolment(rows, board)
-        unlike = tuple(square for square, _ in check.mismatched)
-        insisted, self._last_mismatch = self._last_mismatch == (faces, unlike), (faces, unlike)
-        if not check.is_complete or not (check.is_clean or insisted):
-            wrong = {*check.missing, *check.extra, *check.hidden, *unlike}
-            return tuple(map(square_name, sorted(wrong)))
+        mismatched = tuple(square for square, _ in check.mismatched)
+        mismatch = (faces, mismatched)
+        is_repeated, self._last_mismatch = self._last_mismatch == mismatch, mismatch
+        if not check.is_complete or not (check.is_clean or is_repeated):
+            differing = {*check.missing, *check.extra, *check.hidden, *mismatched}
+            return tuple(map(square_name, sorted(differing)))
         self._profile.learn(views, rows, ENROLMENT_SOURCE)
         try:
             self._profile.save(write_file)
@@ -143,21 +145,22 @@ class TableSetup:
     def _make_view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetupView:
         small = shrink_image(image, MAX_SIDE_PX)
         _, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-        corners = None
+        corners, confidence = None, 0.0
         if reading.corners is not None:
             points = (reading.corners + 0.5) * self._scale - 0.5
             corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in points)
+            confidence = reading.orientation_confidence
         size = (small.shape[1], small.shape[0])
-        return SetupView(
-            data.tobytes(), size, corners, reading.orientation_confidence if corners else 0.0, reading.problems, placed
-        )
+        return SetupView(data.tobytes(), size, corners, confidence, reading.problems, placed)
 
     def _save_corners(self, tracker: BoardTracker) -> None:
         """Save the corners of `tracker` if a user placed them; otherwise delete the saved corners."""
         data = ""
         if tracker.corners is not None and tracker.has_user_corners:
             note: dict[str, object] = {"corners": tracker.corners.tolist(), "shape": list(self._image_shape)}
-            data = json.dumps(note | ({"mirrored": True} if tracker.is_mirrored else {}))
+            if tracker.is_mirrored:
+                note["mirrored"] = True
+            data = json.dumps(note)
         with log_store_errors("the corners are not kept"):
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:
                 self._store.save_note(TABLE_NOTES, NOTE_NAME, data)

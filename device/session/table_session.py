@@ -284,14 +284,14 @@ class TableSession(Closeable):
         if self.uses_phone_camera:  # a phone can take another picture at once
             turn = reject_blurred_turn(turn)
         digest = b"" if self._board_camera.live else digest_image(turn.frame.image)
-        number, count = controller.log.number, len(controller.game.turns)
-        if digest and self._used_pictures.is_used(digest, number, count):
+        game_number, turn_count = controller.log.number, len(controller.game.turns)
+        if digest and self._used_pictures.is_used(digest, game_number, turn_count):
             turn = reject_used_picture(turn)
         if digest and turn.decision is not None:  # before the turn is stored, as there may be a power cut then
-            self._used_pictures.add(digest, number, count + 1)
+            self._used_pictures.add(digest, game_number, turn_count + 1)
         self._record_turn(turn)
         if digest and turn.decision is not None and turn.decision.events:
-            self._used_pictures.add(digest, number, len(controller.game.turns))
+            self._used_pictures.add(digest, game_number, len(controller.game.turns))
         return turn.reading.problems
 
     def _record_advance(self, advance: AdvanceCapture) -> None:
@@ -359,7 +359,7 @@ class TableSession(Closeable):
     def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
         """Run a command that was submitted at time `pressed` (s). Errors become notices for the players."""
         controller = self._controller
-        before = controller.open_question, controller.notices, controller.seat
+        question, notices, seat_before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
         is_deferred = not command.keeps_question and command.is_question_deferred(self._context)
         if not command.keeps_question:
@@ -376,8 +376,9 @@ class TableSession(Closeable):
         except StoreError as error:
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
-            asked, controller.notices, controller.seat = before
-            controller.open_question = None if asked and asked.is_deferrable and is_deferred else asked
+            is_closed = is_deferred and question is not None and question.is_deferrable
+            controller.open_question, controller.notices = None if is_closed else question, notices
+            controller.seat = seat_before
             raise
         except Exception:
             _log.exception("a command failed")

@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from device.session.messages import CommandRefusedError, Notice, make_refusal
@@ -102,9 +102,9 @@ class CommandQueue:
         snapshot after the command, or `CommandRefusedError`. Commands are refused while another one is running.
         """
         with self._lock:
-            why = self._find_refusal() or find_refusal(self._state)
-            if why:
-                return _make_failed_future(why)
+            refusal = self._find_refusal() or find_refusal(self._state)
+            if refusal:
+                return _make_failed_future(refusal)
             self._is_busy = True
             if make_interim_state:
                 self.update_state(make_interim_state)
@@ -157,9 +157,9 @@ class CommandQueue:
         return self._state
 
 
-def _make_failed_future(why: CommandRefusedError) -> Future[Result]:
+def _make_failed_future(error: CommandRefusedError) -> Future[Result]:
     future: Future[Result] = Future()
-    future.set_exception(why)
+    future.set_exception(error)
     return future
 
 
@@ -193,6 +193,14 @@ class CaptureProgress:
         self._is_stopped = True
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _PendingCapture(Generic[Result]):
+    """A capture of a turn whose result was not used yet."""
+
+    progress: CaptureProgress
+    future: Future[Result]
+
+
 class TurnWorker(Generic[Result]):
     """A thread named `reading` that captures one turn at a time."""
 
@@ -201,7 +209,7 @@ class TurnWorker(Generic[Result]):
         self.max_s = max_s
         self._clock = clock
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reading")
-        self._pending: tuple[CaptureProgress, Future[Result]] | None = None
+        self._pending: _PendingCapture[Result] | None = None
         self._due: float | None = None
 
     @property
@@ -214,7 +222,7 @@ class TurnWorker(Generic[Result]):
         self.stop()
         progress = CaptureProgress(self._clock, self.max_s)
         self._due = self._clock() + self.max_s
-        self._pending = progress, self._thread.submit(capture, progress)
+        self._pending = _PendingCapture(progress, self._thread.submit(capture, progress))
 
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
         """Return the result of the capture, or None if it is not ready within `max_s` seconds after its start.
@@ -223,7 +231,8 @@ class TurnWorker(Generic[Result]):
         called several times a second. Raises the exception of the capture.
         """
         assert self._pending is not None, "a capture has been started"
-        future, due = self._pending[1], self._due or self._clock() + self.max_s
+        future = self._pending.future
+        due = self._due or self._clock() + self.max_s
         self._due = None
         while not wait([future], _POLL_INTERVAL_S).done:
             report_waiting()
@@ -237,16 +246,17 @@ class TurnWorker(Generic[Result]):
 
     def stop(self) -> None:
         """Discard the pending capture; it ends at its next step."""
-        if self._pending:
-            progress, future = self._pending
-            progress.stop()
-            future.cancel()
+        if pending := self._pending:
+            pending.progress.stop()
+            pending.future.cancel()
             self._pending = None
 
     def check_progress(self) -> None:
         """Raise `TimeoutError` if a step of the pending capture takes longer than `MAX_STEP_S`."""
         pending = self._pending
-        if pending and not pending[1].done() and self._clock() - pending[0].last_step > MAX_STEP_S:
+        if pending is None or pending.future.done():
+            return
+        if self._clock() - pending.progress.last_step > MAX_STEP_S:
             raise TimeoutError(f"no progress for {MAX_STEP_S:.0f} s")
 
     def close(self) -> None:

@@ -178,7 +178,7 @@ class Dialogs:
             own=self.own_lexicon.stem if self.own_lexicon else "",
             most=MAX_PLAYERS,
             longest=MAX_PLAYER_NAME_LENGTH,
-            numbers={field: most for field, (_, _, most) in NUMBER_CHOICES.items()},
+            numbers={field: choice.maximum for field, choice in NUMBER_CHOICES.items()},
             preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
             first=_find_next_first_player(self.session.state),
         )

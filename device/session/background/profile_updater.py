@@ -33,7 +33,8 @@ class ProfileUpdater:
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
         self._pending: _PendingTurn | None = None
-        self._error = ""
+        self._has_failed = False
+        """True if the profile could not be saved after the last turn, so that the error is not reported again."""
 
     def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
         """Learn from the previous turn, and keep this turn until the next turn confirms it.
@@ -41,13 +42,16 @@ class ProfileUpdater:
         Uncertain turns are not used. `source` identifies the game. If the profile cannot be saved, an error message is
         returned the first time, otherwise an empty string.
         """
-        board, before, self._error = turn.reading.board, self._error, ""
-        if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
+        board = turn.reading.board
+        is_certain = turn.decision is not None and turn.decision.is_clear and not turn.is_split
+        if board is None or not is_certain:
+            self._has_failed = False
             self.discard_pending()
             return ""
-        self._error = self.learn_pending(source, game)
+        error = self.learn_pending(source, game)
         self.set_pending(game, board, turn.reading.views)
-        return "" if before else self._error
+        is_reported, self._has_failed = self._has_failed, bool(error)
+        return "" if is_reported else error
 
     def discard_pending(self) -> None:
         """Discard the pending turn, because it was undone or is uncertain."""
@@ -63,11 +67,11 @@ class ProfileUpdater:
         if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
             return ""
         board = game.turns[pending.turn].board
-        faces = [
+        symbols = [
             HIDDEN if occupancy.hidden > MIN_HIDDEN_PROBABILITY else symbol
             for occupancy, symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
         ]
-        rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
+        rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]
         self._profile.learn(pending.views, rows, source)
         try:
             self._profile.save(write_file)
