@@ -6,6 +6,7 @@ score chart in SVG coordinates.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
+MAX_MARKS = 4
 
 
 def register_filters(app: Flask, board_colours: str = "") -> None:
@@ -78,7 +80,7 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
 
 def signed(score: int) -> str:
     """Format a score with its sign: `+14`, `−5` (U+2212) or `0`."""
-    return f"+{score}" if score > 0 else f"−{-score}" if score < 0 else "0"
+    return f"+{score}" if score > 0 else digits(score)
 
 
 def digits(score: int) -> str:
@@ -116,7 +118,8 @@ def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
 
 def actor(state: TableSnapshot, turn: TurnView) -> str:
     """Return the name of the player who acted in a turn. In a challenge this is the challenger."""
-    return state.players[turn.player if turn.kind != "challenge" or turn.by is None else turn.by].name
+    seat = turn.by if turn.kind == "challenge" and turn.by is not None else turn.player
+    return state.players[seat].name
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> tuple[str, ...]:
@@ -151,11 +154,12 @@ def colour_of(state: TableSnapshot, player: int) -> str:
     - The colour of the player's seat.
     - Another colour of the palette.
     """
-    taken: list[str] = []
-    for seat, seen in enumerate(state.players):
-        wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
-        taken.append(next((wish for wish in wishes if wish in PALETTE and wish not in taken), PALETTE[0]))
-    return taken[player]
+    chosen: list[str] = []
+    for seat, view in enumerate(state.players):
+        candidates = (view.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
+        free = (colour for colour in candidates if colour in PALETTE and colour not in chosen)
+        chosen.append(next(free, PALETTE[0]))
+    return chosen[player]
 
 
 def choose_board_colours(named: str, state: TableSnapshot) -> str:
@@ -176,7 +180,8 @@ def choose_board_colours(named: str, state: TableSnapshot) -> str:
 
 def make_colours_path(state: TableSnapshot) -> str:
     """Return the path of the style sheet; its query has the own board's colours, so that browsers can cache it."""
-    return "/editions.css" + "".join(f"{'-' if i else '?'}{c[1:]}" for i, (_, c) in enumerate(state.board_colours))
+    query = "-".join(colour.removeprefix("#") for _, colour in state.board_colours)
+    return f"/editions.css?{query}" if query else "/editions.css"
 
 
 def flags(state: TableSnapshot) -> str:
@@ -254,8 +259,8 @@ def list_rows(board: BoardView, tile_set: str) -> tuple[tuple[str, ...], ...]:
 def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:
     """Return the 225 squares row by row, with texts in the language of `t`."""
     board = state.board
-    side = [board.right_to_left] * len(SQUARES)
-    return tuple(map(_make_square_view, SQUARES, side, board.premiums, board.tiles, [t] * len(SQUARES)))
+    squares = zip(SQUARES, board.premiums, board.tiles, strict=True)
+    return tuple(_make_square_view(square, board.right_to_left, premium, tile, t) for square, premium, tile in squares)
 
 
 @lru_cache(_MAX_CACHED_SQUARES)
@@ -268,8 +273,8 @@ def _make_square_view(square: int, is_mirrored: bool, premium: str, tile: TileVi
         label = t("board.square_blank", square=name, letter=tile.letter)
     else:
         label = t("board.square", square=name, letter=tile.letter, value=tile.value)
-    text = t(f"premium.{premium}") if premium else ""
-    return SquareView(name, column, row_of(square), premium, text, tile, label)
+    premium_text = t(f"premium.{premium}") if premium else ""
+    return SquareView(name, column, row_of(square), premium, premium_text, tile, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,11 +314,11 @@ def build_score_chart(state: TableSnapshot, width: float, height: float) -> Scor
     for turn in state.turns:
         for player, line in enumerate(totals):
             line.append(turn.total if player == turn.player else line[-1])
-    top = max(1, *(max(line) for line in totals))
-    low = min(0, *(min(line) for line in totals))
+    highest = max(1, *(max(line) for line in totals))
+    lowest = min(0, *(min(line) for line in totals))
 
     def y_of(total: float) -> float:
-        share = (total - low) / (top - low)
+        share = (total - lowest) / (highest - lowest)
         return round(height - BOTTOM_MARGIN - share * (height - TOP_MARGIN - BOTTOM_MARGIN), 1)
 
     def x_of(turn: int) -> float:
@@ -330,19 +335,19 @@ def build_score_chart(state: TableSnapshot, width: float, height: float) -> Scor
         )
         for player, line in enumerate(totals)
     )
-    step = next((step for step in MARK_STEPS_POINTS if (top - low) / step <= 4), MARK_STEPS_POINTS[-1])
-    marks = tuple((total, y_of(total)) for total in range(-(-low // step) * step, top + 1, step))
+    step = next((step for step in MARK_STEPS_POINTS if highest - lowest <= MAX_MARKS * step), MARK_STEPS_POINTS[-1])
+    marks = tuple((total, y_of(total)) for total in range(math.ceil(lowest / step) * step, highest + 1, step))
     return ScoreChart(lines, marks, width, height, LEFT_MARGIN, width - RIGHT_MARGIN)
 
 
 def _space_labels(heights: list[float], chart_height: float) -> list[float]:
     """Return the y positions of labels: `heights`, moved apart to `MIN_LABEL_GAP`, but not outside the chart."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
-    moved = list(heights)
+    spaced = list(heights)
     for above, below in pairwise(order):
-        moved[below] = max(moved[below], moved[above] + MIN_LABEL_GAP)
-    over = max(0.0, max(moved) - (chart_height - BOTTOM_MARGIN / 2)) if moved else 0.0
-    return [round(max(TOP_MARGIN / 2, height - over), 1) for height in moved]
+        spaced[below] = max(spaced[below], spaced[above] + MIN_LABEL_GAP)
+    excess = max(0.0, max(spaced, default=0.0) - (chart_height - BOTTOM_MARGIN / 2))
+    return [round(max(TOP_MARGIN / 2, height - excess), 1) for height in spaced]
 
 
 def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ...]:
@@ -354,11 +359,8 @@ def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ..
 
 
 def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tuple[str, str]]:
-    preset = next(
-        (name for name, preset in PRESETS.items() if replace(preset, list_decides=rules.list_decides) == rules),
-        rules.edition,
-    )
-    yield "new.preset", t(f"new.presets.{preset}")
+    equal = (name for name, preset in PRESETS.items() if replace(preset, list_decides=rules.list_decides) == rules)
+    yield "new.preset", t(f"new.presets.{next(equal, rules.edition)}")
     is_shipped = state.lexicon == state.tile_set  # a word list shipped with the program has the name of its tile set
     if state.board.layout != "standard":
         yield "new.layout", t(f"new.layouts.{state.board.layout}")
@@ -368,8 +370,8 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
     if rules.challenge is not ChallengeRule.VOID:
         decides = state.lexicon is not None and rules.list_decides and not state.lexicon_advises
         yield "new.judge", t("new.judges.list" if decides else "new.judges.players")
-    any_bag = rules.exchange_minimum_bag == 0
-    yield "new.exchange", t("new.exchange_any") if any_bag else t("rules.bag", count=rules.exchange_minimum_bag)
+    min_bag = rules.exchange_minimum_bag
+    yield "new.exchange", t("rules.bag", count=min_bag) if min_bag else t("new.exchange_any")
     yield "new.first_word", t("new.letters", count=rules.first_word_minimum)
     yield "rules.bonus", t("rules.bonus_for", count=rules.bingo_tiles, points=rules.bingo_bonus, rack=rules.rack_size)
     yield "new.unplayed", t(f"new.unplayed_ways.{rules.unplayed}")

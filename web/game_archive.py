@@ -16,7 +16,7 @@ from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
-from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
+from device.session.snapshot import BoardView, TableSnapshot, build_snapshot, build_tile_views
 from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
 from device.storage.errors import ArchiveError
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog
@@ -99,22 +99,18 @@ class Replay:
 
     def state_after(self, turn: int) -> TableSnapshot:
         """Return the state of the game after `turn` turns (0: the empty board)."""
-        end, made = self._final_state, self.game.turns[:turn]
+        end = self._final_state
         if turn >= self.turn_count:
             return end
-        totals = [0] * len(end.players)
-        for turn_view in made:
-            totals[turn_view.player] = turn_view.total
-        players = tuple(PlayerView(seat.name, totals[i], seat.colour) for i, seat in enumerate(end.players))
-        last = made[-1] if made else None
-        mover = self.game.turns[turn].player
+        earlier_turns = self.game.turns[:turn]
+        totals = dict.fromkeys(range(len(end.players)), 0) | {one.player: one.total for one in earlier_turns}
         return replace(
             end,
             phase=TableSnapshot().phase,
-            players=players,
-            turn_of=mover,
+            players=tuple(replace(view, total=totals[seat]) for seat, view in enumerate(end.players)),
+            turn_of=self.game.turns[turn].player,
             turns=end.turns[:turn],
-            board=self._view_board(last),
+            board=self._view_board(earlier_turns[-1] if earlier_turns else None),
             unseen=(),
             in_bag=None,
             winners=(),
@@ -189,10 +185,10 @@ class GameArchive:
 
     def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
         """Return the statistics of each player and of each pair of players in these games. Raises `StoreError`."""
-        standings = [stands for stored in games if (stands := self._summary_cache.get_standing(stored)) is not None]
+        standings = list(map(self._summary_cache.get_standing, games))
         self._summary_cache.save()
-        sums = [stands.sum for stands in standings if stands.sum is not None]
-        return compute_player_records(sums), compute_head_to_heads(sums)
+        summaries = [standing.sum for standing in standings if standing is not None and standing.sum is not None]
+        return compute_player_records(summaries), compute_head_to_heads(summaries)
 
     def load_replay(self, number: int) -> Replay:
         """Load a game for viewing turn by turn. Raises `GameNotFoundError`, `StoreError`."""
@@ -201,13 +197,14 @@ class GameArchive:
             raise GameNotFoundError(format_sentence(stored.damage))
         try:
             bodies = [event.body for event in self.store.events(number)]
-            game, events = _replay_events(bodies)
+            game, turn_events = _replay_events(bodies)
         except UNREADABLE_GAME_ERRORS as error:
             raise GameNotFoundError(format_sentence(get_text("game-unreadable", number, error))) from None
+        # The picture belongs to the last event of a press, which may not be the event that created the turn.
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
-        taken = {presses[event]: event for event, kind in self.store.pictures(number) if kind == "board"}
-        pictures = tuple(taken.get(presses[event]) for event in events)
-        return Replay(self.make_line(stored), game, pictures, list_import_notices(self.store, number))
+        pictures = {presses[event]: event for event, kind in self.store.pictures(number) if kind == "board"}
+        picture_events = tuple(pictures.get(presses[event]) for event in turn_events)
+        return Replay(self.make_line(stored), game, picture_events, list_import_notices(self.store, number))
 
     def find_game(self, number: int) -> StoredGame:
         """Return a game by its number. Raises `GameNotFoundError`, `StoreError`."""
@@ -263,8 +260,8 @@ class GameArchive:
                 continue
             with suppress(*UNREADABLE_GAME_ERRORS):
                 log = GameLog(self.store, stored.id, [event.body for event in self.store.events(stored.id)])
-                if why := log.append([PlayerRenamed(log.game.players.index(before), after)]):
-                    raise StoreError(why)
+                if error := log.append([PlayerRenamed(log.game.players.index(before), after)]):
+                    raise StoreError(error)
         self.store.rename_player(before, after)
 
     def read_comment(self, number: int) -> str:
@@ -324,8 +321,8 @@ def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger
     The event `number` has changed the ledger `before` to `after`. `known` has the numbers for the entries of `before`.
     """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
-    grown = len(after) - len(before)
-    return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])
+    added, removed = max(0, len(after) - len(before)), max(0, len(before) - len(after))
+    return (*known[:same], *[number] * added, *known[same + removed :])
 
 
 def _local_date(stored: StoredGame) -> date:

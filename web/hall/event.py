@@ -141,12 +141,13 @@ class EventPages:
         event = self._choose_view()
         live_id, state = event.view.newest_id, event.state
         rounds = match_rounds(state)
+        open_rounds = (number for number, games in rounds.items() if not all(result for _, result in games))
         return render_page(
             "hall/event.html",
             live_id=live_id,
             parts=event.render_parts(texts()),
             rounds=list(rounds),
-            open_round=next((number for number, games in rounds.items() if not all(found for _, found in games)), 0),
+            open_round=next(open_rounds, 0),
             names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
             problem=problem,
             pairings_text=format_pairings(state.pairings) if pairings_text is None else pairings_text,
@@ -169,14 +170,15 @@ class EventPages:
         The games are as they were played, even if the director has entered another result.
         """
         state = self.state
-        games = [game for pairing, game in match_games(state.pairings, state.results) if pairing.round == number]
+        matched = match_games(state.pairings, state.results)
+        games = [game_id for pairing, game_id in matched if pairing.round == number]
         if not games:
             abort(404)
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-            for i, received in enumerate(games, 1):
-                if received:
-                    game = replay_log(from_json(event.body) for event in self.hall.games.read_events(received))
+            for i, game_id in enumerate(games, 1):
+                if game_id:
+                    game = replay_log(from_json(event.body) for event in self.hall.games.read_events(game_id))
                     record = build_record(game, lexicon=load_shipped_lexicon(game.tiles.name))
                     members.writestr(f"round-{number}-{i}.gcg", format_gcg(record))
         return send_file(iter([file.getvalue()]), "application/zip", f"round-{number}.zip")
@@ -199,12 +201,12 @@ class EventPages:
         """Add the result of two players from the form."""
         players = tuple(name.strip() for name in request.form.getlist("player"))
         points = request.form.getlist("points")
-        is_sound = len(players) == 2 == len(points) and players[0].casefold() != players[1].casefold()
-        if not (is_sound and all(map(is_player_name, players)) and all(map(_is_number, points))):
+        are_two = len(players) == 2 and len(points) == 2 and players[0].casefold() != players[1].casefold()
+        if not are_two or not all(map(is_player_name, players)) or not all(map(_is_number, points)):
             return self._refuse(texts()("hall.wrong_result"))
         number = request.form.get("round", 0, int)
-        pairs = [make_pair_key(one) for one in self.hall.state.pairings if one.round == number]
-        if number and make_players_key(players) not in pairs:
+        pair_keys = [make_pair_key(one) for one in self.hall.state.pairings if one.round == number]
+        if number and make_players_key(players) not in pair_keys:
             return self._refuse(texts()("hall.no_pairing", number=number))
         totals = tuple(map(int, points))
         winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals))
@@ -232,16 +234,17 @@ class EventPages:
         if not is_sound_command(command):
             return self._refuse(texts()("hall.wrong_name"))
         table = request.form.get("table", "")
-        others = (one for one in self.state.tables.values() if one.name != table)
-        if command.name.casefold() in {name.casefold() for one in others for name in (one.name, one.title)}:
+        others = [other for other in self.state.tables.values() if other.name != table]
+        taken_names = {name.casefold() for other in others for name in (other.name, other.title)}
+        if command.name.casefold() in taken_names:
             return self._refuse(texts()("hall.name_taken"))
         return self._send([(table, command)])
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
         """Send each pairing of a round to its table, as the players of the next game."""
-        pairs = [one for one, _ in self._find_round(number) if one.table and one.second]
-        find = self.state.find_name
-        return self._send([(find(one.table), OfferPairing((one.first, one.second))) for one in pairs])
+        pairings = [pairing for pairing, _ in self._find_round(number) if pairing.table and pairing.second]
+        find_name = self.state.find_name
+        return self._send([(find_name(one.table), OfferPairing((one.first, one.second))) for one in pairings])
 
     def start_clocks(self) -> ResponseReturnValue:
         """Order all tables to start the clock."""

@@ -26,7 +26,7 @@ from device.session.messages import CommandRefusedError
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
-from engine.board import parse_square
+from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.tiles import Tile, load_tile_set
@@ -41,8 +41,18 @@ REFUSAL_TIMEOUT_S = 0.25
 """Time to wait for the result of a command, in seconds. A later result appears in the live updates of the page."""
 
 Form = MultiDict[str, str]
-FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str, object]]]
-"""A function that reads a form. It returns the command, and the arguments that are computed from several fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormCommand:
+    """The command of a form, with the arguments that are computed from several fields of the form."""
+
+    command: type[TableCommand]
+    arguments: Mapping[str, object]
+
+
+FormReader = Callable[[Form, TableSnapshot], FormCommand]
+"""A function that reads a form."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
@@ -78,16 +88,18 @@ class Actions:
         """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
         t = texts()
         try:
+            form_command = FormCommand(command, fields)
             if command in _FORM_READERS:
-                command, fields = _FORM_READERS[command](request.form, self.session.state)
-            order = decode_form(request.form, make_order_type(command), **fields)
+                form_command = _FORM_READERS[command](request.form, self.session.state)
+            order_type = make_order_type(form_command.command)
+            order = decode_form(request.form, order_type, **form_command.arguments)
             seat = find_seat(self.pairing, self.session.state)
-            table_command = make_command(command, order, self.own_lexicon)
+            table_command = make_command(form_command.command, order, self.own_lexicon)
             self.session.submit(table_command, order.moment, seat).result(REFUSAL_TIMEOUT_S)
         except RequestError:
             return refuse(t("wrong.form"), 400)
-        except NewGameError as wrong:
-            return refuse(t(wrong.key, **wrong.values))
+        except NewGameError as error:
+            return refuse(t(error.key, **error.values))
         except CommandRefusedError as refusal:
             answer = refuse(explain_refusal(refusal, order.moment, self.session.state))
             answer.headers["X-Seen"] = str(self.session.state.moment)
@@ -127,7 +139,7 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
     return t("wrong.quicker", what=f"{what} ({last.score:+}).")
 
 
-def _read_square(form: Form, state: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
+def _read_square(form: Form, state: TableSnapshot) -> FormCommand:
     """Return the command and the arguments for the correction of a square.
 
     If the form has the field `blank`, the letter is that of a blank.
@@ -135,9 +147,9 @@ def _read_square(form: Form, state: TableSnapshot) -> tuple[type[TableCommand], 
     square, letter = form.get("square", ""), form.get("letter", "")
     if letter and "blank" in form and state.tile_set:
         if _is_blank(square, state):
-            return NameBlank, {}
+            return FormCommand(NameBlank, {})
         letter = load_tile_set(state.tile_set).text(Tile(letter, is_blank=True))
-    return CorrectSquare, {"symbol": letter or EMPTY}
+    return FormCommand(CorrectSquare, {"symbol": letter or EMPTY})
 
 
 def _is_blank(square: str, state: TableSnapshot) -> bool:
@@ -148,9 +160,7 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
     return tile is not None and tile.blank
 
 
-def _read_turn(
-    command: type[TableCommand], form: Form, state: TableSnapshot
-) -> tuple[type[TableCommand], dict[str, object]]:
+def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> FormCommand:
     """Return the command and its argument `word` in GCG notation, with small letters for blanks.
 
     The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
@@ -158,27 +168,26 @@ def _read_turn(
     keyboards of phones write small letters. Raises `RequestError` if a letter of `blanks` is not in the word.
     """
     if "notation" in form:
-        return command, {"word": form["notation"]}
+        return FormCommand(command, {"word": form["notation"]})
     tiles = load_tile_set(state.tile_set or "en")
     word = tiles.upper("".join(form.get("word", "").split()))
     for letter in tiles.upper("".join(form.get("blanks", "").split())):
         if letter not in word:
             raise RequestError(f"There is no {letter} in {word}.")
         word = word.replace(letter, tiles.lower(letter), 1)
-    return command, {"word": word}
+    return FormCommand(command, {"word": word})
 
 
-def _read_board(
-    command: type[TableCommand], form: Form, _: TableSnapshot
-) -> tuple[type[TableCommand], dict[str, object]]:
+def _read_board(command: type[TableCommand], form: Form, _: TableSnapshot) -> FormCommand:
     """Return the command and its argument `rows`; the form has the symbols of the squares, separated by spaces."""
-    symbols = form.get("symbols", "").split()[: BOARD_SIZE * BOARD_SIZE + 1]
-    return command, {"rows": [symbols[at : at + BOARD_SIZE] for at in range(0, len(symbols), BOARD_SIZE)]}
+    symbols = form.get("symbols", "").split()[: len(SQUARES) + 1]  # one symbol too many is enough for a refusal
+    rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]
+    return FormCommand(command, {"rows": rows})
 
 
-def _read_new_game(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
+def _read_new_game(form: Form, _: TableSnapshot) -> FormCommand:
     """Return `StartGame` and its argument `choices`, a dictionary of the form fields in `CHOICE_FIELDS`."""
-    return StartGame, {"choices": {field: form[field] for field in CHOICE_FIELDS if field in form}}
+    return FormCommand(StartGame, {"choices": {field: form[field] for field in CHOICE_FIELDS if field in form}})
 
 
 _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(

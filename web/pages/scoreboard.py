@@ -59,8 +59,8 @@ class ScoreboardPages:
         code, addresses = self.find_shown_code(), self.host.find_phone_addresses()
         join = self.make_invitation(code)
         if code:  # guests need a code that does not pair their phone
-            address, purpose = self.find_address(), texts()("join.watch")
-            join.append((render_qr_svg(f"{address}/watch", purpose), purpose, address.partition("//")[2]))
+            address = self.find_address()
+            join.append(_make_qr(f"{address}/watch", "join.watch", address.partition("//")[2]))
         has_https = self.host.find_secure_port() is not None
         return self._render(
             "join.html", code=code, join=join, addresses=addresses, secure=request.is_secure, has_https=has_https
@@ -91,18 +91,17 @@ class ScoreboardPages:
 
         Passwords and secrets are included only if `code`, the pairing code, is not empty.
         """
-        t, host = texts(), self.host
         address = self.find_address()
-        wifi = host.wifi
-        if wifi is None and host.hotspot is not None and host.hotspot.is_active():
-            wifi = host.hotspot.name, host.hotspot.password
-        contents = [(format_wifi_text(*wifi), "join.wifi", " · ".join(filter(None, wifi)))] if wifi and code else []
-        if code:
-            link = f"{address}{PAIR_PATH}/{self.pairing.secret}"
-            contents.append((link, "join.pair", f"{code[:3]} {code[3:]}"))
-        else:
-            contents.append((address, "join.page", address))
-        return [(render_qr_svg(content, t(key)), t(key), text) for content, key, text in contents]
+        if not code:
+            return [_make_qr(address, "join.page", address)]
+        link = f"{address}{PAIR_PATH}/{self.pairing.secret}"
+        pair_qr = _make_qr(link, "join.pair", f"{code[:3]} {code[3:]}")
+        wifi, hotspot = self.host.wifi, self.host.hotspot
+        if wifi is None and hotspot is not None and hotspot.is_active():
+            wifi = hotspot.name, hotspot.password
+        if wifi is None:
+            return [pair_qr]
+        return [_make_qr(format_wifi_text(*wifi), "join.wifi", " · ".join(filter(None, wifi))), pair_qr]
 
     def _render(self, template: str, **values: object) -> Response:
         rendered_state = self.page.render_newest(texts())
@@ -116,3 +115,9 @@ class ScoreboardPages:
             languages=languages().values(),
             **values,
         )
+
+
+def _make_qr(content: str, purpose_key: str, text: str) -> tuple[Markup, str, str]:
+    """Return a QR code as (image, purpose, text); the purpose is the text of the page with the key `purpose_key`."""
+    purpose = texts()(purpose_key)
+    return render_qr_svg(content, purpose), purpose, text

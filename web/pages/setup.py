@@ -28,6 +28,8 @@ from web.security.pairing import Pairing
 
 LOOK_TIMEOUT_S = 20.0
 """Longest time to wait until a full picture is processed, in seconds; after it, the request is refused."""
+MAX_CORNERS_CHARS = 200
+"""Longest text of four corners in a form; four points in full precision are shorter."""
 MAX_KEPT_IMAGES = 4
 """Largest number of stored pictures. It is small, because a client requests a picture right after the response that
 names it."""
@@ -121,8 +123,10 @@ class SetupPages:
 
     def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
         t, view = texts(), captured.result(LOOK_TIMEOUT_S)
-        found = view.corners is not None
-        message = t("setup.placed" if view.placed else "setup.found") if found else t("setup.not_found")
+        if view.corners is None:
+            message = t("setup.not_found")
+        else:
+            message = t("setup.placed") if view.placed else t("setup.found")
         return jsonify(
             {
                 "picture": f"/setup/pictures/{self.images.add_image(view.jpeg)}.jpg",
@@ -143,7 +147,15 @@ def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
     """Parse four corners in the form `x,y x,y x,y x,y`. Return None for an empty text. Raises `ValueError`."""
     if not text.strip():
         return None
-    points = tuple(tuple(float(part) for part in point.split(",")) for point in text[:200].split())
-    if len(points) != 4 or any(len(point) != 2 or not all(map(math.isfinite, point)) for point in points):
-        raise ValueError("four corners, two numbers each")
-    return tuple((x, y) for x, y in points)
+    points = tuple(_parse_point(point) for point in text[:MAX_CORNERS_CHARS].split())
+    if len(points) != 4:
+        raise ValueError("four corners are needed")
+    return points
+
+
+def _parse_point(text: str) -> tuple[float, float]:
+    """Parse two finite numbers, separated by a comma. Raises `ValueError`."""
+    x, y = map(float, text.split(","))
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise ValueError("the coordinates of a corner must be finite")
+    return x, y

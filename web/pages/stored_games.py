@@ -154,9 +154,10 @@ class HistoryPages:
         """Return the page with the records of all players or of one player."""
         player = request.args.get("player", "")[:60]
         players, pairs = self.archive.compute_records(self.archive.find_games())
-        own = next((one for one in players if one.name == player), None)
-        met = [_put_player_first(player, pair) for pair in pairs if player in pair.names] if own else list(pairs)
-        return self._render("records", players=players, own=own, pairs=met, longest=MAX_PLAYER_NAME_LENGTH)
+        own = next((record for record in players if record.name == player), None)
+        if own is not None:
+            pairs = tuple(_put_player_first(player, pair) for pair in pairs if player in pair.names)
+        return self._render("records", players=players, own=own, pairs=pairs, longest=MAX_PLAYER_NAME_LENGTH)
 
     def rename(self) -> ResponseReturnValue:
         """Rename a player in all games and redirect to the player's records.

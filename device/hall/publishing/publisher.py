@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,20 @@ def open_hall(
         return nullcontext()
     directed = DirectedTable(settings.table, store, session.submit, report)
     return HallPublisher(session, store, settings, report, directed)
+
+
+@dataclass(frozen=True, slots=True)
+class _PublishedState:
+    """What the message with the state of a table contains; `name` is the name that the director has given."""
+
+    snapshot: TableSnapshot
+    calls_director: bool
+    name: str
+
+    def is_same(self, other: _PublishedState) -> bool:
+        """Return True if both states give the same message; snapshots are compared by identity, which is fast."""
+        is_same_call = (self.calls_director, self.name) == (other.calls_director, other.name)
+        return self.snapshot is other.snapshot and is_same_call
 
 
 class HallPublisher(BrokerTask):
@@ -123,18 +138,18 @@ class HallPublisher(BrokerTask):
             lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
         )
 
-    @property
-    def _given_name(self) -> str:
-        return self.directed.name if self.directed else ""
+    def _read_state(self) -> _PublishedState:
+        name = self.directed.name if self.directed else ""
+        return _PublishedState(self._session.state, self.calls_director, name)
 
-    def _make_state(self, state: TableSnapshot, calls_director: bool, name: str, store: str) -> Publication:
+    def _make_state_message(self, state: _PublishedState, store: str) -> Publication:
         return make_state_message(
             self._settings.table,
-            state,
+            state.snapshot,
             time.monotonic(),
             time.time(),
-            calls_director=calls_director,
-            name=name,
+            calls_director=state.calls_director,
+            name=state.name,
             store=store,
         )
 
@@ -146,23 +161,24 @@ class HallPublisher(BrokerTask):
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
         will = make_status_message(settings.table, online=False)
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
-        last: tuple[TableSnapshot, bool, str] | None = None
-        sent: TableEvent | None = None
+        last_state: _PublishedState | None = None
+        last_event: TableEvent | None = None
         try:
             discovery = [make_discovery_message(settings.table)] if settings.home_assistant else []
             connection.publish([make_status_message(settings.table, online=True), *discovery, *queue.read_log()])
             while not self._closing.is_set():
                 if connection.is_acknowledged:
-                    if sent:
-                        queue.acknowledge(sent)
-                    batch, newest = queue.read_batch(), (self._session.state, self.calls_director, self._given_name)
-                    sent = batch[-1].message if batch and isinstance(batch[-1].message, TableEvent) else None
-                    if sent:
-                        batch += queue.read_log(sent.game)
-                    if last is None or newest[0] is not last[0] or newest[1:] != last[1:] or self._is_hall_new:
+                    if last_event:
+                        queue.acknowledge(last_event)
+                    batch, state = queue.read_batch(), self._read_state()
+                    last_message = batch[-1].message if batch else None
+                    last_event = last_message if isinstance(last_message, TableEvent) else None
+                    if last_event:
+                        batch += queue.read_log(last_event.game)
+                    if self._is_hall_new or last_state is None or not state.is_same(last_state):
                         self._is_hall_new = False
-                        batch.append(self._make_state(*newest, queue.store_id))
-                        last = newest
+                        batch.append(self._make_state_message(state, queue.store_id))
+                        last_state = state
                     connection.publish(batch)
                     self._publish_answers(connection)
                 connection.wait(CHECK_INTERVAL_S)

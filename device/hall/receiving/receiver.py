@@ -65,6 +65,8 @@ CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Size of the largest packet that the broker sends to the hall, in bytes. It is above `MAX_MESSAGE_BYTES`, so that
 messages that are too large still arrive, and the hall reports them as problems."""
+MAX_STATE_AGE_S = 86_400.0
+"""Largest age of a state that the broker had kept, in seconds; an older state counts as being of this age."""
 _CLIENT_NOTE = "client"
 _PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
@@ -231,8 +233,8 @@ class HallReceiver(BrokerTask):
                 return apply_status(self.state, table, is_online=online)
             case TableState():
                 self._note_device(message.table, message.store)
-                age = min(max(0.0, time.time() - message.time), 86400.0) if is_retained else 0.0
-                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age), message)
+                age_s = min(max(0.0, time.time() - message.time), MAX_STATE_AGE_S) if is_retained else 0.0
+                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age_s), message)
             case OrderAnswer():
                 return apply_answer(self.state, message)
             case TableEvent(number=number):
@@ -249,11 +251,11 @@ class HallReceiver(BrokerTask):
         The broker ends the connection of one device when the other connects, so the ids of their stores alternate in
         the messages. A replaced device is not reported: the id then changes only once, or twice if the device returns.
         """
-        seen = self._devices.get(table, ())
-        if not store or store in seen[-1:]:
+        stores = self._devices.get(table, ())
+        if not store or store in stores[-1:]:
             return
-        seen = self._devices[table] = (*seen, store)[-4:]
-        if len(seen) == 4 and seen[:2] == seen[2:]:
+        stores = self._devices[table] = (*stores, store)[-4:]
+        if len(stores) == 4 and stores[:2] == stores[2:]:
             self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
@@ -295,12 +297,11 @@ class HallReceiver(BrokerTask):
         newest = {game.table: game for game in self.games.list_games()}
         limits = self._read_limits()
         earlier = frozenset(limits.earlier)
-        results = [
-            one
-            for one in self.games.list_results()
-            if (one.game not in earlier if one.game else one.ended > limits.begun)
-        ]
-        state = apply_results(HallState(earlier=earlier), results)
+
+        def is_counted(result: Result) -> bool:
+            return result.game not in earlier if result.game else result.ended > limits.begun
+
+        state = apply_results(HallState(earlier=earlier), filter(is_counted, self.games.list_results()))
         state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))

@@ -15,7 +15,7 @@ from device.player_names import is_player_name
 from engine.errors import TilekeeperError
 
 MAX_PAIRINGS = 5000
-_MOST_CELLS = 4
+_MAX_CELLS = 4
 _BYES = ("", "-", "bye")
 """Texts for a missing opponent (in lower case), which a pairings file may have in place of the second player."""
 BYE_SPREAD = 50
@@ -62,19 +62,22 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
     delimiter = next((one for one in "\t;" if one in heading), ",")
     for number, row in enumerate(_read_rows(text, delimiter), 1):
         cells = [cell.strip() for cell in row]
-        while len(cells) > _MOST_CELLS and not cells[-1]:  # empty columns of a spreadsheet
+        while len(cells) > _MAX_CELLS and not cells[-1]:  # empty columns of a spreadsheet
             cells.pop()
         if not any(cells) or (number == 1 and not cells[0].isdecimal()):
             continue
-        if len(cells) == _MOST_CELLS and cells[3].casefold() in _BYES:
+        if len(cells) == _MAX_CELLS and cells[3].casefold() in _BYES:
             cells.pop()
-        is_bye = len(cells) == _MOST_CELLS - 1
-        names = [_normalize(name) for name in cells[2:]]
-        sound = is_bye or len(cells) == _MOST_CELLS
-        sound = sound and cells[0].isdecimal() and len(cells[0]) < 4 and all(map(is_player_name, names))
-        if not sound or len(pairings) >= MAX_PAIRINGS or len(make_players_key(names)) != len(names):
+        is_bye = len(cells) == _MAX_CELLS - 1
+        if not is_bye and len(cells) != _MAX_CELLS:
             raise _make_line_error(number)
-        pairings.append(Pairing(int(cells[0]), cells[1][:40], names[0], "" if is_bye else names[1]))
+        round_text, table, *names = cells
+        names = list(map(_normalize, names))
+        has_valid_round = round_text.isdecimal() and len(round_text) < 4
+        has_valid_names = all(map(is_player_name, names)) and len(make_players_key(names)) == len(names)
+        if not has_valid_round or not has_valid_names or len(pairings) >= MAX_PAIRINGS:
+            raise _make_line_error(number)
+        pairings.append(Pairing(int(round_text), table[:40], names[0], "" if is_bye else names[1]))
     return tuple(pairings)
 
 
