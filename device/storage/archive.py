@@ -6,6 +6,7 @@ to a limit of bytes. A game is imported only if all events have the right types 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -82,11 +83,11 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
                 raise ArchiveError(get_text("zip-no-event", name))
             members.read_picture(number, kind, MAX_PICTURE_BYTES)
         _refuse_duplicate(store, events)
-        read = (
+        stored_pictures = (  # read again one after the other, so that only one is in memory
             StoredPicture(number, kind, members.read_picture(number, kind, MAX_PICTURE_BYTES))
             for number, kind in pictures
         )
-        return store.add_game(started, events, read)
+        return store.add_game(started, events, stored_pictures)
 
 
 def _is_member(name: str) -> bool:
@@ -133,8 +134,9 @@ def _clean_player_names(event: Event) -> Event:
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
     """Return a file name of ASCII letters with the date, number and players of a game, followed by `suffix`."""
-    named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
-    return f"{time.strftime('%Y-%m-%d', to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
+    ascii_names = [re.sub(r"[^A-Za-z0-9]", "", name) or "player" for name in names]
+    date = time.strftime("%Y-%m-%d", to_local_time(stored.started))
+    return f"{date}-game-{stored.id}-{'-'.join(ascii_names)[:80]}{suffix}"
 
 
 # Export
@@ -158,10 +160,11 @@ def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tu
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
+    """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared."""
     bodies = _list_moves(events)
     for game in store.games():
-        alike = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
-        if alike and _list_moves(store.events(game.id)) == bodies:
+        may_be_equal = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
+        if may_be_equal and _list_moves(store.events(game.id)) == bodies:
             raise ArchiveError(get_text("game-here", game.id))
 
 

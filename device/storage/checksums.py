@@ -67,6 +67,11 @@ def find_intact_events(rows: Iterable[EventRow]) -> list[EventRow]:
     return intact
 
 
+def find_last_checksum(rows: Sequence[EventRow]) -> str:
+    """Return the checksum of the last event, or an empty string if there are no events."""
+    return rows[-1][3] if rows else ""
+
+
 def compute_seal(started: float, imported: bool | int, length: int, last_checksum: str) -> str:
     """Return the seal of a game: a checksum over its start time, origin, number of events and last checksum.
 
@@ -88,8 +93,8 @@ def seal_all_games(db: sqlite3.Connection) -> None:
             "UPDATE event SET checksum = ? WHERE game = ? AND number = ?",
             [(checksum, game, number) for number, _, _, checksum in rows],
         )
-        last = rows[-1][3] if rows else ""
-        seal = compute_seal(started, imported, len(rows), last) if len(rows) == len(events) else ""
+        is_whole = len(rows) == len(events)
+        seal = compute_seal(started, imported, len(rows), find_last_checksum(rows)) if is_whole else ""
         db.execute("UPDATE game SET length = ?, seal = ? WHERE id = ?", (len(events), seal, game))
     notes = db.execute("SELECT game, name, text FROM note").fetchall()
     db.executemany(

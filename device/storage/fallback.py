@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from device.storage.database import MEMORY, decode_text
@@ -27,6 +28,14 @@ Attempts are rare, because a failing disk can take seconds to answer.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class _SavedGame:
+    """A game that is saved in the file: its number there, and the number of its events there (0 for no game)."""
+
+    number: int = 0
+    length: int = 0
+
+
 class FallbackStore(GameStore):
     """A store in memory for the games of a file that cannot be written.
 
@@ -39,9 +48,10 @@ class FallbackStore(GameStore):
         self._own_path = own_path
         self._now = now
         self._next_attempt = float("-inf")
-        self._own: GameStore | None = None
-        self._saved: dict[int, tuple[int, int]] = {}
-        """For each game, by its number in memory: its number in the file, and the count of its events saved there."""
+        self._file_store: GameStore | None = None
+        """The store in the file, as soon as it could be opened."""
+        self._saved: dict[int, _SavedGame] = {}
+        """The saved games by their number in memory."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:
@@ -66,8 +76,8 @@ class FallbackStore(GameStore):
         self._next_attempt = float("-inf")
         if self._find_unsaved_games() and not self._save_games():
             _log.error("what was played in memory is lost")
-        if self._own:
-            self._own.close()
+        if self._file_store:
+            self._file_store.close()
         super().close()
 
     def _load_games(self) -> None:
@@ -78,57 +88,63 @@ class FallbackStore(GameStore):
             if source.execute("PRAGMA user_version").fetchone() != (STORE_SCHEMA.version,):
                 return  # only this version's columns are known
             for table in STORE_SCHEMA.checked_tables:
-                columns = ", ".join(row[1] for row in source.execute(f"PRAGMA table_info({table})"))
+                names = [row[1] for row in source.execute(f"PRAGMA table_info({table})")]
+                columns, marks = ", ".join(names), ", ".join("?" for _ in names)
                 rows = source.execute(f"SELECT {columns} FROM {table}").fetchall()
-                marks = ", ".join("?" * (columns.count(",") + 1))
                 db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
         self._check_games()
-        self._saved = {game.id: (game.id, game.length) for game in self.games()}
+        self._saved = {game.id: _SavedGame(game.id, game.length) for game in self.games()}
 
     def _find_unsaved_games(self) -> list[int]:
         """Return the numbers of the games with events that are not in the file, oldest first."""
-        return [game.id for game in reversed(self.games()) if game.length > self._saved.get(game.id, (0, 0))[1]]
+        return [game.id for game in reversed(self.games()) if game.length > self._find_saved(game.id).length]
+
+    def _find_saved(self, game: int) -> _SavedGame:
+        return self._saved.get(game, _SavedGame())
 
     def _save_games(self) -> bool:
         """Save all new events in the file, unless the last attempt failed recently; return True if all are saved."""
         if self._now() < self._next_attempt:
             return False
         try:
-            self._own = self._own or GameStore(self._own_path)
+            self._file_store = self._file_store or GameStore(self._own_path)
             for game in self._find_unsaved_games():
-                self._save_game(self._own, game)
+                self._save_game(self._file_store, game)
         except StoreError as error:
             self._next_attempt = self._now() + RETRY_INTERVAL_S
             _log.warning("the games in memory are not saved: %s", error)
             return False
         return True
 
-    def _save_game(self, own: GameStore, game: int) -> None:
-        """Save the new events and pictures of a game in `own`, the store in the file.
+    def _save_game(self, file_store: GameStore, game: int) -> None:
+        """Save the new events and pictures of a game in `file_store`, the store in the file.
 
         All notes and the colours of the players are saved, too. Raises `StoreError`.
         """
         events = self.events(game)
-        number, saved = self._saved.get(game, (0, 0))
-        is_continued = saved > 0 and own.events(number) == events[:saved]
-        first_new = saved if is_continued else 0  # a game that another program changed is saved as a further game
+        saved = self._find_saved(game)
+        is_continued = saved.length > 0 and file_store.events(saved.number) == events[: saved.length]
+        first_new = (
+            saved.length if is_continued else 0
+        )  # a game that another program changed is saved as a further game
         pictures = [
             StoredPicture(event, kind, jpeg)
             for event, kind in self.pictures(game)
             if event >= first_new and (jpeg := self.picture(game, event, kind))
         ]
         if is_continued:
-            own.add_events(number, events[saved:], pictures)
+            number = saved.number
+            file_store.add_events(number, events[first_new:], pictures)
         else:
-            number = own.add_game(events[0].time, events, pictures, imported=False)
-        self._saved[game] = (number, len(events))
+            number = file_store.add_game(events[0].time, events, pictures, imported=False)
+        self._saved[game] = _SavedGame(number, len(events))
         for name, text in self.read_game_notes(game).items():
-            own.save_note(number, name, text)
+            file_store.save_note(number, name, text)
         for name, text in self.read_game_notes(TABLE_NOTES).items():
-            own.save_note(TABLE_NOTES, name, text)
+            file_store.save_note(TABLE_NOTES, name, text)
         for name, colour in self.players():
             if colour:
-                own.save_colour(name, colour)
+                file_store.save_colour(name, colour)
 
 
 def _open_read_only(path: Path) -> sqlite3.Connection:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from device.catalogue import get_text
 from device.storage.errors import GameDeletedError
@@ -118,12 +119,11 @@ class GameLog:
         self.seconds_used: tuple[float, ...] = ()
         """Seconds used by each player, as recorded by the press that was made, undone or redone last. A press
         without recorded clocks does not change them."""
-        numbered = enumerate(bodies)
-        for (_, way), group in groupby(numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_way(pair[1]))):
-            self._replay_press([(at, from_json(body), body) for at, body in group], way)
+        for (press, way), group in groupby(enumerate(bodies), key=_read_press):
+            self._replay_press([from_json(body) for _, body in group], way)
+            self._press_number = max(self._press_number, int(press))
 
-    def _replay_press(self, entries: Sequence[tuple[int, Event, EventBody]], way: str) -> None:
-        events = [event for _, event, _ in entries]
+    def _replay_press(self, events: Sequence[Event], way: str) -> None:
         if self.length == 0:
             self._history = EventHistory(events[0])
             self.seconds_used = (0.0,) * len(self.game.players)
@@ -131,7 +131,6 @@ class GameLog:
         else:
             self._apply_press(events, way)
         self._count_events(events)
-        self._press_number = max(self._press_number, int(entries[-1][2].get("press", entries[-1][0])))
 
     @classmethod
     def begin_game(cls, store: GameStore, started: GameStarted, before: GameLog | None = None) -> tuple[GameLog, str]:
@@ -142,7 +141,8 @@ class GameLog:
         """
         body = {**to_json(started), "press": 0}
         earlier = before._find_unsaved_logs() if before else ()
-        log = cls(store, store.next_game_number + sum(one._unsaved_start is not None for one in earlier), [body])
+        unsaved_games = sum(log._unsaved_start is not None for log in earlier)
+        log = cls(store, store.next_game_number + unsaved_games, [body])
         log._unsaved_start, log._earlier_logs = body, earlier
         return log, log.save()
 
@@ -214,14 +214,13 @@ class GameLog:
         press, and nothing can be redone any more. Return an error message if the events could not be saved, otherwise
         an empty string. If the events are invalid, raise `RulesError` and do not change the game.
         """
-        game = self._undo_stack[-1]
-        clocks = [event for event in self.game.events[len(game.events) :] if isinstance(event, ClockRead)]
-        for event in (*clocks, *events):
-            game = game.push(event)
+        before = self._undo_stack[-1]
+        clocks = [event for event in self.game.events[len(before.events) :] if isinstance(event, ClockRead)]
+        after = before.push(*clocks, *events)
         if self._last_way:  # in the log, the last press is the undo or redo, to which no events can be added
             self.undo()
             return self.append((*clocks, *events))
-        steps = _find_events_between(self.game, game)
+        steps = _find_events_between(self.game, after)
         self._apply_events(steps)
         return self._save_events(steps, "", {})
 
@@ -290,9 +289,8 @@ class GameLog:
 
     def _find_unsaved_logs(self) -> tuple[GameLog, ...]:
         """Return the logs of the games with unsaved events, in the order in which the games were started."""
-        return tuple(
-            one for one in (*self._earlier_logs, self) if one._unsaved_start is not None or one._unsaved_presses
-        )
+        logs = (*self._earlier_logs, self)
+        return tuple(log for log in logs if log._unsaved_start is not None or log._unsaved_presses)
 
     def _write_unsaved(self) -> None:
         """Save the unsaved events of this game. Raises `StoreError`."""
@@ -334,14 +332,23 @@ def _list_clock_events(game: Game) -> list[ClockRead]:
     return [event for event in game.events if isinstance(event, ClockRead)]
 
 
-def _find_events_between(now: Game, then: Game) -> list[Event]:
-    """Return the events that lead from the game `now` to `then`: `Undone` for each removed event, then new events."""
+def _find_events_between(before: Game, after: Game) -> list[Event]:
+    """Return the events that lead from one game to another: `Undone` for each removed event, then new events."""
     shared = 0
-    for one, other in zip(now.events, then.events, strict=False):
-        if one != other:
+    for event, other in zip(before.events, after.events, strict=False):
+        if event != other:
             break
         shared += 1
-    return [Undone()] * (len(now.events) - shared) + list(then.events[shared:])
+    return [Undone()] * (len(before.events) - shared) + list(after.events[shared:])
+
+
+def _read_press(numbered: tuple[int, EventBody]) -> tuple[Any, str]:
+    """Return the number and the way of the press to which an event belongs; `numbered` is its number and its body.
+
+    An event in a log of version 1 is a press of its own, with the number of the event.
+    """
+    number, body = numbered
+    return body.get("press", number), _read_way(body)
 
 
 def _read_way(body: EventBody) -> str:

@@ -25,6 +25,7 @@ from device.storage.checksums import (
     TailRecord,
     compute_seal,
     find_intact_events,
+    find_last_checksum,
     find_valid_events,
     is_intact_note,
 )
@@ -89,37 +90,44 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
         return _open_fallback(path, get_text("store-no-new", path, reason))
-    copied, incomplete = 0, 1
+    count = CopyCount(copied=0, incomplete=1)
     try:
         with closing(open_damaged(aside)) as db, ExitStack() as stack:
             backups = list_backups(path.parent / BACKUP_FOLDER)
             backup = stack.enter_context(closing(open_damaged(backups[-1]))) if backups else None
-            copied, incomplete = copy_games(db, store, tail, backup)
+            count = copy_games(db, store, tail, backup)
     except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
         _log.warning("the recovery of %s ended early: %s", aside, error)
-    if incomplete:
-        return store, get_text("store-rescued-part", path.name, copied, aside.name)
-    return store, get_text("store-rescued", path.name, copied, aside.name)
+    key = "store-rescued-part" if count.incomplete else "store-rescued"
+    return store, get_text(key, path.name, count.copied, aside.name)
 
 
 def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
     return FallbackStore(path), get_text("store-in-memory", reason)
 
 
+@dataclass(frozen=True, slots=True)
+class CopyCount:
+    """Number of games that were copied, and of games that are missing or incomplete in the copy."""
+
+    copied: int
+    incomplete: int
+
+
 def copy_games(
     source: sqlite3.Connection, target: GameStore, tail: Tail | None = None, backup: sqlite3.Connection | None = None
-) -> tuple[int, int]:
+) -> CopyCount:
     """Copy the readable games, oldest first, and the data that belongs to no game (notes, colours of players).
 
     Events missing in `source` are taken from the store `backup`. If the list of games cannot be read, `tail` gives the
-    number of events of the newest game. Return the number of copied games, and of missing or incomplete games.
+    number of events of the newest game.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
     if backup is not None:
         for number, spare in _read_games(backup, None).items():
             games[number] = games[number].complete_from(spare) if number in games else spare
-    pictures = _find_picture_rows(source)
+    picture_rows = _find_picture_rows(source)
     for number, game in sorted(games.items()):
         if not game.rows and game.deleted:
             continue
@@ -127,16 +135,21 @@ def copy_games(
         try:
             if game.rows:
                 events = [StoredEvent(at, time_s, json.loads(body)) for at, time_s, body, _ in game.rows]
-                shown = _read_pictures(source, pictures.get(number, []), len(events))
-                notes = _read_notes(source, number)
-                target.add_game(game.started, events, shown, notes, imported=bool(game.imported), damaged=not is_whole)
+                target.add_game(
+                    game.started,
+                    events,
+                    _read_pictures(source, picture_rows.get(number, []), len(events)),
+                    _read_notes(source, number),
+                    imported=bool(game.imported),
+                    damaged=not is_whole,
+                )
                 copied += 1
         except StoreError as error:
             _log.warning("game %d is not copied: %s", number, error)
             is_whole = False
         incomplete += not is_whole
     _copy_table_data(source, target)
-    return copied, incomplete
+    return CopyCount(copied, incomplete)
 
 
 def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
@@ -187,8 +200,7 @@ class _ReadGame:
         """Return True if all events of the game could be read: their number and the checksum (seal) are correct."""
         if self.seal is None:
             return len(self.rows) == self.length
-        last = self.rows[-1][3] if self.rows else ""
-        seal = compute_seal(self.started, self.imported, len(self.rows), last)
+        seal = compute_seal(self.started, self.imported, len(self.rows), find_last_checksum(self.rows))
         return self.length == len(self.rows) and self.seal == seal
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
@@ -265,11 +277,13 @@ def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int,
     return found
 
 
-def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], events: int) -> Iterator[StoredPicture]:
+def _read_pictures(
+    db: sqlite3.Connection, rows: list[tuple[int, int, str]], event_count: int
+) -> Iterator[StoredPicture]:
     for row, number, kind in rows:
         for (jpeg,) in read_rows(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
-            is_intact = isinstance(number, int) and isinstance(kind, str) and isinstance(jpeg, bytes)
-            if is_intact and number < events and jpeg.startswith(_JPEG_START):
+            has_types = isinstance(number, int) and isinstance(kind, str) and isinstance(jpeg, bytes)
+            if has_types and number < event_count and jpeg.startswith(_JPEG_START):
                 yield StoredPicture(number, kind, jpeg)
 
 

@@ -6,9 +6,9 @@ from the summaries. All functions are pure.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations, groupby
 
 from engine.game import Game
 from engine.state import Turn, TurnKind
@@ -135,11 +135,11 @@ def summarise_game(number: int, started: float, game: Game) -> GameSummary | Non
 
 def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, ...]:
     """Return the statistics of each player, most wins first."""
-    seats = sorted(((seat.name, game, seat) for game in games for seat in game.seats), key=lambda one: one[0])
-    records = [
-        _compute_player_record(name, [(game, seat) for _, game, seat in of_player])
-        for name, of_player in groupby(seats, lambda one: one[0])
-    ]
+    played: dict[str, list[tuple[GameSummary, SeatSummary]]] = {}
+    for game in games:
+        for seat in game.seats:
+            played.setdefault(seat.name, []).append((game, seat))
+    records = itertools.starmap(_compute_player_record, played.items())
     return tuple(sorted(records, key=lambda record: (-record.won, -record.average, record.name)))
 
 
@@ -148,45 +148,46 @@ def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...
 
     Games whose unplayed letters are not counted yet are left out.
     """
-    met: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for game in (game for game in games if game.racks_counted):
-        for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):
-            met.setdefault((one.name, other.name), []).append((one.total, other.total))
-    pairs = [
-        HeadToHead(
-            names,
-            len(totals),
-            (sum(a > b for a, b in totals), sum(b > a for a, b in totals)),
-            (sum(a for a, _ in totals), sum(b for _, b in totals)),
-        )
-        for names, totals in met.items()
-    ]
+    totals_by_pair: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for game in games:
+        if not game.racks_counted:
+            continue
+        for first, second in itertools.combinations(sorted(game.seats, key=lambda seat: seat.name), 2):
+            totals_by_pair.setdefault((first.name, second.name), []).append((first.total, second.total))
+    pairs = itertools.starmap(_compute_head_to_head, totals_by_pair.items())
     return tuple(sorted(pairs, key=lambda pair: (-pair.games, pair.names)))
 
 
+def _compute_head_to_head(names: tuple[str, str], totals: list[tuple[int, int]]) -> HeadToHead:
+    return HeadToHead(
+        names,
+        games=len(totals),
+        ahead=(sum(first > second for first, second in totals), sum(second > first for first, second in totals)),
+        points=(sum(first for first, _ in totals), sum(second for _, second in totals)),
+    )
+
+
 def _summarise_seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSummary:
-    own = [turn for turn in game.turns if turn.player == player]
-    stood = [turn for turn in own if turn.kind is TurnKind.PLAY and turn.stands]
-    withdrawn = sum(turn.kind is TurnKind.PLAY and not turn.stands for turn in own)
-    idle = sum(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in own)
-    best = max(stood, key=lambda turn: (turn.score, -turn.number), default=None)
+    own_turns = [turn for turn in game.turns if turn.player == player]
+    plays = [turn for turn in own_turns if turn.kind is TurnKind.PLAY and turn.stands]
+    withdrawn = sum(turn.kind is TurnKind.PLAY and not turn.stands for turn in own_turns)
+    without_play = sum(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in own_turns)
+    best = max(plays, key=lambda turn: (turn.score, -turn.number), default=None)
     return SeatSummary(
         name=name,
         total=total,
         won=won,
-        turns=len(stood) + withdrawn + idle,
-        plays=len(stood),
-        points=sum(turn.score for turn in stood),
-        bingos=sum(_is_bingo(game, turn) for turn in stood),
+        turns=len(plays) + withdrawn + without_play,
+        plays=len(plays),
+        points=sum(turn.score for turn in plays),
+        bingos=sum(len(turn.placements) >= game.rules.bingo_tiles for turn in plays),
         phonies=withdrawn,
-        best=None
-        if best is None
-        else PlaySummary(best.score, best.words[0].word if best.words else "", best.number + 1),
+        best=_summarise_play(best) if best is not None else None,
     )
 
 
-def _is_bingo(game: Game, turn: Turn) -> bool:
-    return len(turn.placements) >= game.rules.bingo_tiles
+def _summarise_play(turn: Turn) -> PlaySummary:
+    return PlaySummary(turn.score, turn.words[0].word if turn.words else "", turn.number + 1)
 
 
 def _compute_player_record(name: str, played: list[tuple[GameSummary, SeatSummary]]) -> PlayerRecord:

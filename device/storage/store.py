@@ -25,6 +25,7 @@ from device.storage.checksums import (
     chain_events,
     compute_seal,
     find_intact_events,
+    find_last_checksum,
     is_intact_note,
     make_note_row,
 )
@@ -190,7 +191,7 @@ class GameStore(Closeable):
         """
         rows = chain_events("", ((event.number, event.time, _encode_body(event.body)) for event in events))
         sql = "INSERT INTO game (started, imported, length, seal) VALUES (?, ?, ?, ?) RETURNING id"
-        seal = "" if damaged else compute_seal(started, imported, len(rows), rows[-1][3])
+        seal = "" if damaged else compute_seal(started, imported, len(rows), find_last_checksum(rows))
         with self._database.transaction() as db:
             (game,) = db.execute(sql, (started, int(imported), len(rows), seal)).fetchone()
             names = (name for name in events[0].body.get("players", ()) if isinstance(name, str))
@@ -364,8 +365,8 @@ class GameStore(Closeable):
             rows = self._read_intact_rows(game)
             if deleted and not rows:
                 continue
-            last = rows[-1][3] if rows else ""
-            if deleted or len(rows) != length or seal != compute_seal(started, imported, length, last):
+            is_whole = len(rows) == length
+            if deleted or not is_whole or seal != compute_seal(started, imported, length, find_last_checksum(rows)):
                 damaged[game] = len(rows)
                 _log.warning("game %d is damaged after %d events", game, len(rows))
         return damaged

@@ -36,6 +36,8 @@ _ZIP_ERRORS = (
 )
 _ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
 _ZIP_END_BYTES = 22
+_DIRECTORY_SIZE_FIELD = slice(12, 16)
+"""Bytes of the end record of a ZIP with the size of the central directory."""
 _MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
 """Largest size of the end record of a ZIP with its comment, in bytes."""
 _MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -116,22 +118,22 @@ class ZipMembers:
         """Return the event number and the kind of each picture."""
         return list(self._pictures)
 
-    def read(self, name: str, most: int) -> bytes:
-        """Return the data of a member. Raises `ArchiveError` if it has more than `most` bytes."""
+    def read(self, name: str, max_bytes: int) -> bytes:
+        """Return the data of a member. Raises `ArchiveError` if it has more than `max_bytes` bytes."""
         with self._archive.open(self._members[name]) as member:
-            data = member.read(most + 1)
-        if len(data) > most:
-            raise ArchiveError(get_text("zip-part-large", name, most // 1000))
+            data = member.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise ArchiveError(get_text("zip-part-large", name, max_bytes // 1000))
         return data
 
-    def read_picture(self, number: int, kind: str, most: int) -> bytes:
+    def read_picture(self, number: int, kind: str, max_bytes: int) -> bytes:
         """Return the JPEG data of an event's picture.
 
-        Raises `ArchiveError` if the picture has more than `most` bytes, is not a JPEG, or is wider or higher than
+        Raises `ArchiveError` if the picture has more than `max_bytes` bytes, is not a JPEG, or is wider or higher than
         `MAX_PICTURE_SIDE_PX`. This is checked because browsers will show the picture.
         """
         name = self._pictures[number, kind]
-        jpeg = self.read(name, most)
+        jpeg = self.read(name, max_bytes)
         with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header, without decoding
             if side <= MAX_PICTURE_SIDE_PX:
@@ -161,12 +163,14 @@ def _check_directory(file: BinaryIO) -> None:
     """
     file.seek(max(0, file.seek(0, io.SEEK_END) - _MAX_ZIP_END_BYTES))
     end = file.read()
-    at = end.rfind(_ZIP_END)
-    if at >= 0 and len(end) - at < _ZIP_END_BYTES:  # a signature inside a comment would hide the size of the directory
-        raise zipfile.BadZipFile("the record at its end is incomplete")
-    size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
     file.seek(0)
-    if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
+    directory_bytes = 0
+    if (start := end.rfind(_ZIP_END)) >= 0:
+        record = end[start : start + _ZIP_END_BYTES]
+        if len(record) < _ZIP_END_BYTES:  # a signature inside a comment would hide the size of the directory
+            raise zipfile.BadZipFile("the record at its end is incomplete")
+        directory_bytes = int.from_bytes(record[_DIRECTORY_SIZE_FIELD], "little")
+    if directory_bytes > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
         raise ArchiveError(get_text("zip-many", MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
 
 
