@@ -118,12 +118,12 @@ class GameController:
         """
         before = self._log
         with convert_engine_errors():
-            log, trouble = GameLog.begin_game(self.store, started, self._log)
+            log, save_error = GameLog.begin_game(self.store, started, self._log)
         if not isinstance(words, EllipsisType):
             self.words = words
         self.colours.save(zip(started.players, colours, strict=False))
         self.open_log(log)
-        self._report_unsaved(trouble)
+        self._report_unsaved(save_error)
         if before is not None and not before.game.turns and not before.has_unsaved:
             self.store.delete_game(before.number)
 
@@ -138,14 +138,15 @@ class GameController:
 
     # Methods for commands
 
-    def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
-        """Append the events of a press (one command) to the log, and store the images `look` of the turn."""
+    def commit_events(self, events: Sequence[Event], images: TurnImages | None = None) -> None:
+        """Append the events of a press (one command) to the log, and store the `images` of the turn."""
         log = self.log
         events = self._add_clock_events(self._add_void_withdrawals(self.game, events))
-        if look:
-            self.show_images(look.with_name(f"{log.number}-{log.length + len(events) - 1}") if events else look)
+        if images:
+            stored_name = f"{log.number}-{log.length + len(events) - 1}"
+            self.show_images(images.with_name(stored_name) if events else images)
         if events:
-            self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
+            self._record(events, lambda: log.append(events, images.jpegs() if images else {}))
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
         """Open the question of a decision about `reading`, and show the notices of the decision.
@@ -203,9 +204,9 @@ class GameController:
         `game` differs from the current game only by the answers to deferred questions. The `notices` are shown.
         """
         self.notices += notices
-        open_then = find_open_questions(game)
+        still_open = find_open_questions(game)
         for question in find_open_questions(self.game):
-            if question not in open_then:
+            if question not in still_open:
                 self._memory.close_question(question.squares)
         self._report_unsaved(self.log.append(self.log.find_events_to(game)))
 
@@ -342,31 +343,31 @@ class GameController:
         if text:
             self.notices += (Notice(format_sentence(text), trouble),)
 
-    def show_images(self, look: TurnImages) -> None:
+    def show_images(self, images: TurnImages) -> None:
         """Show the images of a turn in the next snapshot."""
-        self._look_view = look.view
-        self.pictures.add(look.view.picture, look.crop)
+        self._look_view = images.view
+        self.pictures.add(images.view.picture, images.crop)
 
     def update_clock(self) -> None:
         """Run the clock of the player to move, unless a pause, a question or the due end of the game stops it."""
         if self.clock_keeper:
-            waits = self.game.end_due is not None or (self.open_question and self.open_question.stops_clock)
-            runs = self.phase.in_play and not waits
-            self.clock_keeper.set_running(self.game.to_move if runs else None)
+            is_asked = self.open_question is not None and self.open_question.stops_clock
+            is_running = self.phase.in_play and self.game.end_due is None and not is_asked
+            self.clock_keeper.set_running(self.game.to_move if is_running else None)
 
-    def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
+    def build_snapshot(self, last: TableSnapshot) -> TableSnapshot:
         """Return the snapshot of the current game.
 
-        If there is no game, return the snapshot `shown` with the phase `LOBBY` and the current notices.
+        If there is no game, return the snapshot `last` with the phase `LOBBY` and the current notices.
         """
         if self._log is None:
-            return replace(shown, phase=Phase.LOBBY, notices=self.notices)
+            return replace(last, phase=Phase.LOBBY, notices=self.notices)
         log = self.log
-        seen = build_snapshot(log.game, self.words)
+        snapshot = build_snapshot(log.game, self.words)
         return replace(
-            seen,
-            players=tuple(map(self.colours.colour_player, seen.players)),
-            turns=self._memory.doubts.mark_turns(log.game, seen.turns),
+            snapshot,
+            players=tuple(map(self.colours.colour_player, snapshot.players)),
+            turns=self._memory.doubts.mark_turns(log.game, snapshot.turns),
             phase=self.phase,
             game=log.number,
             events=log.length,
@@ -394,6 +395,6 @@ class GameController:
         """Remove the notices with the message `key`."""
         self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
-    def _report_unsaved(self, trouble: str) -> None:
-        if trouble:
-            self.notices += (make_notice("not-saved", trouble, trouble=Trouble.STORE),)
+    def _report_unsaved(self, save_error: str) -> None:
+        if save_error:
+            self.notices += (make_notice("not-saved", save_error, trouble=Trouble.STORE),)

@@ -77,12 +77,12 @@ class BackgroundWork:
         """The notice about a fault of the camera, or None."""
         camera_monitor = CameraMonitor(
             camera,
-            self._update_camera_notice,
-            self._handle_rest,
-            lambda: not queue.is_busy,
-            clock,
-            self._handle_motion,
-            monitor.handle_long_rest,
+            report_trouble=self._update_camera_notice,
+            on_rest=self._handle_rest,
+            is_idle=lambda: not queue.is_busy,
+            clock=clock,
+            on_motion=self._handle_motion,
+            on_long_rest=monitor.handle_long_rest,
             on_scene=advance_reader.read_scene,
             is_in_play=lambda: queue.state.phase.in_play,
         )
