@@ -204,12 +204,12 @@ class PiCamera(Closeable):
 
         `convert` converts the array of the stream to a picture.
         """
-        asked = time.monotonic_ns() if fresh else 0
+        earliest_ns = time.monotonic_ns() if fresh else 0
         end = self._clock() + FRAME_TIMEOUT_S
         while True:
             request = camera.capture_request(wait=FRAME_TIMEOUT_S)
             try:
-                if exposure_start_ns(request.get_metadata()) >= asked or self._clock() >= end:
+                if exposure_start_ns(request.get_metadata()) >= earliest_ns or self._clock() >= end:
                     form = camera.camera_configuration()[stream]
                     return convert(request.make_array(stream), str(form["format"]), form["size"])
             finally:

@@ -13,6 +13,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,16 +56,25 @@ def run(args: argparse.Namespace) -> int:
     if args.turns is not None and not is_one_video:
         raise UserError("--turns is only for a video. Leave it out for photographs.")
     started, words = prepare_game(merge_game_settings(args))
-    reader, knowledge = make_profiled_reader()
+    reader, profile = make_profiled_reader()
     if is_one_video:
-        state, photo_of, problems = replay_one_video(args.photos[0], reader, started, words, args.turns)
+        game = replay_one_video(args.photos[0], reader, started, words, args.turns)
     else:
-        state, photo_of, problems = replay_photos(args.photos, reader, started, words, knowledge)
+        game = replay_photos(args.photos, reader, started, words, profile)
     if args.json:
-        print(json.dumps(as_json(state, photo_of, problems), ensure_ascii=False))
+        print(json.dumps(as_json(game), ensure_ascii=False))
     else:
-        print("\n".join(as_text(state, photo_of, problems)))
+        print("\n".join(as_text(game)))
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedGame:
+    """The last snapshot of a game, the source of each turn (photo, or video with a time), and the problems."""
+
+    state: TableSnapshot
+    sources: tuple[str, ...]
+    problems: tuple[str, ...]
 
 
 def replay_photos(
@@ -73,8 +83,8 @@ def replay_photos(
     started: GameStarted,
     lexicon: WordList | None,
     profile: TableProfile | None = None,
-) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
-    """Replay the photographs; return the last snapshot, the photograph of each turn, and a list of problems.
+) -> ReplayedGame:
+    """Replay the photographs.
 
     If a later photograph corrects a tile, the correction is part of the turn in which the tile was placed. If the first
     photograph shows more than two plays, the game starts from that position with 0 points. The table profile `profile`
@@ -85,7 +95,7 @@ def replay_photos(
     from device.session.table_session import TableSession
     from device.storage.store import GameStore
 
-    photo_of: list[str] = []
+    sources: list[str] = []
     problems: list[str] = []
     camera = FolderCamera(photos)
     with (
@@ -101,15 +111,15 @@ def replay_photos(
                 if state.question.key == START_FROM_HERE:
                     with suppress(CommandRefusedError):  # a letter may be misread, so that there are too many of it
                         state = session.submit(AnswerQuestion(1)).result()
-            photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
+            sources += [str(photo)] * (len(state.turns) - len(sources))
             problems += [_format_problem(photo, text) for text in texts]
-    return state, tuple(photo_of), tuple(problems)
+    return ReplayedGame(state, tuple(sources), tuple(problems))
 
 
 def replay_one_video(
     video: Path, reader: PhotoReader, started: GameStarted, lexicon: WordList | None, turn_list: Path | None
-) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
-    """Replay a video; return the last snapshot, a text for each turn such as `game.mp4 1:05`, and the problems.
+) -> ReplayedGame:
+    """Replay a video; the source of each turn is a text such as `game.mp4 1:05`.
 
     `turn_list` is a file with the passes and exchanges, which the video does not show.
     """
@@ -124,35 +134,41 @@ def replay_one_video(
         result = replay_video(read_frames(video), reader, started, lexicon, entered)
     except VideoError as error:
         raise UserError(str(error)) from None
-    places = tuple(f"{video} {format_time(time)}" for time in result.times)
-    return result.state, places, result.problems
+    sources = tuple(f"{video} {format_time(time)}" for time in result.times)
+    return ReplayedGame(result.state, sources, result.problems)
 
 
-def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
+def as_json(game: ReplayedGame) -> dict[str, Any]:
     """Return the game as a dictionary for JSON."""
+    state = game.state
     return {
-        "turns": [_make_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
+        "turns": [_make_turn_json(state, turn, source) for turn, source in zip(state.turns, game.sources, strict=True)],
         "totals": {player.name: player.total for player in state.players},
         "not_sure": _find_unsure_players(state),
-        "problems": list(problems),
+        "problems": list(game.problems),
     }
 
 
-def as_text(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> Iterator[str]:
+def as_text(game: ReplayedGame) -> Iterator[str]:
     """Yield the game as lines of text: one line for each turn with its words, then the totals and the problems."""
+    state = game.state
     width = max(len(player.name) for player in state.players)
-    for turn, photo in zip(state.turns, photo_of, strict=True):
-        what = f"{turn.at} {turn.word}" if turn.at else f"({turn.kind})"
+    for turn, source in zip(state.turns, game.sources, strict=True):
+        move = f"{turn.at} {turn.word}" if turn.at else f"({turn.kind})"
         words = ", ".join(_format_word(word) for word in turn.words)
         name = state.players[turn.player].name
         score = f"{turn.score:+4} {turn.total:4}"
-        doubt = f"  (not sure: {', '.join(squares)})" if (squares := _find_unsure_squares(turn)) else ""
-        yield f"{turn.number:3}  {name:{width}}  {what:20} {score}  {words}  [{Path(photo).name}]{doubt}"
-    unsure = _find_unsure_players(state)
-    doubt = f" (not sure: {', '.join(unsure)})" if unsure else ""
-    yield "total  " + ", ".join(f"{player.name} {player.total}" for player in state.players) + doubt
-    for problem in problems:
+        doubt = f"  {_format_doubt(_find_unsure_squares(turn))}".rstrip()
+        yield f"{turn.number:3}  {name:{width}}  {move:20} {score}  {words}  [{Path(source).name}]{doubt}"
+    totals = ", ".join(f"{player.name} {player.total}" for player in state.players)
+    yield f"total  {totals} {_format_doubt(_find_unsure_players(state))}".rstrip()
+    for problem in game.problems:
         yield f"problem: {problem}"
+
+
+def _format_doubt(names: Sequence[str]) -> str:
+    """Return a remark with the squares or players that are not sure; empty if there are none."""
+    return f"(not sure: {', '.join(names)})" if names else ""
 
 
 def _find_unsure_players(state: TableSnapshot) -> list[str]:
@@ -167,13 +183,17 @@ def _find_unsure_squares(turn: TurnView) -> list[str]:
 
 
 def _format_word(word: WordView) -> str:
-    doubt = " (not in the list)" if word.valid is False else " (not in the list: advice)" if word.unlisted else ""
-    return f"{word.text} {word.score}{doubt}"
+    remark = ""
+    if word.valid is False:
+        remark = " (not in the list)"
+    elif word.unlisted:
+        remark = " (not in the list: advice)"
+    return f"{word.text} {word.score}{remark}"
 
 
-def _make_turn_json(state: TableSnapshot, turn: TurnView, photo: str) -> dict[str, Any]:
+def _make_turn_json(state: TableSnapshot, turn: TurnView, source: str) -> dict[str, Any]:
     return {
-        "photo": photo,
+        "photo": source,
         "player": state.players[turn.player].name,
         "kind": turn.kind,
         "at": turn.at or None,

@@ -7,7 +7,6 @@ time.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -92,24 +91,26 @@ class Pins:
         for key, pin in named:
             if not FIRST_PIN <= pin <= LAST_PIN:
                 raise PinsError(key, get_text("pins-range", pin, FIRST_PIN, LAST_PIN))
-        times = Counter(pin for _, pin in named)
-        for index, (key, pin) in enumerate(named):
-            if times[pin] > 1 and pin in {earlier for _, earlier in named[:index]}:
-                first = next(name for name, used in named if used == pin)
-                raise PinsError(key, get_text("pins-twice", pin, first))
+        first_keys: dict[int, str] = {}
+        for key, pin in named:
+            if pin in first_keys:
+                raise PinsError(key, get_text("pins-twice", pin, first_keys[pin]))
+            first_keys[pin] = key
 
     @property
     def buttons(self) -> dict[Button, int]:
         """The wired buttons and their pins."""
-        own = zip(END_TURN_BUTTONS, self.end_turn, strict=False)
-        ends = {Button.END_TURN: self.end_turn[0]} if len(self.end_turn) == 1 else dict(own)
+        if len(self.end_turn) == 1:
+            end_turn = {Button.END_TURN: self.end_turn[0]}
+        else:
+            end_turn = dict(zip(END_TURN_BUTTONS, self.end_turn, strict=False))
         others = {
             Button.CHALLENGE: self.challenge,
             Button.PAUSE: self.pause,
             Button.NEW_GAME: self.new_game,
             Button.POWER: self.power,
         }
-        return ends | {button: pin for button, pin in others.items() if pin is not None}
+        return end_turn | {button: pin for button, pin in others.items() if pin is not None}
 
     def list_wired_pins(self) -> list[tuple[str, int]]:
         """Return the pairs (name of the setting, GPIO number) of all pins in use, in the order of the settings."""
@@ -272,9 +273,14 @@ class GestureDetector:
 
     def _release_button(self, button: Button) -> list[Gesture]:
         contact = self._contacts[button]
-        kind = GestureKind.FREED if contact.stuck else GestureKind.TAP if contact.is_hold_possible else None
+        time = contact.changed_at + DEBOUNCE_S
+        gestures = []
+        if contact.stuck:
+            gestures.append(Gesture(button, GestureKind.FREED, time))
+        elif contact.is_hold_possible:
+            gestures.append(Gesture(button, GestureKind.TAP, time))
         contact.down = contact.is_hold_possible = contact.stuck = False
-        return [Gesture(button, kind, contact.changed_at + DEBOUNCE_S)] if kind else []
+        return gestures
 
     def _button_deadline(self, button: Button) -> float:
         contact = self._contacts[button]

@@ -75,7 +75,7 @@ class PairingPage:
 class Display(Protocol):
     """Interface of a display that shows a score page or a page of the pairing details."""
 
-    def show(self, what: ScorePage | PairingPage) -> None:
+    def show(self, page: ScorePage | PairingPage) -> None:
         """Show a page; block until the page has been sent over the bus."""
 
     def close(self) -> None:
@@ -88,13 +88,13 @@ class PixelDisplay:
     def __init__(self, device: Any) -> None:
         self._device = device
 
-    def show(self, what: ScorePage | PairingPage) -> None:
+    def show(self, page: ScorePage | PairingPage) -> None:
         """Draw the page and send the image to the device."""
-        if isinstance(what, ScorePage):
-            image = draw_score_page(what, self._device.size)
+        if isinstance(page, ScorePage):
+            image = draw_score_page(page, self._device.size)
         else:
-            pages = draw_pairing_pages(what.pairing, self._device.size)
-            image = pages[what.number % len(pages)]
+            images = draw_pairing_pages(page.pairing, self._device.size)
+            image = images[page.number % len(images)]
         self._device.display(image.convert(self._device.mode))
 
     def close(self) -> None:
@@ -108,13 +108,13 @@ class DigitDisplay:
     def __init__(self, segments: Any) -> None:
         self._segments = segments
 
-    def show(self, what: ScorePage | PairingPage) -> None:
+    def show(self, page: ScorePage | PairingPage) -> None:
         """Format the page as digits and send the digits to the device."""
-        if isinstance(what, ScorePage):
-            self._segments.text = format_digits(what)
+        if isinstance(page, ScorePage):
+            self._segments.text = format_digits(page)
         else:
-            pages = format_pairing_digits(what.pairing)
-            self._segments.text = pages[what.number % len(pages)]
+            texts = format_pairing_digits(page.pairing)
+            self._segments.text = texts[page.number % len(texts)]
 
     def close(self) -> None:
         """Switch the display off and release its bus."""
@@ -202,36 +202,39 @@ class DisplayController(Closeable):
 
     def _run(self) -> None:
         shown: list[ScorePage | PairingPage | None] = [None] * len(self._displays)
-        begun, ticks = time.monotonic(), self._seconds_left or self._pairing_details
+        start = time.monotonic()
+        changes_with_time = self._seconds_left is not None or self._pairing_details is not None
         while not self._closing:
             self._wake_up.clear()
             try:
-                due = self._choose_pages(int((time.monotonic() - begun) / PAGE_DURATION_S))
+                pages = self._choose_pages(int((time.monotonic() - start) / PAGE_DURATION_S))
             except OSError as error:  # the pairing details include the machine's network addresses
                 _log.warning("the displays stay as they are: %s", error)
-                due = ()
-            for index, what in enumerate(due):
-                if what != shown[index]:
-                    self._show_on(index, what)
-                    shown[index] = what
-            self._wake_up.wait(min(CLOCK_REFRESH_S, PAGE_DURATION_S) if ticks else None)
+                pages = ()
+            for index, page in enumerate(pages):
+                if page != shown[index]:
+                    self._show_on(index, page)
+                    shown[index] = page
+            self._wake_up.wait(min(CLOCK_REFRESH_S, PAGE_DURATION_S) if changes_with_time else None)
         for display in self._displays:
             display.close()
 
-    def _choose_pages(self, page: int) -> tuple[ScorePage | PairingPage, ...]:
-        """Return one page for each display; `page` is the number of `PAGE_DURATION_S` periods since the start."""
-        state, count = self._session.state, len(self._displays)
-        if self._pairing_details is None or (state.turns and state.phase not in IDLE_PHASES):
-            return choose_score_pages(state, count, self._seconds_left)
-        if not state.players:
-            return (PairingPage(self._pairing_details(), page),) * count
-        if page % 2:
-            return (PairingPage(self._pairing_details(), page // 2),) * count
-        return choose_score_pages(state, count, self._seconds_left)
+    def _choose_pages(self, period: int) -> tuple[ScorePage | PairingPage, ...]:
+        """Return one page for each display; `period` is the number of `PAGE_DURATION_S` periods since the start.
 
-    def _show_on(self, index: int, what: ScorePage | PairingPage) -> None:
+        If pairing details and scores are shown, they alternate.
+        """
+        state, count = self._session.state, len(self._displays)
+        is_idle = not state.turns or state.phase in IDLE_PHASES
+        is_score_due = bool(state.players) and period % 2 == 0
+        if self._pairing_details is None or not is_idle or is_score_due:
+            return choose_score_pages(state, count, self._seconds_left)
+        number = period // 2 if state.players else period
+        return (PairingPage(self._pairing_details(), number),) * count
+
+    def _show_on(self, index: int, page: ScorePage | PairingPage) -> None:
         try:
-            self._displays[index].show(what)
+            self._displays[index].show(page)
         except Exception as error:  # luma raises errors of many classes; a loose wire must not end the thread
             _log.warning("display %d does not answer: %s", index + 1, error)
 
@@ -253,34 +256,34 @@ def choose_score_pages(
     return tuple(found) + (BLANK_SCORE_PAGE,) * (count - len(found))
 
 
-def draw_score_page(face: ScorePage, size: tuple[int, int]) -> Image.Image:
+def draw_score_page(page: ScorePage, size: tuple[int, int]) -> Image.Image:
     """Draw a score page in white on black, mode `1`; `size` is (width, height) in pixels."""
     width, height = size
     image = Image.new("1", size)
     draw = ImageDraw.Draw(image)
     small, large = ImageFont.load_default(height * 0.22), ImageFont.load_default(height * 0.45)
-    if face.to_move:
+    if page.to_move:
         draw.rectangle((0, 0, width - 1, round(height * 0.27)), fill=1)
-    draw.text((2, 0), face.name, fill=not face.to_move, font=small)
-    if face.name:
-        draw.text((2, round(height * 0.26)), str(face.total), fill=1, font=large)
-    draw.text((width - 2, round(height * 0.36)), face.clock, fill=1, font=small, anchor="ra")
-    draw.text((2, round(height * 0.76)), face.last_play, fill=1, font=small)
+    draw.text((2, 0), page.name, fill=not page.to_move, font=small)
+    if page.name:
+        draw.text((2, round(height * 0.26)), str(page.total), fill=1, font=large)
+    draw.text((width - 2, round(height * 0.36)), page.clock, fill=1, font=small, anchor="ra")
+    draw.text((2, round(height * 0.76)), page.last_play, fill=1, font=small)
     return image
 
 
-def format_digits(face: ScorePage) -> str:
+def format_digits(page: ScorePage) -> str:
     """Return a score page as text for eight 7-segment digits: the total at the left, the clock at the right.
 
     A decimal point takes no digit of its own.
     """
-    if not face.name:
+    if not page.name:
         return " " * DIGIT_COUNT
-    clock = face.clock.replace(":", ".")
+    clock = page.clock.replace(":", ".")
     if not clock:
-        return str(face.total).rjust(DIGIT_COUNT)
+        return str(page.total).rjust(DIGIT_COUNT)
     room = DIGIT_COUNT - len(clock.replace(".", ""))
-    return str(face.total).ljust(room)[:room] + clock
+    return str(page.total).ljust(room)[:room] + clock
 
 
 def format_clock(seconds: float | None) -> str:
@@ -291,14 +294,15 @@ def format_clock(seconds: float | None) -> str:
     return f"{'-' if seconds < 0 else ''}{whole // 60}:{whole % 60:02}"
 
 
-def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | None) -> ScorePage:
-    seen = state.players[player]
-    played = next((turn for turn in reversed(state.turns) if turn.player == player), None)
-    time = format_clock(clock(player) if clock else None)
-    text = _abbreviate_turn(played, state.tile_set)
-    if state.question is not None and player == state.turn_of:
-        text = f"? {state.question.answers[state.question.chosen]}"
-    return ScorePage(seen.name, seen.total, time, text, player == state.turn_of)
+def _make_score_page(state: TableSnapshot, player: int, seconds_left: SecondsLeft | None) -> ScorePage:
+    view, is_to_move = state.players[player], player == state.turn_of
+    clock_text = format_clock(seconds_left(player) if seconds_left else None)
+    if state.question is not None and is_to_move:
+        last_play = f"? {state.question.answers[state.question.chosen]}"
+    else:
+        last_turn = next((turn for turn in reversed(state.turns) if turn.player == player), None)
+        last_play = _abbreviate_turn(last_turn, state.tile_set)
+    return ScorePage(view.name, view.total, clock_text, last_play, is_to_move)
 
 
 def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:

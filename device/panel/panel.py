@@ -274,10 +274,9 @@ class Panel(Closeable):
         if self._felt_buttons is not None:
             self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
             return done.set_result(self._session.state)
-        since_turn = (
-            gesture.time - self._last_turn_time if seen is None else inf
-        )  # given `seen`, the session itself refuses a press that came too late
         state = self._session.state
+        # If `seen` is given, the session itself refuses a press that came too late.
+        since_turn = gesture.time - self._last_turn_time if seen is None else inf
         response = command_for(gesture, state, since_turn)
         if gesture.kind is GestureKind.PRESS and gesture.button.ends_turn:
             self._refuse_delayed_press()
@@ -313,8 +312,8 @@ class Panel(Closeable):
     def _run_command(
         self, command: TableCommand, seat: int | None, seen: Moment | None, done: Future[TableSnapshot]
     ) -> None:
-        answered = self._session.submit(command, self._session.state.moment if seen is None else seen, seat)
-        answered.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
+        result = self._session.submit(command, self._session.state.moment if seen is None else seen, seat)
+        result.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
 
     def _open_pairing(self, done: Future[TableSnapshot]) -> None:
         seconds = f"{HOLD_S[Button.POWER]:.0f}"
@@ -334,12 +333,12 @@ class Panel(Closeable):
         done.set_result(self._session.state)
         return None
 
-    def _pass_on_result(self, answered: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
-        """Copy the result of a session command from the future `answered` to the future `done`."""
+    def _pass_on_result(self, result: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
+        """Copy the result of a session command from the future `result` to the future `done`."""
         try:
-            done.set_result(answered.result(0))
-        except CommandRefusedError as refused:
-            self._refuse(Refusal(str(refused)), done)
+            done.set_result(result.result(0))
+        except CommandRefusedError as error:
+            self._refuse(Refusal(str(error)), done)
         except CancelledError:
             self._refuse(Refusal.from_key("closing"), done)
         except Exception as error:

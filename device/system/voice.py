@@ -85,27 +85,24 @@ class Voice(Closeable):
 
 def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalogue) -> str:
     """Return a few sentences about the changes between two snapshots, or an empty string if there are none."""
-    spoken = []
-    same = before.game == now.game
-    if same and len(now.turns) > len(before.turns):
-        spoken += [
-            _describe_turn(now, turn, catalogue)
-            for turn in now.turns[len(before.turns) :]
-            if turn.kind in _SPOKEN_KINDS
-        ]
-    elif same and len(now.turns) < len(before.turns):
-        spoken.append(catalogue.format("voice.undone"))
+    sentences = []
+    is_same_game = before.game == now.game
+    if is_same_game and len(now.turns) > len(before.turns):
+        new_turns = now.turns[len(before.turns) :]
+        sentences += [_describe_turn(now, turn, catalogue) for turn in new_turns if turn.kind in _SPOKEN_KINDS]
+    elif is_same_game and len(now.turns) < len(before.turns):
+        sentences.append(catalogue.format("voice.undone"))
     if now.phase is Phase.ENDED and (before.phase is not Phase.ENDED or before.winners != now.winners):
-        spoken.append(_describe_winners(now, catalogue) if not now.racks_wanted else "")
+        sentences.append(_describe_winners(now, catalogue) if not now.racks_wanted else "")
     elif now.phase is Phase.ENDED and before.racks_wanted and not now.racks_wanted:
-        spoken.append(_describe_winners(now, catalogue))
+        sentences.append(_describe_winners(now, catalogue))
     elif now.question and now.question != before.question:
-        spoken.append(catalogue.format("voice.question"))
-    elif now.turn_of is not None and now.phase.in_play and (not same or now.turn_of != before.turn_of):
-        spoken.append(catalogue.format("voice.turn", _spoken_name(now, now.turn_of)))
+        sentences.append(catalogue.format("voice.question"))
+    elif now.turn_of is not None and now.phase.in_play and (not is_same_game or now.turn_of != before.turn_of):
+        sentences.append(catalogue.format("voice.turn", _spoken_name(now, now.turn_of)))
     elif now.turn_of is not None and now.sight is Sight.TURN_OVER and before.sight is not Sight.TURN_OVER:
-        spoken.append(catalogue.format("voice.turn-over", _spoken_name(now, now.turn_of)))
-    return " ".join(filter(None, spoken))
+        sentences.append(catalogue.format("voice.turn-over", _spoken_name(now, now.turn_of)))
+    return " ".join(filter(None, sentences))
 
 
 def format_turn_kind(kind: str, tiles: str) -> str:
