@@ -18,16 +18,16 @@ const VIDEO = {
 
 const camera = document.getElementById("camera");
 const view = document.getElementById("view");
-const said = document.getElementById("said");
+const message = document.getElementById("said");
 const form = document.getElementById("start");
 const small = document.createElement("canvas");
 let stream = ""; // the id by which the table knows this phone
 let isOn = false; // the user wants this phone to be the camera
-let run = 0; // counts starts and ends: what belongs to an earlier one has no effect
+let newestRun = 0; // counts starts and ends: what belongs to an earlier run has no effect
 
-function say(text, state) {
-  if (said.textContent !== text) said.textContent = text;
-  said.className = state === "on" ? "yes" : "no";
+function showMessage(text, state) {
+  if (message.textContent !== text) message.textContent = text;
+  message.className = state === "on" ? "yes" : "no";
   for (const button of form.querySelectorAll("[data-shown]")) button.hidden = button.dataset.shown !== state;
 }
 
@@ -52,16 +52,16 @@ async function post(path, body, type) {
 const canRetry = (answer) => answer === null || answer.status >= 500;
 
 async function start(takesOver) {
-  const mine = ++run;
+  const run = ++newestRun;
   isOn = true;
   try {
     await openCamera();
   } catch (error) {
-    if (mine === run) end(error.name === "NotAllowedError" ? camera.dataset.denied : camera.dataset.failed);
+    if (run === newestRun) end(error.name === "NotAllowedError" ? camera.dataset.denied : camera.dataset.failed);
     return;
   }
   stayAwake();
-  if (mine === run && (await register(mine, takesOver))) await send(mine);
+  if (run === newestRun && (await register(run, takesOver))) await send(run);
 }
 
 async function openCamera() {
@@ -76,10 +76,10 @@ async function openCamera() {
 }
 
 // Tells the table that this phone is the camera; returns false if it is not.
-async function register(mine, takesOver) {
-  for (let failures = 0; mine === run; failures += 1) {
+async function register(run, takesOver) {
+  for (let failures = 0; run === newestRun; failures += 1) {
     const answer = await post("start", new URLSearchParams({ takes_over: takesOver ? "1" : "" }));
-    if (mine !== run) break;
+    if (run !== newestRun) break;
     if (answer?.ok) {
       ({ stream } = await answer.json());
       return true;
@@ -88,7 +88,7 @@ async function register(mine, takesOver) {
       end((await answer.text()).trim(), answer.status === TABLE_RESTARTED ? "in-use" : "off");
       break;
     }
-    say(camera.dataset.lost, "on");
+    showMessage(camera.dataset.lost, "on");
     await delay(failures);
   }
   return false;
@@ -100,31 +100,31 @@ function isFrozen() {
   return view.paused || view.srcObject.getVideoTracks()[0].muted;
 }
 
-async function send(mine) {
+async function send(run) {
   let failures = 0;
   let sent = null; // the number of the full picture that was sent last
-  while (mine === run) {
+  while (run === newestRun) {
     if (isFrozen()) {
-      say(camera.dataset.failed, "on");
+      showMessage(camera.dataset.failed, "on");
       await delay(failures++);
       continue;
     }
     const began = performance.now();
     const picture = await encode(small, SHORT_SIDE_PX / Math.min(view.videoWidth, view.videoHeight), PREVIEW_QUALITY);
     const answer = await post(`preview?stream=${stream}`, picture, "image/jpeg");
-    if (mine !== run) return;
+    if (run !== newestRun) return;
     if (answer?.ok) {
       failures = 0;
-      say(camera.dataset.sending, "on");
+      showMessage(camera.dataset.sending, "on");
       const { still } = await answer.json();
       if (still !== null && still !== sent) {
         sent = still;
         sendStill(still).then((isSent) => { if (!isSent && sent === still) sent = null; });
       }
     } else if (answer?.status === TABLE_RESTARTED) {
-      if (!(await register(mine, false))) return;
+      if (!(await register(run, false))) return;
     } else if (canRetry(answer)) {
-      say(camera.dataset.lost, "on");
+      showMessage(camera.dataset.lost, "on");
       await delay(failures++);
     } else {
       return end((await answer.text()).trim(), answer.status === REPLACED ? "in-use" : "off");
@@ -152,7 +152,7 @@ function encode(canvas, scale, quality) {
 
 // Stops sending; the table is told, so that it does not have to wait.
 function pause() {
-  run += 1;
+  newestRun += 1;
   if (stream) {
     const body = new URLSearchParams({ csrf: form.elements.csrf.value });
     navigator.sendBeacon(`/camera/stop?stream=${stream}`, body);
@@ -166,7 +166,7 @@ function pause() {
 function end(text, state = "off") {
   isOn = false;
   pause();
-  say(text, state);
+  showMessage(text, state);
 }
 
 async function stayAwake() {

@@ -5,14 +5,15 @@ const POLL_MS = 2000;
 const STREAM_AGAIN_MS = 30000;
 const SILENT_MS = 15000; // the table says something every 5 seconds
 const LOW_S = 60; // a clock with less than this says so
+const NOTICE_GAP_PX = 8; // space below each part of what the table says
 
 const root = document.documentElement;
 const newsPath = root.dataset.stream || "/live";
 const panel = document.getElementById("panel");
 let stream = null;
-let poll = null;
+let pollTimer = null;
 let watchdog = null;
-let way = 0; // counts the ways by which news come: an answer on a way that was left leads nowhere
+let newestConnection = 0; // counts the connections by which news come: an answer on an earlier one has no effect
 let endsTurn = false; // this phone ended a turn, and the table has not answered yet
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 
@@ -75,8 +76,7 @@ function hideDismissed() {
 
 // The page ends below what the table says, so that it covers nothing at the end of the page.
 function makeRoom() {
-  const heights = [...talk.children].map((part) => part.offsetHeight);
-  const height = heights.reduce((sum, part) => sum + part + 8, 0);
+  const height = [...talk.children].reduce((sum, part) => sum + part.offsetHeight + NOTICE_GAP_PX, 0);
   root.style.setProperty("--talk", `${Math.min(height, talk.clientHeight)}px`);
 }
 
@@ -151,52 +151,52 @@ function setOffline(isOffline) {
   root.classList.toggle("offline", isOffline);
 }
 
-// The only place where news begin to come in another way: whatever came before it comes no more.
+// The only place where a new connection for news begins: nothing comes from an earlier one any more.
 function follow() {
-  const mine = ++way;
-  clearTimeout(poll);
+  const connection = ++newestConnection;
+  clearTimeout(pollTimer);
   if (stream) stream.close();
-  alive();
+  restartWatchdog();
   stream = new EventSource(`${newsPath}/stream?since=${encodeURIComponent(root.dataset.live)}`);
   stream.onopen = () => {
-    alive();
+    restartWatchdog();
     setOffline(false);
   };
   stream.onmessage = (event) => {
-    alive();
+    restartWatchdog();
     show(JSON.parse(event.data));
   };
   stream.addEventListener("beat", (event) => {
-    alive();
+    restartWatchdog();
     setTime(event.data);
   });
   stream.onerror = () => {
-    if (mine !== way) return;
+    if (connection !== newestConnection) return;
     setOffline(true);
     if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
     clearTimeout(watchdog);
-    ask(Date.now() + STREAM_AGAIN_MS, mine);
+    pollNews(Date.now() + STREAM_AGAIN_MS, connection);
   };
 }
 
 // A stream can be dead without an error (a phone that changed Wi-Fi): silence is one.
-function alive() {
+function restartWatchdog() {
   clearTimeout(watchdog);
   watchdog = setTimeout(follow, SILENT_MS);
 }
 
-async function ask(until, mine) {
+async function pollNews(until, connection) {
   try {
     const answer = await fetch(`${newsPath}/state?since=${encodeURIComponent(root.dataset.live)}`);
     const news = answer.status === 200 ? await answer.json() : null;
-    if (mine !== way) return;
+    if (connection !== newestConnection) return;
     if (news) show(news);
     setOffline(!answer.ok);
   } catch {
-    if (mine !== way) return;
+    if (connection !== newestConnection) return;
     setOffline(true);
   }
-  if (Date.now() < until) poll = setTimeout(ask, POLL_MS, until, mine);
+  if (Date.now() < until) pollTimer = setTimeout(pollNews, POLL_MS, until, connection);
   else follow();
 }
 

@@ -2,15 +2,17 @@
 "use strict";
 
 const LOOK_AGAIN_MS = 700;
+const KEYS_REST_MS = 500; // after the last arrow key the corner is sent
 const STEP = 2; // pixels of the picture that an arrow key moves a corner; with Shift ten times as many
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const LOUPE = 160;
+const LOUPE = 160; // side of the part that the loupe shows, in pixels of the picture
+const CROSS = 30; // length of each arm of the cross in the loupe, in pixels of the picture
 
 const sight = document.getElementById("sight");
 const photo = document.getElementById("photo");
 const outline = document.getElementById("outline");
 const loupe = document.getElementById("loupe");
-const said = document.getElementById("said");
+const message = document.getElementById("said");
 const problems = document.getElementById("problems");
 const cornersForm = document.getElementById("corners");
 const handles = [...document.querySelectorAll(".corner")];
@@ -43,14 +45,14 @@ function show(view, began) {
   }
   if (began !== moved) return;
   corners = view.corners;
-  say(view.said, corners !== null);
+  showMessage(view.said, corners !== null);
   problems.replaceChildren(...view.problems.map((problem) => Object.assign(document.createElement("li"), { textContent: problem })));
   draw();
 }
 
-function say(text, well) {
-  if (said.textContent !== text) said.textContent = text;
-  said.className = well ? "yes" : "no";
+function showMessage(text, isGood) {
+  if (message.textContent !== text) message.textContent = text;
+  message.className = isGood ? "yes" : "no";
 }
 
 async function look() {
@@ -60,36 +62,42 @@ async function look() {
     try {
       const answer = await fetch("/setup/look");
       if (answer.ok) show(await answer.json(), began);
-      else if (began === moved) say((await answer.text()).trim(), false);
+      else if (began === moved) showMessage((await answer.text()).trim(), false);
     } catch {
-      say(document.getElementById("setup").dataset.lost, false);
+      showMessage(document.getElementById("setup").dataset.lost, false);
     }
   }
   lookTimer = setTimeout(look, LOOK_AGAIN_MS);
 }
 
+// Sends the corners; null makes the table search the board again.
 async function place(placed) {
-  const mine = ++moved;
+  const began = ++moved;
   unplaced = true;
-  cornersForm.elements.corners.value = placed ? placed.map((point) => point.map((v) => v.toFixed(1)).join(",")).join(" ") : "";
+  const points = (placed ?? []).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
+  cornersForm.elements.corners.value = points.join(" ");
   try {
     const answer = await post(cornersForm);
-    if (answer.ok) show(await answer.json(), mine);
-    else if (mine === moved) say((await answer.text()).trim(), false);
+    if (answer.ok) show(await answer.json(), began);
+    else if (began === moved) showMessage((await answer.text()).trim(), false);
   } finally {
-    if (mine === moved) unplaced = false;
+    if (began === moved) unplaced = false;
   }
 }
 
+function positionOf(handle) {
+  return handle.getAttribute("transform").match(/-?[\d.]+/g).map(Number);
+}
+
 function move(i, x, y) {
-  corners = corners || handles.map((handle) => handle.getAttribute("transform").match(/-?[\d.]+/g).map(Number));
-  corners = corners.map((point, n) => (n === i ? [Math.min(Math.max(x, 0), size[0] - 1), Math.min(Math.max(y, 0), size[1] - 1)] : point));
+  const inside = [Math.min(Math.max(x, 0), size[0] - 1), Math.min(Math.max(y, 0), size[1] - 1)];
+  corners = (corners ?? handles.map(positionOf)).map((point, n) => (n === i ? inside : point));
   moved += 1;
   unplaced = true;
   draw();
-  const [cx, cy] = corners[i];
+  const [cx, cy] = inside;
   loupe.setAttribute("viewBox", `${cx - LOUPE / 2} ${cy - LOUPE / 2} ${LOUPE} ${LOUPE}`);
-  loupe.querySelector("path").setAttribute("d", `M${cx - 30} ${cy}h60M${cx} ${cy - 30}v60`);
+  loupe.querySelector("path").setAttribute("d", `M${cx - CROSS} ${cy}h${2 * CROSS}M${cx} ${cy - CROSS}v${2 * CROSS}`);
 }
 
 function inPicture(event) {
@@ -103,12 +111,12 @@ handles.forEach((handle, i) => {
     event.preventDefault();
     handle.setPointerCapture(event.pointerId);
     const [x, y] = inPicture(event);
-    const at = handle.getAttribute("transform").match(/-?[\d.]+/g).map(Number);
-    offset = [at[0] - x, at[1] - y];
+    const [left, top] = positionOf(handle);
+    offset = [left - x, top - y];
     dragged = i;
-    move(i, ...at);
+    move(i, left, top);
     loupe.classList.add("shown");
-    loupe.classList.toggle("right", at[0] < size[0] / 2);
+    loupe.classList.toggle("right", left < size[0] / 2);
   });
   handle.addEventListener("pointermove", (event) => {
     if (dragged !== i) return;
@@ -127,11 +135,11 @@ handles.forEach((handle, i) => {
     const arrow = ARROWS[event.key];
     if (!arrow) return;
     event.preventDefault();
-    const at = handle.getAttribute("transform").match(/-?[\d.]+/g).map(Number);
+    const [left, top] = positionOf(handle);
     const step = event.shiftKey ? 10 * STEP : STEP;
-    move(i, at[0] + step * arrow[0], at[1] + step * arrow[1]);
+    move(i, left + step * arrow[0], top + step * arrow[1]);
     clearTimeout(handle.timer);
-    handle.timer = setTimeout(() => place(corners), 500);
+    handle.timer = setTimeout(() => place(corners), KEYS_REST_MS);
   });
 });
 
@@ -154,30 +162,30 @@ document.getElementById("teach")?.addEventListener("submit", async (event) => {
 
 // One step at a time
 
-function go(to) {
-  const at = Math.max(0, steps.findIndex((step) => `#${step.id}` === to));
-  const rehearses = steps.findIndex((step) => step.querySelector("[data-rehearse]"));
-  steps.forEach((step, i) => { step.hidden = i !== at; });
+function showStep(hash) {
+  const current = Math.max(0, steps.findIndex((step) => `#${step.id}` === hash));
+  steps.forEach((step, i) => { step.hidden = i !== current; });
   for (const link of document.querySelectorAll(".steps a")) {
-    link.toggleAttribute("aria-current", link.getAttribute("href") === `#${steps[at].id}`);
-    if (link.hasAttribute("aria-current")) link.setAttribute("aria-current", "step");
+    if (link.getAttribute("href") === `#${steps[current].id}`) link.setAttribute("aria-current", "step");
+    else link.removeAttribute("aria-current");
   }
   const [back, next] = [document.querySelector(".walk .back"), document.querySelector(".walk .next")];
-  back.hidden = at === 0;
-  next.hidden = at === steps.length - 1;
-  back.onclick = () => location.assign(`#${steps[at - 1].id}`);
-  next.onclick = () => location.assign(`#${steps[at + 1].id}`);
-  if (rehearsal) rehearse(at === rehearses);
+  back.hidden = current === 0;
+  next.hidden = current === steps.length - 1;
+  back.onclick = () => location.assign(`#${steps[current - 1].id}`);
+  next.onclick = () => location.assign(`#${steps[current + 1].id}`);
+  if (rehearsal) rehearse(steps[current].querySelector("[data-rehearse]") !== null);
 }
 
-function rehearse(on) {
-  if (String(Number(on)) === rehearsal.dataset.on) return;
-  rehearsal.dataset.on = rehearsal.elements.on.value = String(Number(on));
+function rehearse(isOn) {
+  const value = isOn ? "1" : "0";
+  if (value === rehearsal.dataset.on) return;
+  rehearsal.dataset.on = rehearsal.elements.on.value = value;
   post(rehearsal);
 }
 
 window.addEventListener("hashchange", () => {
-  go(location.hash);
+  showStep(location.hash);
   window.scrollTo(0, 0);
 });
 window.addEventListener("pagehide", () => {
@@ -185,7 +193,7 @@ window.addEventListener("pagehide", () => {
   rehearsal.elements.on.value = "0";
   navigator.sendBeacon(rehearsal.action, new URLSearchParams(new FormData(rehearsal)));
 });
-go(location.hash);
+showStep(location.hash);
 if (sight) { // not at a table whose pictures are taken by phones
   draw();
   look();
