@@ -170,12 +170,12 @@ class SettingsEditor:
         except (OSError, ValueError, RecursionError):
             return SettingsForm({}, {}, "", _find_problem(self.path))
         errors, problem = _find_errors(text, self.path.name)
-        given = {
+        overridden = {
             field.path: field.format(_get_value(self.running, field))
             for field in list_fields()
             if field.path in self.overrides
         }
-        return SettingsForm({**_format_document(document), **given}, errors, _make_version(data), problem)
+        return SettingsForm({**_format_document(document), **overridden}, errors, _make_version(data), problem)
 
     def save(self, texts: Mapping[SettingPath, str], version: str) -> SettingsForm:
         """Write the changed settings to the file, and return the new form.
@@ -189,13 +189,13 @@ class SettingsEditor:
                 return form
             if version != form.version:
                 raise SettingsChangedError("the settings file was changed meanwhile")
-            changes = {
-                field.path: value
-                for field in list_fields()
-                if field.path in texts
-                and field.path not in self.overrides
-                and (value := field.parse(texts[field.path])) != field.parse(form.texts[field.path])
-            }
+            changes: dict[SettingPath, Any] = {}
+            for field in list_fields():
+                if field.path not in texts or field.path in self.overrides:
+                    continue
+                value = field.parse(texts[field.path])
+                if value != field.parse(form.texts[field.path]):
+                    changes[field.path] = value
             if not changes:
                 return form
             new_text = self._change_text(changes)

@@ -19,6 +19,8 @@ The unmixed colours of a board are too strong on a screen.
 """
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
+_CONTRAST_STEP = 0.03
+"""Share of the other ink that is mixed into a background at each step, until the contrast is large enough."""
 
 
 def build_editions_css(own: tuple[tuple[str, str], ...] = ()) -> str:
@@ -62,7 +64,8 @@ def choose_ink(ground: str) -> str:
 def ensure_contrast(ground: str) -> str:
     """Return a background close to `ground` with enough contrast to small text (WCAG 2.2, 1.4.3)."""
     while contrast_ratio(ink := choose_ink(ground), ground) < _MIN_CONTRAST:
-        ground = mix_colours(ground, _INKS[0] if ink == _INKS[1] else _INKS[1], 0.03)
+        other_ink = _INKS[0] if ink == _INKS[1] else _INKS[1]
+        ground = mix_colours(ground, other_ink, _CONTRAST_STEP)
     return ground
 
 
@@ -77,7 +80,11 @@ def _parse_channels(colour: str) -> tuple[int, ...]:
 
 
 def _luminance(colour: str) -> float:
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _parse_channels(colour))
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    """Return the relative luminance of a colour, 0 to 1 (WCAG 2.2)."""
+    red, green, blue = (_linearise(channel / 255) for channel in _parse_channels(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linearise(channel: float) -> float:
+    """Return the linear value of an sRGB channel; both are from 0 to 1."""
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4

@@ -157,11 +157,12 @@ class LiveUpdates:
 
     def _render_parts(self, state: TableSnapshot, t: Texts) -> dict[str, str]:
         """Return the parts of a state as HTML; an unchanged board is not rendered again."""
-        earlier = (drawn for drawn in reversed(self._rendered_states.values()) if drawn.t.language == t.language)
-        last = next(earlier, None)
-        is_same_board = last is not None and all(getattr(state, x) == getattr(last.state, x) for x in BOARD_FIELDS)
-        kept = {"board": last.parts["board"]} if last is not None and is_same_board else {}
-        return {name: kept.get(name) or self._render_part(name, state, t) for name in PARTS}
+        same_language = (one for one in reversed(self._rendered_states.values()) if one.t.language == t.language)
+        last = next(same_language, None)
+        parts = {}
+        if last is not None and all(getattr(state, name) == getattr(last.state, name) for name in BOARD_FIELDS):
+            parts["board"] = last.parts["board"]
+        return {name: parts.get(name) or self._render_part(name, state, t) for name in PARTS}
 
     def _render_part(self, name: str, state: TableSnapshot, t: Texts) -> str:
         charts = build_score_charts(state) if name == "chart" else ()

@@ -84,10 +84,9 @@ class EventStreams:
         """Count a new stream and attach it to the ASGI scope of its request. Raises `NoStreamError`."""
         scope = environ.get("asgi.scope")
         with self._lock:
-            full = self.count >= self._limit or (
-                self._counts[stream.address] >= MAX_STREAMS_PER_ADDRESS and not is_this_machine(stream.address)
-            )
-            if scope is None or full or self._closed:
+            is_address_full = self._counts[stream.address] >= MAX_STREAMS_PER_ADDRESS
+            is_full = self.count >= self._limit or (is_address_full and not is_this_machine(stream.address))
+            if scope is None or is_full or self._closed:
                 self._counts += Counter()  # removes addresses without a stream
                 raise NoStreamError
             self._counts[stream.address] += 1
@@ -123,21 +122,21 @@ class EventStreams:
 
         `send` sends a text to the client.
         """
-        known, spoke = stream.since, time.monotonic()
+        known_id, last_sent = stream.since, time.monotonic()
         wake_up = asyncio.Event()
         gone.add_done_callback(lambda _: wake_up.set())
         self._wake_ups.add(wake_up)
         try:
             while not self._closed and not gone.done():
                 wake_up.clear()
-                if stream.current_id() != known:
-                    known, data = await self._make_event(stream, known)
+                if stream.current_id() != known_id:
+                    known_id, data = await self._make_event(stream, known_id)
                     await self._limit_pace()
-                    await send(f"id: {known}\ndata: {data}\n\n")
-                    spoke = time.monotonic()
-                elif time.monotonic() - spoke >= HEARTBEAT_INTERVAL_S:
+                    await send(f"id: {known_id}\ndata: {data}\n\n")
+                    last_sent = time.monotonic()
+                elif time.monotonic() - last_sent >= HEARTBEAT_INTERVAL_S:
                     await send(f"event: beat\ndata: {time.monotonic():.2f}\n\n")
-                    spoke = time.monotonic()
+                    last_sent = time.monotonic()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(wake_up.wait(), HEARTBEAT_INTERVAL_S)
         finally:
@@ -162,16 +161,16 @@ class EventStreams:
         for wake_up in self._wake_ups:
             wake_up.set()
 
-    async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
-        """Return id and data of the newest event for a client whose last event has the id `known`.
+    async def _make_event(self, stream: EventStream, known_id: str) -> tuple[str, str]:
+        """Return id and data of the newest event for a client whose last event has the id `known_id`.
 
         The event is cached for other clients with the same kind and the same last event.
         """
-        key = stream.current_id(), stream.kind, known
+        key = stream.current_id(), stream.kind, known_id
         event = self._events.get(key)
         if event is None:
             loop = asyncio.get_running_loop()
-            event = loop.run_in_executor(self._renderer, stream.make_event, known)
+            event = loop.run_in_executor(self._renderer, stream.make_event, known_id)
             self._events[key] = event
             while len(self._events) > MAX_SHARED_EVENTS:  # a client may send many invented ids
                 del self._events[next(iter(self._events))]

@@ -45,11 +45,10 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     if kind == "folder":
         yield from _check_folder(system, subject, Path(where))
         return
-    yield from (
-        _check_camera_module(system, subject, int(where or 0))
-        if kind == "pi"
-        else _check_usb_camera(system, subject, where)
-    )
+    if kind == "pi":
+        yield from _check_camera_module(system, subject, int(where or 0))
+    else:
+        yield from _check_usb_camera(system, subject, where)
     yield from check_access(system, subject, ("/dev/video*", "/dev/media*", "/dev/dma_heap/*"), "video")
 
 
@@ -104,7 +103,8 @@ def _check_camera_module(system: System, subject: Subject, number: int) -> Itera
             "sudo apt install python3-picamera2 --no-install-recommends; if this is not "
             f"Raspberry Pi OS, use a phone or a USB camera instead (camera.source in {SYSTEM_SETTINGS_FILE})",
         )
-    listing = next((listing for command in _LIST_COMMANDS if (listing := system.run(*command)) is not None), None)
+    listings = (system.run(*command) for command in _LIST_COMMANDS)
+    listing = next((one for one in listings if one is not None), None)
     if listing is None:
         return
     listed = _LISTED_CAMERA.findall(listing.out + listing.err)

@@ -21,16 +21,12 @@ def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
     subject = Subject("wi-fi")
     wired = [path.name for path in system.glob("/sys/class/net/e*") if _read_link_state(system, path.name) == "up"]
     radios = [path.parent.name for path in system.glob("/sys/class/net/*/wireless")]
-    for path in system.glob("/sys/class/rfkill/rfkill*"):
-        there = f"/{path.relative_to(system.root)}"
-        if system.read_text(f"{there}/type") == "wlan" and (
-            system.read_text(f"{there}/soft") == "1" or system.read_text(f"{there}/hard") == "1"
-        ):
-            yield subject.fault(
-                "it is switched off: on a Raspberry Pi the country must be set first",
-                "sudo raspi-config nonint do_wifi_country DE (your country), then: sudo rfkill unblock wifi",
-            )
-            return
+    if _is_wifi_blocked(system):
+        yield subject.fault(
+            "it is switched off: on a Raspberry Pi the country must be set first",
+            "sudo raspi-config nonint do_wifi_country DE (your country), then: sudo rfkill unblock wifi",
+        )
+        return
     connected = [name for name in radios if _read_link_state(system, name) == "up"]
     if connected:
         yield subject.good(f"{', '.join(connected)} is connected")
@@ -40,6 +36,16 @@ def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.fault("neither Wi-Fi nor cable is connected", "sudo nmtui, to join a network")
     else:
         yield subject.fault("this machine has no working network", "plug in a cable or a Wi-Fi adapter")
+
+
+def _is_wifi_blocked(system: System) -> bool:
+    """Return True if a Wi-Fi device is switched off by software or by a switch (rfkill)."""
+    for path in system.glob("/sys/class/rfkill/rfkill*"):
+        switch = f"/{path.relative_to(system.root)}"
+        blocks = (system.read_text(f"{switch}/soft"), system.read_text(f"{switch}/hard"))
+        if system.read_text(f"{switch}/type") == "wlan" and "1" in blocks:
+            return True
+    return False
 
 
 def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:

@@ -202,30 +202,30 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
 def check_games(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that games can be stored: folder, permissions, file system, free space, database file."""
     subject = Subject("games")
-    shown = find_data_folder(system, settings)
-    place = system.path(shown)
-    if not place.is_dir():
+    folder = find_data_folder(system, settings)
+    path = system.path(folder)
+    if not path.is_dir():
         if is_service_installed(system):
-            yield subject.fault(f"{shown} is missing", "sudo systemctl restart tilekeeper")
+            yield subject.fault(f"{folder} is missing", "sudo systemctl restart tilekeeper")
         else:
-            yield subject.note(f"{shown} does not exist yet: the first game creates it")
+            yield subject.note(f"{folder} does not exist yet: the first game creates it")
         return
     account = find_service_account(system)
-    if account is not None and not can_write(place, account):
+    if account is not None and not can_write(path, account):
         yield subject.fault(
-            f"the table cannot write to {shown}",
-            f"sudo chown -R {SERVICE_USER}: {shown} && sudo systemctl restart tilekeeper",
+            f"the table cannot write to {folder}",
+            f"sudo chown -R {SERVICE_USER}: {folder} && sudo systemctl restart tilekeeper",
         )
-    if (kind := _find_file_system(system, shown)) == "overlay":
+    if (kind := _find_file_system(system, folder)) == "overlay":
         yield subject.fault(
-            f"{shown} is on an overlay: every game is lost when the power goes off",
+            f"{folder} is on an overlay: every game is lost when the power goes off",
             "sudo raspi-config nonint do_overlayfs 1 && sudo reboot, or mount a separate partition there",
         )
     elif kind == "tmpfs":
         yield subject.fault(
-            f"{shown} is in memory only: every game is lost when the power goes off", "mount a partition there"
+            f"{folder} is in memory only: every game is lost when the power goes off", "mount a partition there"
         )
-    free = system.free_bytes(shown)
+    free = system.free_bytes(folder)
     if free is not None and free < MIN_FREE_BYTES:
         yield subject.fault(
             f"only {free // 1_000_000} MB are free: soon no turn can be saved",
@@ -234,8 +234,8 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
     elif free is not None and free < LOW_FREE_BYTES:
         yield subject.warning(f"{free // 1_000_000} MB are free", "sudo apt-get clean, or delete games on the page")
     elif free is not None:
-        yield subject.good(f"{free // 1_000_000:,} MB are free in {shown}")
-    yield from _check_store(subject, place / "games.db", shown / "games.db")
+        yield subject.good(f"{free // 1_000_000:,} MB are free in {folder}")
+    yield from _check_store(subject, path / "games.db", folder / "games.db")
 
 
 def find_data_folder(system: System, settings: Settings) -> Path:
