@@ -377,8 +377,8 @@ class TableSession(Closeable):
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
             is_closed = is_deferred and question is not None and question.is_deferrable
-            controller.open_question, controller.notices = None if is_closed else question, notices
-            controller.seat = seat_before
+            controller.open_question = None if is_closed else question
+            controller.notices, controller.seat = notices, seat_before
             raise
         except Exception:
             _log.exception("a command failed")
