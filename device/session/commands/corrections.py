@@ -49,7 +49,7 @@ from engine.plays import Play
 from engine.reading import EMPTY
 from engine.rules import ChallengeRule
 from engine.scoring import Status, check_placement
-from engine.state import CLOSING_KINDS, Turn, TurnKind
+from engine.state import CLOSING_KINDS, Turn, TurnKind, find_withdrawn_turn
 from engine.tiles import Tile
 
 
@@ -64,8 +64,8 @@ def _is_in_question(context: CommandContext, square: str) -> bool:
 class CorrectSquare(TableCommand, frozen=True):
     """Correct the tile on a misread square.
 
-    A tile that was missed becomes part of the last play that it fits. In a game without challenges, the square may also
-    be one of a play that was withdrawn because it was misread: the play then counts if its words are valid now.
+    A tile that was missed becomes part of the last play that it fits. The square may also be one of a play that was
+    just withdrawn. In a game without challenges, this play counts if its words are valid now.
     """
 
     name = "square"
@@ -88,10 +88,11 @@ class CorrectSquare(TableCommand, frozen=True):
             tiles = () if self.symbol == EMPTY else game.tiles.parse(self.symbol)
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
-        void = _find_void_turn(game, context.controller.words)
-        if tiles and void is not None and (play := _correct_void_play(game, void, square, tiles[0])):
-            made = PlayMade(void.player, play)
-            context.controller.commit_entered_events(_replace_turn(game, void, made, is_void=True))
+        withdrawn, void = find_withdrawn_turn(game.state), _find_void_turn(game, context.controller.words)
+        if tiles and withdrawn and (play := _correct_withdrawn_play(game, withdrawn, square, tiles[0], void)):
+            made = PlayMade(withdrawn.player, play)
+            events = _replace_turn(game, withdrawn, made, is_void=withdrawn == void)
+            context.controller.commit_entered_events(events)
             return
         turn = None if game.board[square] else find_overlooked_turn(game.state, square)
         corrected = SquareCorrected(square, tiles[0] if tiles else None, turn, told=True)
@@ -236,13 +237,16 @@ def _find_void_turn(game: Game, words: WordList | None) -> Turn | None:
     return turn if is_void else None
 
 
-def _correct_void_play(game: Game, void: Turn, at: Square, tile: Tile) -> Play | None:
-    """Return the play of the turn `void` with a tile that was misread or missed; None if the tile belongs elsewhere."""
-    assert void.play is not None, "only a play is withdrawn"
-    play = void.play.with_tile(at, tile)
-    is_part = at in void.play.squares
-    status = check_placement(game.state.board_before(void), play, game.layout, game.rules)
-    return play if is_part or (game.board[at] is None and status == Status.VALID) else None
+def _correct_withdrawn_play(game: Game, withdrawn: Turn, at: Square, tile: Tile, void: Turn | None) -> Play | None:
+    """Return the play of the turn `withdrawn` with a tile that was misread; None if the square belongs elsewhere.
+
+    A tile that was missed is added only to the turn `void` (`_find_void_turn`).
+    """
+    if withdrawn.play is None or game.board[at] is not None:
+        return None
+    play = withdrawn.play.with_tile(at, tile)
+    status = check_placement(game.state.board_before(withdrawn), play, game.layout, game.rules)
+    return play if at in withdrawn.play.squares or (withdrawn == void and status == Status.VALID) else None
 
 
 def _replace_turn(game: Game, turn: Turn, event: Event | None, *, is_void: bool = False) -> tuple[Event, ...]:

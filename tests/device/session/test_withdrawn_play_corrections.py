@@ -1,4 +1,4 @@
-"""Corrections of a play that was withdrawn because of its words, in a game without challenges."""
+"""Corrections of a play that was withdrawn, above all because of its words in a game without challenges."""
 
 from __future__ import annotations
 
@@ -70,6 +70,21 @@ def test_withdrawn_play_stays_withdrawn_if_the_game_went_on(session: TableSessio
     session.submit(PassTurn()).result(PATIENCE_S)
     state = session.submit(CorrectTurn(2, at="H6", word="FARM")).result(PATIENCE_S)
     assert [turn.kind for turn in state.turns] == ["play", "play", "withdrawn", "pass"] and totals(state) == [14, 0]
+
+
+def test_square_of_a_play_that_was_challenged_away_changes_no_other_play(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FXRM)
+    playing.submit(DecideChallenge(upheld=True)).result(PATIENCE_S)
+    state = playing.submit(CorrectSquare("H7", "A")).result(PATIENCE_S)
+    assert [(turn.kind, turn.word) for turn in state.turns] == [
+        ("play", "HORN"),
+        ("play", "FA.M"),
+        ("withdrawn", "FA.M"),
+    ]
+    assert totals(state) == [14, 0]
 
 
 def test_tile_beside_a_withdrawn_play_belongs_to_the_play_that_it_fits(session: TableSession, table: TextTable) -> None:
