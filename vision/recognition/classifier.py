@@ -6,8 +6,9 @@ of tiles (`LetterNet`). Their predictions are then combined (`fusion`).
 Orientation: the layout of the board has fourfold symmetry, so only the tiles show which way up it is. For each tile,
 the letter network predicts the log-probabilities of four rotations; the rotation with the highest sum over the tiles is
 taken. Letters that look the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar typefaces, the
-predictions sometimes agree on a wrong rotation, nearly always upside down. So if the rotation is uncertain and many
-letters are doubtful, the board is read both ways up, and the reading with the higher mean tile confidence is taken.
+predictions sometimes agree on a wrong rotation, nearly always upside down. So if many letters are doubtful and a sample
+of them is clearer upside down, the board is read both ways up, and the reading with the higher mean tile confidence is
+taken.
 
 Mirrored pictures: some webcams deliver mirrored pictures, whose letters are read with low confidence. If many tiles are
 doubtful and a sample of the letters is clearer in mirrored crops, the board is read again in the flipped picture; this
@@ -31,7 +32,6 @@ from vision.geometry import Floats, Image, estimate_board_pose, square_side
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import (
     LETTER_CLASSES,
-    NO_TILE_CLASS,
     Alphabet,
     LetterNet,
     TilePredictions,
@@ -52,21 +52,6 @@ _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles whose predicted rotation is random; it limits the influence of a tile on the result."""
 _MAX_EFFECTIVE_VOTES: Final = 8
 """Maximum number of tiles that count as independent evidence; the errors of tiles of one set are correlated."""
-_CLEAR_TILE_P: Final = 0.9
-"""Minimum probability of a tile's letter; a tile below it is doubtful."""
-_MIN_DOUBTFUL_SHARE: Final = 0.08
-"""Minimum share of doubtful tiles for reading the board again, in the flipped picture or the other way up."""
-_MIN_MEAN_GAIN: Final = 0.02
-"""Minimum increase of the mean tile confidence for a flipped or turned reading to replace the first reading. On the
-labelled photographs with five tiles or more, the confidence of the correct reading is higher by 0.035 or more."""
-_MAX_DOUBT_SHARE: Final = 2 / 3
-"""Maximum doubt of a flipped reading that is taken, as a share of the doubt of the original reading. The doubt of a
-reading is 1 minus its mean tile confidence. In mirrored labelled photographs with five tiles or more, the share is 0.14
-or less. In rendered boards with typefaces that no training uses, it is below the maximum for 291 of 320 mirrored boards
-and 1 of 636 others."""
-_MIN_TOTAL_GAIN: Final = 0.25
-"""Minimum total increase of the tile confidences (mean increase times number of tiles) for the flipped reading to be
-taken: one or two tiles are not enough evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +93,6 @@ def estimate_orientation(turns_logp: NDArray[np.float32]) -> Orientation:
 Cell = tuple[int, int]
 """Row and column of a square."""
 
-CERTAIN_ORIENTATION_P: Final = 1 - 1e-9
-"""Minimum probability of an orientation that counts as certain and is not examined further."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClassifierConfig:
@@ -122,13 +104,13 @@ class ClassifierConfig:
     """Number of tiles in the first estimate of the orientation; five of them suffice if their predictions are clear."""
     extra_voter_count: int = 10
     """Number of further tiles used if the first estimate is uncertain; each tile costs four crops."""
-    certain_orientation_p: float = CERTAIN_ORIENTATION_P
+    certain_orientation_p: float = 1 - 1e-9
     """Minimum probability of an orientation that is accepted without more tiles. Five clear predictions reach it."""
-    mirror_sample_count: int = 8
-    """Number of letters that are read in mirrored crops if many tiles are doubtful."""
+    sample_count: int = 8
+    """Number of letters that are read in mirrored crops, and upside down, if many tiles are doubtful."""
     outvoted_orientation_p: float = 0.9
     """Confidence of an orientation that contradicts the predicted rotations: low enough for the reading to report a
-    problem. The orientation was correct on 8 of 8 rendered boards in typefaces that no training uses."""
+    problem. The orientation was correct on 14 of 19 rendered boards, most in typefaces that no training uses."""
     fine_square_px: float = 10.0
     """Minimum side of a square, in pixels, for using letter probabilities unchanged. On smaller squares they are
     flattened, because the letter network is overconfident: few training pictures have small squares."""
@@ -233,13 +215,27 @@ class SquareClassifier:
 
         The mirrored crops are read both ways up, because a mirrored board is often estimated to be upside down.
         """
+        crops, clarity = self._sample_letters(board)
+        mirrored = crops[:, :, ::-1]
+        return self._measure_clarity([mirrored, _turn_crops(mirrored, 2)], tiles) > clarity
+
+    def may_be_reversed(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
+        """Return True if the board is probably upside down: some letters of `board` are clearer in turned crops."""
+        crops, clarity = self._sample_letters(board)
+        return self._measure_clarity([_turn_crops(crops, 2)], tiles) > clarity
+
+    def _sample_letters(self, board: ClassifiedBoard) -> tuple[Image, float]:
+        """Return the crops of a sample of the letters, and the sum of the probabilities of these letters."""
         letters_p = board.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
         lettered = [cell for cell in find_likely_tiles(board.kinds_p) if letters_p[cell] == board.squares_p[cell].max()]
-        sample = [row * BOARD_SIZE + column for row, column in lettered[: _CONFIG.mirror_sample_count]]
-        crops = board.views.cut_crops(sample)[:, :, ::-1]
-        flipped = self._letter_net.predict(np.concatenate([crops, _turn_crops(crops, 2)]))
-        flipped_p = restrict_to_alphabet(flipped.letters, self._letter_net.alphabet_matrix(tiles)).max(axis=1)
-        return bool(flipped_p.reshape(2, -1).sum(axis=1).max() > letters_p.ravel()[sample].sum())
+        sample = [row * BOARD_SIZE + column for row, column in lettered[: _CONFIG.sample_count]]
+        return board.views.cut_crops(sample), float(letters_p.ravel()[sample].sum())
+
+    def _measure_clarity(self, variants: Sequence[Image], tiles: Collection[str]) -> float:
+        """Return the sum of the probabilities of the best classes of some crops, in the best of their variants."""
+        letters = self._letter_net.predict(np.concatenate(variants)).letters
+        best_p = restrict_to_alphabet(letters, self._letter_net.alphabet_matrix(tiles)).max(axis=1)
+        return float(best_p.reshape(len(variants), -1).sum(axis=1).max())
 
     def _fuse(
         self,
@@ -365,35 +361,3 @@ def _rotate_cell(cell: Cell, quarter_turns: int) -> Cell:
     for _ in range(quarter_turns):
         row, column = BOARD_SIZE - 1 - column, row
     return row, column
-
-
-def measure_tile_confidence(squares_p: Floats) -> NDArray[np.float64]:
-    """Return the probability of the best symbol of each square that is read as a tile: `(n,)`.
-
-    `squares_p` `(15, 15, classes + 1)` are the probabilities of `ClassifiedBoard`.
-    """
-    best = squares_p.argmax(axis=2)
-    is_tile = (best != NO_TILE_CLASS) & (best != squares_p.shape[2] - 1)
-    return np.asarray(squares_p.max(axis=2)[is_tile], np.float64)
-
-
-def are_doubtful(tiles_p: NDArray[np.float64]) -> bool:
-    """Return True if a large share of the tile confidences `(n,)` is low: the board may be turned or mirrored."""
-    return bool(len(tiles_p) and (tiles_p < _CLEAR_TILE_P).mean() >= _MIN_DOUBTFUL_SHARE)
-
-
-def is_clearly_better(flipped_p: NDArray[np.float64], tiles_p: NDArray[np.float64]) -> bool:
-    """Return True if the tile confidences of the flipped picture, `(m,)`, are clearly higher than `tiles_p` `(n,)`."""
-    if not len(flipped_p):
-        return False
-    flipped_doubt, doubt = 1 - float(flipped_p.mean()), 1 - float(tiles_p.mean())
-    is_gain_large = doubt - flipped_doubt >= max(_MIN_MEAN_GAIN, _MIN_TOTAL_GAIN / len(flipped_p))
-    return is_gain_large and flipped_doubt <= _MAX_DOUBT_SHARE * doubt
-
-
-def is_better_reversed(reversed_p: NDArray[np.float64], tiles_p: NDArray[np.float64]) -> bool:
-    """Return True if the tile confidences of the board read the other way up, `(m,)`, are higher than `tiles_p` `(n,)`.
-
-    A smaller gain suffices than for mirrored pictures, which are rare.
-    """
-    return bool(len(reversed_p) and reversed_p.mean() - tiles_p.mean() >= _MIN_MEAN_GAIN)

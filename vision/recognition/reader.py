@@ -41,17 +41,15 @@ from vision.detection.location import (
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
-from vision.recognition.classifier import (
-    CERTAIN_ORIENTATION_P,
-    ClassifiedBoard,
-    SquareClassifier,
+from vision.recognition.classifier import ClassifiedBoard, SquareClassifier
+from vision.recognition.letters import LetterNet
+from vision.recognition.memory import BoardMemory, RecalledBoard
+from vision.recognition.rereading import (
     are_doubtful,
     is_better_reversed,
     is_clearly_better,
     measure_tile_confidence,
 )
-from vision.recognition.letters import LetterNet
-from vision.recognition.memory import BoardMemory, RecalledBoard
 from vision.recognition.squares import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
 from vision.tracking import BoardTracker
@@ -264,7 +262,7 @@ class BoardReader:
                 flipped = self._classify(image, other, tiles, is_upright=False)
                 if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
                     return flipped, other.is_mirrored
-            if not is_upright and classified.orientation.confidence < CERTAIN_ORIENTATION_P:
+            if not is_upright and self._classifier.may_be_reversed(classified, tiles):
                 turned = self._classifier.classify_reversed(classified, location.corners, tiles)
                 if is_better_reversed(measure_tile_confidence(turned.squares_p), tiles_p):
                     return turned, location.is_mirrored

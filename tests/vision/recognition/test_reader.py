@@ -16,6 +16,7 @@ from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
 from vision.geometry import Floats, Image, flip_points, reverse_quad, square_side
+from vision.recognition.classifier import ClassifierConfig
 from vision.recognition.letters import LetterNet, TilePredictions
 from vision.recognition.reader import FOREIGN_TILES, BoardReader, best_guess
 from vision.rendering.scene import Scene
@@ -342,11 +343,23 @@ class UndecidedVoter(LetterNet):
         return replace(super().predict(cut), turns=np.full((len(cut), 4), np.log(0.25), np.float32))
 
 
+class MisledVoter(LetterNet):
+    """A letter network that takes the tiles that vote on the orientation for upside down, with certainty."""
+
+    def predict(self, cut: Image) -> TilePredictions:
+        predictions = super().predict(cut)
+        are_voters = len(cut) == ClassifierConfig().first_voter_count
+        return replace(predictions, turns=np.roll(predictions.turns, 2, axis=1)) if are_voters else predictions
+
+
 @pytest.mark.parametrize("quarter_turns", [0, 2])
-def test_board_of_uncertain_orientation_is_read_the_way_up_that_makes_letters_clear(quarter_turns: int) -> None:
+@pytest.mark.parametrize("letter_net", [UndecidedVoter, MisledVoter])
+def test_board_of_wrong_or_uncertain_orientation_is_read_the_way_up_that_makes_letters_clear(
+    letter_net: type[LetterNet], quarter_turns: int
+) -> None:
     scene = photographed(WORDS)
     corners = np.roll(scene.corners, quarter_turns, axis=0)
-    reader = BoardReader(FixedLocator(BoardLocation(corners, 1.0)), letter_net=UndecidedVoter())
+    reader = BoardReader(FixedLocator(BoardLocation(corners, 1.0)), letter_net=letter_net())
     reading = reader.read(scene.image, ENGLISH)
     assert reading.board is not None and reading.corners is not None
     assert reading.board.rows() == rows(WORDS)

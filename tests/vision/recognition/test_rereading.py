@@ -1,4 +1,4 @@
-"""Mirrored pictures: when the flipped picture is read as well, and which reading is taken."""
+"""Mirrored pictures and boards upside down: when they are read again, and which reading is taken."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from vision.geometry import flip_points, reverse_quad, rotate_quad
-from vision.recognition.classifier import SquareClassifier, are_doubtful, is_clearly_better, measure_tile_confidence
+from vision.recognition.classifier import SquareClassifier
+from vision.recognition.rereading import are_doubtful, is_clearly_better, measure_tile_confidence
 from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -71,3 +72,17 @@ def test_sample_of_the_letters_shows_which_picture_is_mirrored(is_mirrored: bool
     letters.crop_counts.clear()
     assert classifier.may_be_mirrored(found, tile_set.letters) is is_mirrored
     assert letters.crop_counts == [16]
+
+
+@pytest.mark.parametrize(("quarter_turns", "expected"), [(0, False), (2, True)])
+def test_sample_of_the_letters_shows_which_board_is_upside_down(quarter_turns: int, expected: bool) -> None:
+    tile_set = load_tile_set("en")
+    table = SimulatedTable(seed=3, values=tile_set.values)
+    table.lay_tiles({(7, 4 + i): letter for i, letter in enumerate("FLEXGRAF")})
+    scene, letters = table.photograph(), CountingLetterNet()
+    classifier = SquareClassifier(SquareNet(), letters)
+    corners = rotate_quad(scene.corners, quarter_turns)
+    found = classifier.classify(scene.image, corners, tile_set.letters, is_upright=True)
+    letters.crop_counts.clear()
+    assert classifier.may_be_reversed(found, tile_set.letters) is expected
+    assert letters.crop_counts == [8]
