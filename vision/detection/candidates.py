@@ -8,6 +8,7 @@ of it is called a patch. Each candidate is a quad: the four corners of a board.
 from __future__ import annotations
 
 from itertools import combinations
+from operator import itemgetter
 from typing import Final
 
 import cv2
@@ -30,6 +31,11 @@ _MAX_QUADS_PER_PATCH: Final = 6
 corners."""
 _MAX_COMPLETED_QUADS: Final = 2
 """Maximum number of candidates per region of the grid mask that are parallelograms completed from three corners."""
+_MIN_QUAD_IOU: Final = 0.5
+"""Minimum intersection over union of a candidate and its region of the grid mask."""
+_FITTED_QUAD_RANK: Final = 2
+"""Place of the quad fitted to the outline of a region among the candidates of the region: two quads from detected
+corners are tried first."""
 _MIN_PATCH_CELLS: Final = 40
 """Minimum area of a region of the grid mask, in cells; smaller ones are ignored."""
 
@@ -43,22 +49,27 @@ def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
     treated as one more patch.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
-    peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
+    is_peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
+    patches = find_grid_patches(cells[3])
+    if len(patches) > 1:
+        patches.append(np.asarray(np.maximum.reduce(patches), np.uint8))
     quads: list[Floats] = []
-    apart = find_grid_patches(cells[3])
-    whole = [np.asarray(np.maximum.reduce(apart), np.uint8)] if len(apart) > 1 else []
-    for patch in [*apart, *whole]:
-        around = cv2.dilate(patch, np.ones((2 * _PEAK_MARGIN_CELLS + 1, 2 * _PEAK_MARGIN_CELLS + 1), np.uint8)) > 0
-        ys, xs = np.nonzero(peak & around)
+    for patch in patches:
+        # Select the best peaks on the patch or near it.
+        reach = np.ones((2 * _PEAK_MARGIN_CELLS + 1, 2 * _PEAK_MARGIN_CELLS + 1), np.uint8)
+        ys, xs = np.nonzero(is_peak & (cv2.dilate(patch, reach) > 0))
         order = np.argsort(-heat[ys, xs])[:_MAX_PEAKS]
         ys, xs = ys[order], xs[order]
         points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
+        heats = heat[ys, xs]
+        # Combine four peaks, or complete three.
         fours = _list_combinations(len(points), 4)
-        best = _rank_quads(points[fours], heat[ys, xs][fours], patch)[: _MAX_QUADS_PER_PATCH - 1]
-        best.insert(min(len(best), 2), fit_quad_to_patch(patch))
+        detected = _rank_quads(points[fours], heats[fours], patch)[: _MAX_QUADS_PER_PATCH - 1]
+        detected.insert(_FITTED_QUAD_RANK, fit_quad_to_patch(patch))
         threes = _list_combinations(len(points), 3)
-        completed = _complete_parallelograms(points[threes]), np.repeat(heat[ys, xs][threes], 3, axis=0)
-        quads += [*best, *_rank_quads(*completed, patch)[:_MAX_COMPLETED_QUADS]]
+        parallelograms = _complete_parallelograms(points[threes])
+        completed = _rank_quads(parallelograms, np.repeat(heats[threes], 3, axis=0), patch)[:_MAX_COMPLETED_QUADS]
+        quads += [*detected, *completed]
     return quads
 
 
@@ -67,21 +78,21 @@ def _list_combinations(among: int, count: int) -> NDArray[np.intp]:
     return np.array(list(combinations(range(among), count)), np.intp).reshape(-1, count)
 
 
-def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
-    """Return the convex quads among `fours` `(n, 4, 2)` that overlap `patch`, a region of the grid mask; best first.
+def _rank_quads(points: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
+    """Return the convex quads among `points` `(n, 4, 2)` that overlap `patch`, a region of the grid mask; best first.
 
     `heats` `(n, 4)` are the corner probabilities of the points. Quads are ranked by their intersection over union with
     the region, times the square root of their mean corner probability.
     """
-    quads = order_corners(fours)
-    convex = are_convex(quads)
-    warmth = heats.mean(axis=1)[convex] ** 0.5
-    scored = [
-        (cover * float(w), quad)
-        for quad, w in zip(quads[convex], warmth, strict=True)
-        if (cover := intersection_over_union(quad, patch)) > 0.5
-    ]
-    scored.sort(key=lambda s: -s[0])
+    quads = order_corners(points)
+    is_convex = are_convex(quads)
+    weights = heats.mean(axis=1)[is_convex] ** 0.5
+    scored: list[tuple[float, Floats]] = []
+    for quad, weight in zip(quads[is_convex], weights, strict=True):
+        overlap = intersection_over_union(quad, patch)
+        if overlap > _MIN_QUAD_IOU:
+            scored.append((overlap * float(weight), quad))
+    scored.sort(key=itemgetter(0), reverse=True)
     return [quad for _, quad in scored]
 
 
@@ -111,11 +122,11 @@ def fit_quad_to_patch(patch: Image) -> Floats:
     """
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
-    for part in np.linspace(0.02, 0.15, 14):
-        simple = cv2.approxPolyDP(hull, part * length, True).reshape(-1, 2)
-        if len(simple) == 4:
-            return order_corners(np.asarray(simple, np.float64))
-        if len(simple) < 4:
+    for tolerance in np.linspace(0.02, 0.15, 14):  # shares of the length of the hull
+        polygon = cv2.approxPolyDP(hull, tolerance * length, True).reshape(-1, 2)
+        if len(polygon) == 4:
+            return order_corners(np.asarray(polygon, np.float64))
+        if len(polygon) < 4:
             break
     return order_corners(np.asarray(cv2.boxPoints(cv2.minAreaRect(hull)), np.float64))
 
@@ -126,7 +137,7 @@ def intersection_over_union(quad: Floats, on_grid: Image) -> float:
     Parts of the quad outside the array count in the union.
     """
     drawn = np.zeros_like(on_grid)
-    cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-    both = int(np.count_nonzero(drawn & on_grid))
-    whole = max(float(cv2.contourArea(quad.astype(np.float32))), float(np.count_nonzero(drawn)))
-    return both / max(whole + int(np.count_nonzero(on_grid)) - both, 1.0)
+    cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)  # in sixteenths of a cell
+    intersection = int(np.count_nonzero(drawn & on_grid))
+    quad_area = max(float(cv2.contourArea(quad.astype(np.float32))), float(np.count_nonzero(drawn)))
+    return intersection / max(quad_area + int(np.count_nonzero(on_grid)) - intersection, 1.0)

@@ -35,6 +35,22 @@ _MIN_CORNERS: Final = 12
 """Minimum number of predicted corners near lattice points; with fewer, no lattice is fitted."""
 _MIN_ALIGNED_SHARE: Final = 0.7
 """Minimum share of usable corners near the expected grid; with fewer, the fit does not start from the expected grid."""
+_MIN_ON_GRID_LOG_ODDS: Final = -1.0
+"""Minimum log-odds of a cell to be on the grid, for its predicted corner to be used."""
+_MIN_BASIS_AREA: Final = 0.3
+"""Minimum area, in cells, of the parallelogram of a step to the right and a step down; a square has about 1."""
+_MIN_GROWN_CORNERS: Final = 8
+"""Minimum number of corners that continue the lattice in each round of growing; with fewer, there is no lattice."""
+_MAX_AFFINE_CORNERS: Final = 60
+"""Maximum number of corners to which an affine map is fitted; to more corners, a homography is fitted."""
+_MAX_STEP_ERROR_CELLS: Final = 0.45
+"""Maximum difference, in cells, between a step to the next corner and the expected step of one cell."""
+_TUKEY_CUTOFF_MEDIANS: Final = 4.7
+_MIN_TUKEY_CUTOFF_SQUARES: Final = 0.06
+"""Distance of a corner from its lattice point at which it has no weight in the robust fit (Tukey's biweight):
+`_TUKEY_CUTOFF_MEDIANS` median distances, but at least `_MIN_TUKEY_CUTOFF_SQUARES`."""
+_MAX_AGREEING_MISS_SQUARES: Final = 0.15
+"""Maximum distance, in squares, of a corner from its lattice point for its cell to agree with the fit."""
 _PATCH_RADIUS_CELLS: Final = 2
 """Radius of the square region of cells in which a fit starts, in cells: 2 means 5 x 5 cells."""
 
@@ -58,15 +74,15 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
 
     `margin` is the width, in squares, of the border around the expected grid; a cell is one square wide.
     """
-    seen = _CellPredictions.from_output(cells)
+    predictions = _CellPredictions.from_output(cells)
     best: LatticeFit | None = None
-    for H in _propose_homographies(seen, margin):
-        fit = _refine_homography(seen, H)
+    for H in _propose_homographies(predictions, margin):
+        fit = _refine_homography(predictions, H)
         if fit is None:
             continue
-        found = _score_fit(seen, fit @ _find_grid_shift(seen, fit))
-        if best is None or found.seen_share > best.seen_share:
-            best = found
+        scored = _score_fit(predictions, fit @ _find_grid_shift(predictions, fit))
+        if best is None or scored.seen_share > best.seen_share:
+            best = scored
         if best.seen_share > _SUFFICIENT_SEEN_SHARE:
             break
     return best
@@ -107,116 +123,116 @@ class _CellPredictions:
             middle + cells[:2].transpose(1, 2, 0),
             error,
             odds,
-            (error < _MAX_USABLE_ERROR_SQUARES) & (odds > -1),
+            (error < _MAX_USABLE_ERROR_SQUARES) & (odds > _MIN_ON_GRID_LOG_ODDS),
         )
 
 
-def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Floats]:
+def _propose_homographies(predictions: _CellPredictions, margin: float) -> Iterator[Floats]:
     """Yield homographies `(3, 3)` from board to cell coordinates, as starting points of the fit.
 
     The first is that of the expected grid; it is left out if too few predicted corners agree with it. The others are
     fitted to the corners in five regions of the picture.
     """
-    believed = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
-    if (
-        seen.usable.sum() >= _MIN_CORNERS
-        and _match_corners(seen, believed)[1].sum() > _MIN_ALIGNED_SHARE * seen.usable.sum()
-    ):
-        yield believed
-    n = len(seen.middle)
+    expected = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
+    usable_count = predictions.usable.sum()
+    _, is_aligned = _match_corners(predictions, expected)
+    if usable_count >= _MIN_CORNERS and is_aligned.sum() > _MIN_ALIGNED_SHARE * usable_count:
+        yield expected
+    n = len(predictions.middle)
     third = n // 3
     for row, column in ((1, 1), (1, 0), (1, 2), (0, 1), (2, 1)):
         rows = slice(row * third, n - (2 - row) * third)
         columns = slice(column * third, n - (2 - column) * third)
-        patch = _find_surest_patch(seen, rows, columns)
-        grown = None if patch is None else _grow_homography(seen, patch, margin)
+        patch = _find_surest_patch(predictions, rows, columns)
+        grown = None if patch is None else _grow_homography(predictions, patch, margin)
         if grown is not None:
             yield grown
 
 
-def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _match_corners(predictions: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Assign the predicted corner of each cell to the nearest lattice point under the homography `H`.
 
     Returns the integer lattice coordinates `(n, n, 2)`, and a mask `(n, n)` of the cells whose usable prediction is
     within `_MAX_CORNER_MISS_SQUARES` of the lattice point.
     """
-    label = np.round(project(np.linalg.inv(H), seen.corner))
-    miss = np.linalg.norm(project(H, label) - seen.corner, axis=2)
-    return label, seen.usable & (miss < _MAX_CORNER_MISS_SQUARES)
+    label = np.round(project(np.linalg.inv(H), predictions.corner))
+    miss = np.linalg.norm(project(H, label) - predictions.corner, axis=2)
+    return label, predictions.usable & (miss < _MAX_CORNER_MISS_SQUARES)
 
 
-def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
+def _find_surest_patch(predictions: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
     """Return the centre (row, column) of the block of 5 x 5 cells with the smallest mean error.
 
     Only centres in the slices `rows` and `columns` are considered. Returns None if no cell in the slices is usable.
     """
-    error = np.where(seen.usable, seen.error, 1.0)
+    error = np.where(predictions.usable, predictions.error, 1.0)
     cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))
-    part = np.where(seen.usable, cost, np.inf)[rows, columns]
+    part = np.where(predictions.usable, cost, np.inf)[rows, columns]
     i, j = divmod(int(np.argmin(part)), part.shape[1])
     return (rows.start + i, columns.start + j) if np.isfinite(part[i, j]) else None
 
 
-def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
+def _grow_homography(predictions: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
     """Fit a homography to the corners near the cell `patch`, then extend it to all corners that continue the lattice.
 
     Returns the homography `(3, 3)` from board to cell coordinates, or None if these corners form no regular lattice.
     """
-    n = len(seen.middle)
+    n = len(predictions.middle)
     i, j = patch
     near = np.zeros((n, n), bool)
     near[
         max(i - _PATCH_RADIUS_CELLS, 0) : i + _PATCH_RADIUS_CELLS + 1,
         max(j - _PATCH_RADIUS_CELLS, 0) : j + _PATCH_RADIUS_CELLS + 1,
     ] = True
-    basis = np.column_stack([_estimate_step(seen.corner, seen.usable & near, axis) for axis in (1, 0)])
-    if abs(np.linalg.det(basis)) < 0.3:
+    basis = np.column_stack([_estimate_step(predictions.corner, predictions.usable & near, axis) for axis in (1, 0)])
+    if abs(np.linalg.det(basis)) < _MIN_BASIS_AREA:
         return None
     # Give the corner at the centre of the patch the lattice coordinates of the nearest corner of the expected grid.
-    origin = seen.corner[i, j]
+    origin = predictions.corner[i, j]
     H = np.vstack([np.column_stack([basis, origin - basis @ np.round(origin - margin + 0.5)]), [0.0, 0.0, 1.0]])
-    weight = 1 / seen.error**2
+    weight = 1 / predictions.error**2
     for growth in range(_GROW_ROUNDS):
-        label, fits = _match_corners(seen, H)
-        fits &= near
-        if fits.sum() < 8:
+        label, is_matched = _match_corners(predictions, H)
+        is_matched &= near
+        if is_matched.sum() < _MIN_GROWN_CORNERS:
             return None
         # A few neighbouring corners do not determine the perspective: fit an affine map first, later a homography.
-        fit = fit_homography if fits.sum() > 60 else _fit_affine
-        H = fit(label[fits], seen.corner[fits], weight[fits])
+        fit = fit_homography if is_matched.sum() > _MAX_AFFINE_CORNERS else _fit_affine
+        H = fit(label[is_matched], predictions.corner[is_matched], weight[is_matched])
+        # Grow by one cell in each direction while the fit is rough, later by two.
         reach = 3 if growth < 2 else 5
-        near = cv2.dilate(fits.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
+        near = cv2.dilate(is_matched.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
     return H
 
 
-def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
+def _refine_homography(predictions: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
     """Refine the homography `H` by a robust fit (Tukey's biweight) to all corners near its lattice points.
 
     `trust` `(16, 16)` are additional weights for the corners of squares. Returns None if too few corners are near a
     lattice point.
     """
-    label, fits = _match_corners(seen, H)
     for _ in range(_REFINE_ROUNDS):
-        if fits.sum() < _MIN_CORNERS:
+        all_labels, is_matched = _match_corners(predictions, H)
+        if is_matched.sum() < _MIN_CORNERS:
             return None
-        corner, name, weight = seen.corner[fits], label[fits], 1 / seen.error[fits] ** 2
+        corner, label = predictions.corner[is_matched], all_labels[is_matched]
+        weight = 1 / predictions.error[is_matched] ** 2
         if trust is not None:
-            x, y = np.clip(name, 0, BOARD_SIZE).astype(int).T
+            x, y = np.clip(label, 0, BOARD_SIZE).astype(int).T
             weight = weight * trust[y, x]
-        miss = np.linalg.norm(project(H, name) - corner, axis=1)
-        reach = max(4.7 * float(np.median(miss)), 0.06)
-        H = fit_homography(name, corner, weight * np.clip(1 - (miss / reach) ** 2, 1e-6, None) ** 2)
-        label, fits = _match_corners(seen, H)
+        miss = np.linalg.norm(project(H, label) - corner, axis=1)
+        cutoff = max(_TUKEY_CUTOFF_MEDIANS * float(np.median(miss)), _MIN_TUKEY_CUTOFF_SQUARES)
+        H = fit_homography(label, corner, weight * np.clip(1 - (miss / cutoff) ** 2, 1e-6, None) ** 2)
     return H
 
 
 def _estimate_step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
     """Return the median vector between corners of neighbouring cells along `axis` (1 right, 0 down), in cells."""
-    both = usable[1:] & usable[:-1] if axis == 0 else usable[:, 1:] & usable[:, :-1]
-    ways = np.diff(corners, axis=axis)[both]
-    plain = np.array([1.0, 0.0]) if axis == 1 else np.array([0.0, 1.0])
-    ways = ways[np.linalg.norm(ways - plain, axis=1) < 0.45]
-    return np.median(ways, axis=0) if len(ways) else plain
+    are_both_usable = usable[1:] & usable[:-1] if axis == 0 else usable[:, 1:] & usable[:, :-1]
+    steps = np.diff(corners, axis=axis)[are_both_usable]
+    expected = np.array([1.0, 0.0]) if axis == 1 else np.array([0.0, 1.0])
+    steps = steps[np.linalg.norm(steps - expected, axis=1) < _MAX_STEP_ERROR_CELLS]
+    return np.median(steps, axis=0) if len(steps) else expected
 
 
 def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
@@ -227,25 +243,25 @@ def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
     return np.vstack([solved.T, [0.0, 0.0, 1.0]])
 
 
-def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
+def _score_fit(predictions: _CellPredictions, to_cells: Floats) -> LatticeFit:
     """Measure the quality of the homography `to_cells`: median error, and share of cells that agree with the grid."""
     inverse = np.linalg.inv(to_cells)
-    at = project(inverse, seen.corner)
-    miss = np.linalg.norm(at - np.round(at), axis=2)
-    on_grid = (np.abs(project(inverse, seen.middle) - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5).all(axis=2)
-    good = seen.usable & on_grid & (miss < 0.15)
-    share = float(good.sum()) / max(int(on_grid.sum()), 1)
-    return LatticeFit(to_cells, float(np.median(miss[good])) if good.any() else 1.0, share)
+    on_board = project(inverse, predictions.corner)
+    miss = np.linalg.norm(on_board - np.round(on_board), axis=2)
+    on_grid = (np.abs(project(inverse, predictions.middle) - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5).all(axis=2)
+    agrees = predictions.usable & on_grid & (miss < _MAX_AGREEING_MISS_SQUARES)
+    seen_share = float(agrees.sum()) / max(int(on_grid.sum()), 1)
+    return LatticeFit(to_cells, float(np.median(miss[agrees])) if agrees.any() else 1.0, seen_share)
 
 
-def _find_grid_shift(seen: _CellPredictions, to_cells: Floats) -> Floats:
+def _find_grid_shift(predictions: _CellPredictions, to_cells: Floats) -> Floats:
     """Return the translation `(3, 3)`, by whole squares, that moves the grid onto the cells most probably on a board.
 
     It maximises the sum of the on-grid log-odds of the covered cells.
     """
-    board = project(np.linalg.inv(to_cells), seen.middle).reshape(-1, 2)
+    board = project(np.linalg.inv(to_cells), predictions.middle).reshape(-1, 2)
     covered = np.abs(board.T[:, None] - _CANDIDATE_SHIFTS_SQUARES[:, None] - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5
-    odds = (covered[1] * seen.odds.ravel()) @ covered[0].T
+    odds = (covered[1] * predictions.odds.ravel()) @ covered[0].T
     down, right = np.unravel_index(int(np.argmax(odds)), odds.shape)
     return np.array(
         [[1.0, 0, _CANDIDATE_SHIFTS_SQUARES[right]], [0, 1.0, _CANDIDATE_SHIFTS_SQUARES[down]], [0, 0, 1.0]]

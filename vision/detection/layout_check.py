@@ -15,6 +15,7 @@ a floor. To distinguish these, `measure_board_confidence` also uses the classifi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 import cv2
@@ -57,15 +58,14 @@ def measure_lab_colours(flat: Image, pixels_per_square: int) -> Floats:
     square is used.
     """
     rows, columns = flat.shape[0] // pixels_per_square, flat.shape[1] // pixels_per_square
-    bright = max(
-        float(np.percentile(flat[::4, ::4], 98)), _MIN_WHITE_LEVEL
-    )  # scale the brightness of a dark picture to the usual range
-    lab = cv2.cvtColor(np.minimum(flat.astype(np.float32) / bright, 1), cv2.COLOR_BGR2Lab)
-    blocks = lab[: rows * pixels_per_square, : columns * pixels_per_square].reshape(
+    # Scale the brightness of a dark picture to the usual range.
+    white_level = max(float(np.percentile(flat[::4, ::4], 98)), _MIN_WHITE_LEVEL)
+    lab = cv2.cvtColor(np.minimum(flat.astype(np.float32) / white_level, 1), cv2.COLOR_BGR2Lab)
+    squares = lab[: rows * pixels_per_square, : columns * pixels_per_square].reshape(
         rows, pixels_per_square, columns, pixels_per_square, 3
     )
     rim = round(pixels_per_square * (1 - _INNER_SHARE) / 2)
-    return np.asarray(blocks[:, rim:-rim, :, rim:-rim].mean(axis=(1, 3)), np.float64)
+    return np.asarray(squares[:, rim:-rim, :, rim:-rim].mean(axis=(1, 3)), np.float64)
 
 
 def fit_layout_shifts(colours: Floats, around: int) -> list[LayoutFit]:
@@ -75,15 +75,15 @@ def fit_layout_shifts(colours: Floats, around: int) -> list[LayoutFit]:
     squares on each side.
     """
     side = BOARD_SIZE + 2 * around
-    flat = colours.reshape(-1, 3)
-    near = _compare_colours(flat)
-    number = np.arange(side * side).reshape(side, side)
+    flat_colours = colours.reshape(-1, 3)
+    similarity = _compare_colours(flat_colours)
+    indices = np.arange(side * side).reshape(side, side)
     fits = []
-    for dy in range(2 * around + 1):
-        for dx in range(2 * around + 1):
-            window = number[dy : dy + BOARD_SIZE, dx : dx + BOARD_SIZE].ravel()
-            fits.append(_fit_layout(flat[window], near[np.ix_(window, window)], (dx - around, dy - around)))
-    return sorted(fits, key=lambda f: -f.explained_share)
+    for row, column in product(range(2 * around + 1), repeat=2):
+        window = indices[row : row + BOARD_SIZE, column : column + BOARD_SIZE].ravel()
+        shift = (column - around, row - around)
+        fits.append(_fit_layout(flat_colours[window], similarity[np.ix_(window, window)], shift))
+    return sorted(fits, key=lambda fit: -fit.explained_share)
 
 
 def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArray[np.float32]) -> float:
@@ -98,8 +98,12 @@ def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArr
     support = agreement + _FULL_BOARD_AGREEMENT * tile_share
     # The square network was trained on boards only: squares of other things are doubtful.
     clearness = float(np.exp(np.log(kinds_p.max(axis=2)).mean()))
-    grade = (support - _CHANCE_AGREEMENT) / (_USUAL_AGREEMENT - _CHANCE_AGREEMENT)
-    return float(np.clip(grade, 0, 1) * clearness**_CLEARNESS_WEIGHT)
+    return float(grade_agreement(support) * clearness**_CLEARNESS_WEIGHT)
+
+
+def grade_agreement(agreement: float) -> float:
+    """Convert layout agreement linearly to a confidence: agreement by chance to 0, usual agreement to 1."""
+    return float(np.clip((agreement - _CHANCE_AGREEMENT) / (_USUAL_AGREEMENT - _CHANCE_AGREEMENT), 0, 1))
 
 
 def is_aligned_square(corners: Floats) -> bool:
@@ -114,8 +118,8 @@ def is_aligned_square(corners: Floats) -> bool:
 
 def _compare_colours(colours: Floats) -> Floats:
     """Return the pairwise similarities (0..1) of `colours` `(n, 3)` as a matrix `(n, n)`, with a Gaussian kernel."""
-    apart = sum(np.subtract.outer(channel, channel) ** 2 for channel in colours.T)
-    return np.asarray(np.exp(-apart / (2 * _KIND_SPREAD_LAB**2)), np.float64)
+    squared_distances = sum(np.subtract.outer(channel, channel) ** 2 for channel in colours.T)
+    return np.asarray(np.exp(-squared_distances / (2 * _KIND_SPREAD_LAB**2)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,38 +135,40 @@ class _LayoutModel:
 
     @classmethod
     def from_kinds(cls, kinds: NDArray[np.int64]) -> _LayoutModel:
-        present = int(kinds.max()) + 1
-        step = (np.stack(np.meshgrid(np.arange(BOARD_SIZE), np.arange(BOARD_SIZE)), axis=-1).reshape(-1, 2) - 7) / 7
-        light = np.column_stack([step, step[:, 0] * step[:, 1]])
-        board = np.column_stack([np.eye(present + 1)[kinds], light])
-        tiles = np.column_stack([np.eye(present + 1)[np.full(len(kinds), present)], light])
-        return cls(tuple(np.flatnonzero(kinds == k) for k in range(present)), board, tiles)
+        kind_count = int(kinds.max()) + 1
+        columns, rows = np.meshgrid(np.arange(BOARD_SIZE), np.arange(BOARD_SIZE))
+        x, y = (columns.ravel() - 7) / 7, (rows.ravel() - 7) / 7  # -1 to 1 over the board
+        light = np.column_stack([x, y, x * y])
+        board = np.column_stack([np.eye(kind_count + 1)[kinds], light])
+        tiles = np.column_stack([np.eye(kind_count + 1)[np.full(len(kinds), kind_count)], light])
+        return cls(tuple(np.flatnonzero(kinds == kind) for kind in range(kind_count)), board, tiles)
 
 
-def _fit_layout(colours: Floats, near: Floats, shift: tuple[int, int]) -> LayoutFit:
+def _fit_layout(colours: Floats, similarity: Floats, shift: tuple[int, int]) -> LayoutFit:
     """Fit two models, one colour for all squares and one colour for each of the five kinds, and compare their errors.
 
-    `colours` `(225, 3)` are Lab colours of the squares, `near` `(225, 225)` their pairwise similarities (0..1).
+    `colours` `(225, 3)` are Lab colours of the squares, `similarity` `(225, 225)` their pairwise similarities (0..1).
     """
-    tile = _find_typical_tile(near)
-    as_board, as_tile = _fit_colours(_PREMIUM_MODEL, colours, near, tile)
-    told_apart = _sum_errors(as_board, as_tile)
-    as_one = _sum_errors(*_fit_colours(_UNIFORM_MODEL, colours, near, tile))
+    tile = _find_typical_tile(similarity)
+    as_board, as_tile = _fit_colours(_PREMIUM_MODEL, colours, similarity, tile)
+    premium_error = _sum_errors(as_board, as_tile)
+    uniform_error = _sum_errors(*_fit_colours(_UNIFORM_MODEL, colours, similarity, tile))
     uncovered = (as_board < as_tile) & (as_board < _MAX_SQUARED_ERROR)
-    explained_share = (as_one - told_apart) / (as_one + _CHANCE_RESIDUAL)
+    explained_share = (uniform_error - premium_error) / (uniform_error + _CHANCE_RESIDUAL)
     return LayoutFit(explained_share, shift, uncovered.reshape(BOARD_SIZE, BOARD_SIZE))
 
 
-def _find_typical_tile(near: Floats) -> int:
+def _find_typical_tile(similarity: Floats) -> int:
     """Return the index of the square whose colour is most typical of a tile.
 
     The plain squares that differ from the most common colour probably have tiles. The result is the square among them
-    whose colour is the most frequent. `near` `(225, 225)` are the pairwise similarities of the colours.
+    whose colour is the most frequent. `similarity` `(225, 225)` are the pairwise similarities of the colours.
     """
     plain = _PREMIUM_MODEL.members[0]
-    among = near[np.ix_(plain, plain)]
-    away = 1 - among[int(np.argmax(among.sum(axis=1)))]
-    return int(plain[int(np.argmax((among @ away) * away))])
+    plain_similarity = similarity[np.ix_(plain, plain)]
+    most_common = int(np.argmax(plain_similarity.sum(axis=1)))
+    tile_weight = 1 - plain_similarity[most_common]
+    return int(plain[int(np.argmax((plain_similarity @ tile_weight) * tile_weight))])
 
 
 def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
@@ -172,38 +178,43 @@ def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
     the smaller of the two counts. An error e adds e / (1 + e) times the weight of the square (Geman-McClure), so that
     outliers have little influence.
     """
-    least = np.minimum(as_board, as_tile)
-    return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
+    errors = np.minimum(as_board, as_tile)
+    return float((_SQUARE_WEIGHTS * errors / (1 + errors)).sum())
 
 
-def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> tuple[Floats, Floats]:
+def _fit_colours(model: _LayoutModel, colours: Floats, similarity: Floats, tile: int) -> tuple[Floats, Floats]:
     """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model, and return its errors (`_compute_squared_errors`).
 
     Alternates between two steps: classify each square as uncovered or tile, and fit the colours by regression.
     `tile` is the index of a square that probably has a tile.
     """
     # Initialise each kind with the most common colour among its squares that differs from the tile colour.
-    free = 1 - 0.9 * near[tile]
-    typical = [m[int(np.argmax((near[np.ix_(m, m)] @ free[m]) * free[m]))] for m in kinds.members]
+    uncovered_weight = 1 - 0.9 * similarity[tile]
+    typical = []
+    for squares in model.members:
+        weight = uncovered_weight[squares]
+        typical.append(squares[int(np.argmax((similarity[np.ix_(squares, squares)] @ weight) * weight))])
     beta = np.vstack([colours[[*typical, tile]], np.zeros((3, 3))])
-    steady = 1e-3 * np.eye(len(beta))
+    # Classify and fit in turn. A small ridge penalty keeps the coefficients of kinds that tiles cover completely.
+    ridge = _RIDGE_WEIGHT * np.eye(len(beta))
     for _ in range(_EM_ROUNDS):
-        board, tiles = _compute_squared_errors(kinds, colours, beta)
-        design = np.where((tiles < board)[:, None], kinds.tile_design, kinds.board_design)
-        scaled = design * (_SQUARE_WEIGHTS / (1 + np.minimum(board, tiles)) ** 2)[:, None]
-        beta = np.linalg.solve(design.T @ scaled + steady, scaled.T @ colours + 1e-3 * beta)
-    return _compute_squared_errors(kinds, colours, beta)
+        as_board, as_tile = _compute_squared_errors(model, colours, beta)
+        design = np.where((as_tile < as_board)[:, None], model.tile_design, model.board_design)
+        weighted = design * (_SQUARE_WEIGHTS / (1 + np.minimum(as_board, as_tile)) ** 2)[:, None]
+        beta = np.linalg.solve(design.T @ weighted + ridge, weighted.T @ colours + _RIDGE_WEIGHT * beta)
+    return _compute_squared_errors(model, colours, beta)
 
 
-def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
+def _compute_squared_errors(model: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
     """Return the squared colour error of each square under two assumptions, `(225,)` each: uncovered, and with a tile.
 
     Squared errors are in units of the square of `_KIND_SPREAD_LAB`, the usual spread of one colour.
     """
-    board, tiles = (
-        ((colours - d @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2 for d in (kinds.board_design, kinds.tile_design)
+    as_board, as_tile = (
+        ((colours - design @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2
+        for design in (model.board_design, model.tile_design)
     )
-    return board, tiles
+    return as_board, as_tile
 
 
 _FULL_BOARD_TILES: Final = 100
@@ -229,6 +240,8 @@ _KIND_SPREAD_LAB: Final = 8.0
 _MAX_SQUARED_ERROR: Final = 4.0
 """Maximum squared colour error of an uncovered square, in units of `_KIND_SPREAD_LAB` squared; a square with a larger
 error counts as covered."""
+_RIDGE_WEIGHT: Final = 1e-3
+"""Weight of the earlier coefficients in each fit of the colours, relative to one plain square."""
 _EM_ROUNDS: Final = 4
 """Number of iterations in which the colours of a grid are fitted."""
 _INNER_SHARE: Final = 0.6

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,9 @@ from numpy.typing import NDArray
 
 from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
+from vision.detection.image_pyramid import ImagePyramid
 from vision.detection.lattice import fit_lattice, refit_lattice
-from vision.detection.layout_check import LayoutFit, fit_layout_shifts, measure_lab_colours
+from vision.detection.layout_check import LayoutFit, fit_layout_shifts, grade_agreement, measure_lab_colours
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
     BoardLocation,
@@ -54,8 +54,8 @@ LATTICE_PX_PER_SQUARE: Final = 16
 LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
-_HALVING_SLACK: Final = 0.1
-"""Margin, as a binary logarithm, by which a halved picture must exceed the required resolution: 0.1 means 7 %."""
+_MAX_OVERHANG_SQUARES: Final = 1
+"""Maximum distance, in squares, by which a detected board may extend beyond the picture; with more, it is cut off."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "Make sure that the whole board is in the picture.")
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "The squares of the board are hard to see. Check the light and the focus."
@@ -143,8 +143,12 @@ Box = tuple[int, int, int, int]
 """Left, top, right and bottom of a rectangle in a picture, in pixels; right and bottom are exclusive."""
 
 
-_ScoredGrid = tuple[float, Floats]
-"""Score of a grid (layout agreement, reduced if corners are missing) and its corners `(4, 2)` in px."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _ScoredGrid:
+    """Corners `(4, 2)` of a grid in px, and its score: the layout agreement, reduced if corners are missing."""
+
+    score: float
+    corners: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,105 +175,80 @@ class _GridFit:
     cells: NDArray[np.float32]
     cells_to_picture: Floats
 
-    def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_]) -> Floats:
+    def refit_without_tiles(self, corners: Floats, uncovered: NDArray[np.bool_]) -> Floats:
         """Repeat the fit with low weights for corners under tiles; return the corners of the grid, `(4, 2)` px.
 
-        `bare` `(15, 15)` is True for squares without a tile. Tile tops are higher than the board, so they appear
+        `uncovered` `(15, 15)` is True for squares without a tile. Tile tops are higher than the board, so they appear
         displaced if the camera looks at an angle. A corner between four tiles has the weight `covered_corner_weight`.
         """
-        around = np.pad(bare, 1, constant_values=True).astype(np.float64)
-        trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
+        # Weigh each corner by the uncovered share of its four squares; squares outside the board count as uncovered.
+        padded = np.pad(uncovered, 1, constant_values=True).astype(np.float64)
+        trust = (padded[:-1, :-1] + padded[1:, :-1] + padded[:-1, 1:] + padded[1:, 1:]) / 4
         to_cells = np.linalg.inv(self.cells_to_picture) @ homography(corners)
         refit = refit_lattice(self.cells, to_cells, trust**4 + _CONFIG.covered_corner_weight)
         return corners if refit is None else project(self.cells_to_picture @ refit, grid_corners())
 
 
-class _Pyramid:
-    """Image pyramid of a picture, computed on demand. Each level has half the size of the previous one."""
-
-    def __init__(self, image: Image) -> None:
-        self.height, self.width = image.shape[:2]
-        self._levels = [image]
-
-    def level(self, finer: float) -> tuple[Image, Floats]:
-        """Return the coarsest level in which a pixel spans at most `finer` pixels of the picture, and its scale (x, y).
-
-        The scale is the level's width and height divided by those of the picture.
-        """
-        halvings = max(0, math.floor(math.log2(max(finer, 1.0)) - _HALVING_SLACK))
-        while len(self._levels) <= halvings:
-            last = self._levels[-1]
-            size = (max(1, last.shape[1] // 2), max(1, last.shape[0] // 2))
-            self._levels.append(np.asarray(cv2.resize(last, size, interpolation=cv2.INTER_AREA), np.uint8))
-        level = self._levels[halvings]
-        return level, np.array([level.shape[1] / self.width, level.shape[0] / self.height])
-
-
 class BoardLocator:
     """Board detector that uses the networks `finder.onnx` and `lattice.onnx` in the folder `models`."""
 
-    def __init__(
-        self,
-        models: Path = MODELS_DIR,
-        load_net: Callable[[Path], Net] = Net,
-    ) -> None:
+    def __init__(self, models: Path = MODELS_DIR, load_net: Callable[[Path], Net] = Net) -> None:
         self._finder = load_net(models / "finder.onnx")
         self._lattice = load_net(models / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
         """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
-        found, doubt = self._find_best_grid(image)
-        if found is None or found[0] < _CONFIG.good_layout_agreement:
-            again, _ = self._find_best_grid(equalise_lighting(image))
-            found = _choose_better_grid(found, again)
-        if found is None:
-            raise BoardNotFoundError(doubt)
-        agreement, corners = found
-        return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
+        grid, failure_message = self._find_best_grid(image)
+        if grid is None or grid.score < _CONFIG.good_layout_agreement:
+            equalised_grid, _ = self._find_best_grid(equalise_lighting(image))
+            grid = _choose_better_grid(grid, equalised_grid)
+        if grid is None:
+            raise BoardNotFoundError(failure_message)
+        return BoardLocation(order_corners(grid.corners), grade_agreement(grid.score))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
         """Return the grid with the highest score, or None, and the error message to use if no board is found."""
         height, width = image.shape[:2]
-        picture = _Pyramid(image)
-        look = self._run_finder(picture, (0, 0, width, height))
-        best = self._fit_best_quad(picture, look.quads)
-        closer = look.closeup
-        if (best is None or best[0] < _CONFIG.good_layout_agreement) and closer is not None:
-            again = self._fit_best_quad(picture, self._run_finder(picture, closer).quads)
-            best = _choose_better_grid(best, again)
-        if best is None or best[0] < _CONFIG.min_layout_agreement:
-            return None, look.failure_message
-        overhangs = measure_overhangs(best[1], width, height)
-        if overhangs.max() > 1:
+        pyramid = ImagePyramid(image)
+        proposals = self._run_finder(pyramid, (0, 0, width, height))
+        best = self._fit_best_quad(pyramid, proposals.quads)
+        is_good = best is not None and best.score >= _CONFIG.good_layout_agreement
+        if not is_good and proposals.closeup is not None:
+            closeup_quads = self._run_finder(pyramid, proposals.closeup).quads
+            best = _choose_better_grid(best, self._fit_best_quad(pyramid, closeup_quads))
+        if best is None or best.score < _CONFIG.min_layout_agreement:
+            return None, proposals.failure_message
+        overhangs = measure_overhangs(best.corners, width, height)
+        if overhangs.max() > _MAX_OVERHANG_SQUARES:
             return None, CUT_OFF_MESSAGES[int(overhangs.argmax())]
-        return best, look.failure_message
+        return best, proposals.failure_message
 
     def follow(self, image: Image, corners: Floats) -> BoardLocation:
         """Detect the board near its `(4, 2)` corners in an earlier picture, and preserve the order of the corners.
 
         Much cheaper than `locate`. Raises `BoardNotFoundError` if the board has moved by more than a square or is gone.
         """
-        found = self._fit_grid(_Pyramid(image), corners)
-        if found is None or found[0] < _CONFIG.min_layout_agreement:
+        grid = self._fit_grid(ImagePyramid(image), corners)
+        if grid is None or grid.score < _CONFIG.min_layout_agreement:
             raise BoardNotFoundError(make_message("board-moved", "The board is no longer where it was. Move it back."))
-        return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
+        return BoardLocation(grid.corners, grade_agreement(grid.score), LocationSource.FOLLOWED)
 
-    def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:
+    def _fit_best_quad(self, pyramid: ImagePyramid, quads: list[Floats]) -> _ScoredGrid | None:
         """Fit the candidates in order; return the first grid with a good score, otherwise the best grid."""
         best: _ScoredGrid | None = None
         for quad in quads:
-            best = _choose_better_grid(best, self._fit_grid(picture, quad))
-            if best is not None and best[0] > _CONFIG.good_layout_agreement:
+            best = _choose_better_grid(best, self._fit_grid(pyramid, quad))
+            if best is not None and best.score > _CONFIG.good_layout_agreement:
                 break
         return best
 
-    def _fit_grid(self, pyramid: _Pyramid, quad: Floats) -> _ScoredGrid | None:
+    def _fit_grid(self, pyramid: ImagePyramid, quad: Floats) -> _ScoredGrid | None:
         """Fit a grid near the candidate `quad`; return the grid's score and corners, or None if the fit fails."""
-        picture, scale = pyramid.level(square_side(quad) / LATTICE_PX_PER_SQUARE)
-        settled = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
-        if settled is None:
+        picture, scale = pyramid.find_level(square_side(quad) / LATTICE_PX_PER_SQUARE)
+        fit = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
+        if fit is None:
             return None
-        corners = settled.corners
+        corners = fit.corners
         # Compare the colours of the squares with the layout; a correct lattice may be shifted by whole squares.
         layout = _compare_layout(picture, corners, 0)
         agreement = layout.explained_share
@@ -280,28 +259,28 @@ class BoardLocator:
                 corners = project(homography(corners), grid_corners() + best.shift)
                 layout = _compare_layout(picture, corners, 0)
         if agreement > _CONFIG.min_layout_agreement:
-            corners = settled.refit_without_tiles(corners, layout.uncovered)
+            corners = fit.refit_without_tiles(corners, layout.uncovered)
         corners = (corners + 0.5) / scale - 0.5
         # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
-        worth = agreement * min(1.0, settled.seen_share / _CONFIG.full_seen_share)
-        cut = measure_overhangs(corners, pyramid.width, pyramid.height).max()
-        is_clear = settled.seen_share > _CONFIG.clear_seen_share and cut < _CONFIG.max_cut_squares
+        score = agreement * min(1.0, fit.seen_share / _CONFIG.full_seen_share)
+        overhang = measure_overhangs(corners, pyramid.width, pyramid.height).max()
+        is_clear = fit.seen_share > _CONFIG.clear_seen_share and overhang < _CONFIG.max_cut_squares
         if is_clear and _compute_side_ratio(corners) < _CONFIG.max_side_ratio:
             # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
-            worth = max(worth, _CONFIG.min_layout_agreement)
-        return worth, corners
+            score = max(score, _CONFIG.min_layout_agreement)
+        return _ScoredGrid(score, corners)
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""
-        for nudge in _CONFIG.start_offsets_squares:
-            fitted = self._fit_once(picture, project(homography(corners), grid_corners() + nudge))
-            if fitted is not None:
+        for offset in _CONFIG.start_offsets_squares:
+            fit = self._fit_once(picture, project(homography(corners), grid_corners() + offset))
+            if fit is not None:
                 break
         for _ in range(_CONFIG.max_fit_passes - 1):
-            if fitted is None or fitted.shift_squares < _CONFIG.converged_shift_squares:
+            if fit is None or fit.shift_squares < _CONFIG.converged_shift_squares:
                 break
-            fitted = self._fit_once(picture, fitted.corners)
-        return fitted
+            fit = self._fit_once(picture, fit.corners)
+        return fit
 
     def _fit_once(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Rectify the picture by `corners`, run the lattice network and fit a grid; return None if the fit fails."""
@@ -311,64 +290,69 @@ class BoardLocator:
         if fit is None or fit.seen_share < _CONFIG.min_seen_share:
             return None
         from_cells = homography(corners) @ _cells_to_board()
-        fitted = project(from_cells @ fit.to_cells, grid_corners())
-        if not np.isfinite(fitted).all() or not is_convex(fitted):
+        corners_after = project(from_cells @ fit.to_cells, grid_corners())
+        if not np.isfinite(corners_after).all() or not is_convex(corners_after):
             return None
-        moved = float(np.abs(fitted - corners).max()) / square_side(fitted)
-        return _GridFit(fitted, fit.seen_share, moved, cells, from_cells)
+        shift = float(np.abs(corners_after - corners).max()) / square_side(corners_after)
+        return _GridFit(corners_after, fit.seen_share, shift, cells, from_cells)
 
-    def _run_finder(self, picture: _Pyramid, box: Box) -> _FinderResult:
+    def _run_finder(self, pyramid: ImagePyramid, box: Box) -> _FinderResult:
         """Run the finder network on the part `box` of the picture, and decode its output to quads in picture pixels."""
-        x0, y0, x1, y1 = box
-        image, scale = picture.level(max(x1 - x0, y1 - y0) / _FINDER_CONTENT_PX)
-        a0, b0, a1, b1 = np.round(np.array([*scale, *scale]) * box).astype(int).tolist()
-        width, height = x1 - x0, y1 - y0
-        k = _FINDER_CONTENT_PX / max(height, width)
-        w, h = max(1, round(width * k)), max(1, round(height * k))
-        left, top = (FINDER_SIDE_PX - w) // 2, (FINDER_SIDE_PX - h) // 2
+        # Scale the part to the length of the content, and centre the content in the square input.
+        box_start, box_size = np.array(box[:2]), np.array(box[2:]) - box[:2]
+        image, scale = pyramid.find_level(box_size.max() / _FINDER_CONTENT_PX)
+        left, top, right, bottom = np.round(np.array([*scale, *scale]) * box).astype(int).tolist()
+        width, height = (max(1, round(side * (_FINDER_CONTENT_PX / box_size.max()))) for side in box_size.tolist())
+        x, y = (FINDER_SIDE_PX - width) // 2, (FINDER_SIDE_PX - height) // 2
+        content = (slice(y, y + height), slice(x, x + width))
         canvas = np.zeros((FINDER_SIDE_PX, FINDER_SIDE_PX, 3), np.uint8)
         inside = np.zeros((FINDER_SIDE_PX, FINDER_SIDE_PX), np.uint8)
-        canvas[top : top + h, left : left + w] = cv2.resize(image[b0:b1, a0:a1], (w, h), interpolation=cv2.INTER_AREA)
-        inside[top : top + h, left : left + w] = 1
+        part = image[top:bottom, left:right]
+        canvas[content] = cv2.resize(part, (width, height), interpolation=cv2.INTER_AREA)
+        inside[content] = 1
         cells = self._finder(standardise_colours(canvas, inside)[None])[0][0]
 
         def to_picture(points: Floats) -> Floats:
-            return ((points + 0.5) * _FINDER_CELL_PX - [left, top]) * [width / w, height / h] - 0.5 + [x0, y0]
+            in_content = (points + 0.5) * _FINDER_CELL_PX - [x, y]
+            return np.asarray(in_content * (box_size / [width, height]) - 0.5 + box_start, np.float64)
 
         quads = [to_picture(quad) for quad in propose_quads(cells)]
-        on_grid = find_grid_patches(cells[3])
-        if not on_grid:
+        patches = find_grid_patches(cells[3])
+        if not patches:
             return _FinderResult(quads, None, _NO_BOARD_MESSAGE)
-        ys, xs = np.nonzero(on_grid[0])
+        # Find the bounding box of the largest patch of the grid mask, in cells.
+        ys, xs = np.nonzero(patches[0])
         low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
-        doubt = _NO_BOARD_MESSAGE
-        if _is_board_like(cells, on_grid[0]):
-            first, last = np.array([left, top]) / _FINDER_CELL_PX, np.array([left + w, top + h]) / _FINDER_CELL_PX - 1
+        message = _NO_BOARD_MESSAGE
+        if _is_board_like(cells, patches[0]):
+            # Name the side on which the patch reaches the edge of the content.
+            first = np.array([x, y]) / _FINDER_CELL_PX
+            last = np.array([x + width, y + height]) / _FINDER_CELL_PX - 1
             beyond = np.concatenate([first + 0.5 - low, high - last + 0.5])  # left, top, right, bottom
-            doubt = CUT_OFF_MESSAGES[int(beyond.argmax())] if (beyond > 0).any() else _UNCLEAR_GRID_MESSAGE
-        spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
-        return _FinderResult(quads, _find_closeup(spread, picture.width, picture.height), doubt)
+            message = CUT_OFF_MESSAGES[int(beyond.argmax())] if (beyond > 0).any() else _UNCLEAR_GRID_MESSAGE
+        bounds = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
+        return _FinderResult(quads, _find_closeup(bounds, pyramid.width, pyramid.height), message)
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
     """Return the grid with the higher score. None is worse than any grid; equal scores give `one`."""
-    return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
+    return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid.score, default=None)
 
 
 def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
     """Return True if `patch`, a region of grid cells, is probably a board: it has high probabilities and four sides."""
-    sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
-    peak = float(1 / (1 + np.exp(-cells[0].max())))
+    grid_p = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
+    best_corner_p = float(1 / (1 + np.exp(-cells[0].max())))
     return (
-        sure > _CONFIG.min_grid_confidence
-        and peak > _CONFIG.min_corner_confidence
+        grid_p > _CONFIG.min_grid_confidence
+        and best_corner_p > _CONFIG.min_corner_confidence
         and intersection_over_union(fit_quad_to_patch(patch), patch) > _CONFIG.min_quad_iou
     )
 
 
-def _find_closeup(spread: Floats, width: int, height: int) -> Box | None:
-    """Return the close-up crop around the bounding box `spread` `(2, 2)` px; None if the crop is too large or small."""
-    middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * _CONFIG.closeup_half_side_ratio
+def _find_closeup(bounds: Floats, width: int, height: int) -> Box | None:
+    """Return the close-up crop around the bounding box `bounds` `(2, 2)` px; None if the crop is too large or small."""
+    middle, half = bounds.mean(axis=0), np.ptp(bounds, axis=0).max() * _CONFIG.closeup_half_side_ratio
     low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
     high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
     if (high - low).max() > _CONFIG.max_closeup_share * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
@@ -381,11 +365,6 @@ def _compute_side_ratio(corners: Floats) -> float:
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
     return max(one, other) / min(one, other)
-
-
-def _confidence_from_agreement(agreement: float) -> float:
-    """Convert layout agreement linearly to confidence: 0.1 (agreement by chance) to 0, 0.45 (usual agreement) to 1."""
-    return float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0))
 
 
 def _compare_layout(picture: Image, corners: Floats, around: int) -> LayoutFit:
