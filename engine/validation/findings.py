@@ -61,6 +61,7 @@ class Reason(StrEnum):
     TOO_MANY_TILES = "too-many-tiles"
     MORE_THAN_SET = "more-than-set"
     OUT_OF_TURN = "out-of-turn"
+    STILL_WITHDRAWN = "still-withdrawn"
     TOO_MANY_EXCHANGED = "too-many-exchanged"
     POSITION_LOOSE = "position-loose"
 

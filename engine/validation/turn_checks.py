@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected
+from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.plays import Play
 from engine.scoring import Status
@@ -146,3 +146,15 @@ def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
     last = game.turns[-1]
     if last.kind is TurnKind.PASS and last.number == proposal.question_history.unanswered_pass:
         yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[event.player]))
+
+
+def check_withdrawn_play(proposal: Proposal) -> Iterator[Finding]:
+    """Report a play that is corrected, but that a challenge or its player has withdrawn before.
+
+    The players may have withdrawn it only because of the error that they correct now.
+    """
+    game, after = proposal.game, proposal.game_after
+    corrected = {event.turn for event in proposal.events if isinstance(event, TurnCorrected)}
+    for turn in after.turns[: len(game.turns)]:
+        if turn.number in corrected and turn.play and not turn.stands and turn.play != game.turns[turn.number].play:
+            yield Finding(Reason.STILL_WITHDRAWN, (after.players[turn.player],))

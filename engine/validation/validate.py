@@ -41,6 +41,7 @@ _HAND_CHECKS: tuple[Check, ...] = (
     play_checks.check_position,
     play_checks.check_record,
     play_checks.check_exchanges,
+    turn_checks.check_withdrawn_play,
     turn_checks.check_order,
     turn_checks.check_seat,
     play_checks.check_rack,

@@ -72,19 +72,18 @@ def test_withdrawn_play_stays_withdrawn_if_the_game_went_on(session: TableSessio
     assert [turn.kind for turn in state.turns] == ["play", "play", "withdrawn", "pass"] and totals(state) == [14, 0]
 
 
-def test_square_of_a_play_that_was_challenged_away_changes_no_other_play(
-    playing: TableSession, table: TextTable
+@pytest.mark.parametrize(
+    "command", [CorrectSquare("H7", "A"), CorrectTurn(2, at="H6", word="FARM")], ids=["square", "turn"]
+)
+def test_play_that_was_challenged_away_stays_withdrawn_with_a_notice(
+    playing: TableSession, table: TextTable, command: TableCommand
 ) -> None:
     play(playing, table, HORN)
     play(playing, table, HORN, FXRM)
     playing.submit(DecideChallenge(upheld=True)).result(PATIENCE_S)
-    state = playing.submit(CorrectSquare("H7", "A")).result(PATIENCE_S)
-    assert [(turn.kind, turn.word) for turn in state.turns] == [
-        ("play", "HORN"),
-        ("play", "FA.M"),
-        ("withdrawn", "FA.M"),
-    ]
-    assert totals(state) == [14, 0]
+    state = playing.submit(command).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M", "FA.M"] and totals(state) == [14, 0]
+    assert [notice.key for notice in state.notices] == ["noted-still-withdrawn"]
 
 
 def test_tile_beside_a_withdrawn_play_belongs_to_the_play_that_it_fits(session: TableSession, table: TextTable) -> None:
