@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
@@ -54,29 +55,29 @@ def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     tiles = [*letters, BLANK] if BLANK not in letters else list(letters)
     if not letters or len(set(tiles)) != len(tiles):
         raise ValueError("a lesson needs each letter of the tile set once")
-    wide = max(_PREFERRED_TILES_PER_ROW, -(-len(tiles) // len(_TILE_ROWS)))
-    if wide > BOARD_SIZE:
+    row_length = max(_PREFERRED_TILES_PER_ROW, ceil(len(tiles) / len(_TILE_ROWS)))
+    if row_length > BOARD_SIZE:
         raise ValueError(f"a lesson has room for {BOARD_SIZE * len(_TILE_ROWS)} tiles, got {len(tiles)}")
-    lines = [tiles[k : k + wide] for k in range(0, len(tiles), wide)]
-    rows = [[EMPTY] * BOARD_SIZE for _ in range(BOARD_SIZE)]
-    for at, line in zip(_TILE_ROWS[len(lines) - 1], lines, strict=True):
-        left = (BOARD_SIZE - wide) // 2
-        rows[at][left : left + len(line)] = line
-    return tuple(tuple(row) for row in rows)
+    tile_rows = [tiles[start : start + row_length] for start in range(0, len(tiles), row_length)]
+    board = [[EMPTY] * BOARD_SIZE for _ in range(BOARD_SIZE)]
+    left = (BOARD_SIZE - row_length) // 2
+    for row, tile_row in zip(_TILE_ROWS[len(tile_rows) - 1], tile_rows, strict=True):
+        board[row][left : left + len(tile_row)] = tile_row
+    return tuple(tuple(row) for row in board)
 
 
 def check_enrolment(rows: Sequence[Sequence[str]], reading: BoardReading) -> EnrolmentCheck:
     """Compare the expected layout `rows` (15 rows of 15 faces) with a board reading; return the differences."""
-    asked = [face for row in rows for face in row]
-    missing, extra, hidden, unlike = [], [], [], []
-    for at, (face, square) in enumerate(zip(asked, reading.squares, strict=True)):
+    expected = [face for row in rows for face in row]
+    missing, extra, hidden, mismatched = [], [], [], []
+    for square, (face, read) in enumerate(zip(expected, reading.squares, strict=True)):
         if face == EMPTY:
-            if square.is_tile:
-                extra.append(at)
-        elif square.symbol == HIDDEN:
-            hidden.append(at)
-        elif not square.is_tile:
-            missing.append(at)
-        elif square.symbol != face and square.confidence >= _MIN_MISREAD_CONFIDENCE:
-            unlike.append((at, square.symbol))
-    return EnrolmentCheck(tuple(missing), tuple(extra), tuple(hidden), tuple(unlike))
+            if read.is_tile:
+                extra.append(square)
+        elif read.symbol == HIDDEN:
+            hidden.append(square)
+        elif not read.is_tile:
+            missing.append(square)
+        elif read.symbol != face and read.confidence >= _MIN_MISREAD_CONFIDENCE:
+            mismatched.append((square, read.symbol))
+    return EnrolmentCheck(tuple(missing), tuple(extra), tuple(hidden), tuple(mismatched))

@@ -103,7 +103,7 @@ class TileExamples:
 
     def __init__(self, letter_net: TileClassifier, examples: Sequence[Example] = ()) -> None:
         self._letter_net = letter_net
-        self._keep(examples, self._encode(examples))
+        self._store(examples, self._predict(examples))
 
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str) -> None:
         """Add the tiles of a picture as examples; `faces` maps squares (0..224) to true faces.
@@ -114,8 +114,9 @@ class TileExamples:
         crops = zip(squares, views.cut_crops(squares), strict=True)
         new = [Example(letter_shape(faces[square]), crop, source, square) for square, crop in crops]
         replaced = {(source, square) for square in squares}
-        old = [at for at, one in enumerate(self.examples) if (one.source, one.square) not in replaced]
-        self._keep([*(self.examples[at] for at in old), *new], self._predictions.select(old) + self._encode(new))
+        kept = [row for row, example in enumerate(self.examples) if (example.source, example.square) not in replaced]
+        examples = [*(self.examples[row] for row in kept), *new]
+        self._store(examples, self._predictions.select(kept) + self._predict(new))
 
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
@@ -125,38 +126,37 @@ class TileExamples:
         """
         if not self.is_helpful:
             return board
-        learnt = [one.symbol for one in self.examples]
-        symbols = [symbol for row in board.rows() for symbol in row]
-        asked = [at for at, symbol in enumerate(symbols) if letter_shape(symbol) in learnt]
-        if not asked:
+        symbols = [example.symbol for example in self.examples]
+        refined = [square for square, symbol in enumerate(board.symbols) if letter_shape(symbol) in symbols]
+        if not refined:
             return board
         # Compare the tiles with the examples; the bonus of a symbol depends on the nearest example of that symbol.
-        features = normalise_features(self._letter_net.predict(views.cut_crops(asked)).features)
+        features = normalise_features(self._letter_net.predict(views.cut_crops(refined)).features)
         similarity = features @ normalise_features(self._predictions.features).T
         tiles = (*tiles, BLANK)
-        nearness = _compute_nearness(similarity, learnt, [letter_shape(tile) for tile in tiles])
+        nearness = _compute_nearness(similarity, symbols, [letter_shape(tile) for tile in tiles])
         squares = list(board.squares)
-        for at, factors in zip(asked, np.exp(_CONFIG.bonus_nats * nearness), strict=True):
-            squares[at] = _scale_tiles(squares[at], tiles, factors, _CONFIG.min_tile_p)
+        for square, factors in zip(refined, np.exp(_CONFIG.bonus_nats * nearness), strict=True):
+            squares[square] = _scale_tiles(squares[square], tiles, factors)
         return replace(board, squares=tuple(squares))
 
-    def _encode(self, examples: Sequence[Example]) -> TilePredictions:
-        crops = np.array([one.crop for one in examples], np.uint8).reshape(-1, CROP_SIDE_PX, CROP_SIDE_PX)
+    def _predict(self, examples: Sequence[Example]) -> TilePredictions:
+        crops = np.array([example.crop for example in examples], np.uint8).reshape(-1, CROP_SIDE_PX, CROP_SIDE_PX)
         return self._letter_net.predict(crops)
 
-    def _keep(self, examples: Sequence[Example], predictions: TilePredictions) -> None:
+    def _store(self, examples: Sequence[Example], predictions: TilePredictions) -> None:
         """Store the newest examples of each symbol, and test whether their use improves accuracy.
 
         `predictions` are those of the letter network for the crops of the examples.
         """
-        count: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         kept: list[int] = []
-        for at in reversed(range(len(examples))):
-            count[examples[at].symbol] += 1
-            if count[examples[at].symbol] <= _CONFIG.max_per_symbol:
-                kept.append(at)
+        for row in reversed(range(len(examples))):
+            counts[examples[row].symbol] += 1
+            if counts[examples[row].symbol] <= _CONFIG.max_per_symbol:
+                kept.append(row)
         kept = kept[:MAX_EXAMPLES][::-1]
-        self.examples = tuple(examples[at] for at in kept)
+        self.examples = tuple(examples[row] for row in kept)
         """The examples, oldest first."""
         self._predictions = predictions.select(kept)
         self.is_helpful = bool(kept) and self._does_bonus_help()
@@ -167,7 +167,7 @@ class TileExamples:
 
         Each example is classified without a bonus, and with the bonus from all other examples.
         """
-        symbols = [one.symbol for one in self.examples]
+        symbols = [example.symbol for example in self.examples]
         classes = self._letter_net.classes
         names = sorted({*classes, *symbols} - {EMPTY})
         # Take the network's log-probabilities; symbols that the network has no class for get the floor.
@@ -182,9 +182,9 @@ class TileExamples:
         raised = letters_logp + _CONFIG.bonus_nats * _compute_nearness(similarity, symbols, names)
         # Count the examples that the bonus corrects, and the examples that it makes wrong.
         truth = np.array([names.index(symbol) for symbol in symbols])
-        right, now_right = letters_logp.argmax(axis=1) == truth, raised.argmax(axis=1) == truth
-        won, lost = int((now_right & ~right).sum()), int((right & ~now_right).sum())
-        return won - _CONFIG.won_per_lost * lost >= _CONFIG.min_gain
+        was_right, is_right = letters_logp.argmax(axis=1) == truth, raised.argmax(axis=1) == truth
+        corrected, spoiled = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
+        return corrected - _CONFIG.won_per_lost * spoiled >= _CONFIG.min_gain
 
 
 def _compute_nearness(similarity: Floats, symbols: Sequence[str], names: Sequence[str]) -> Floats:
@@ -199,14 +199,15 @@ def _compute_nearness(similarity: Floats, symbols: Sequence[str], names: Sequenc
     return np.stack([near[:, own].max(axis=1, initial=0.0) for own in is_own.T], axis=1)
 
 
-def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats, floor: float) -> SquareReading:
+def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats) -> SquareReading:
     """Multiply the probabilities of `tiles` in a square reading by `factors`, then scale them to their former sum.
 
-    Probabilities below `floor` are first raised to `floor`. The probabilities of empty and hidden are unchanged.
+    Lower probabilities are first raised to `ExampleConfig.min_tile_p`. The probabilities of empty and hidden are
+    unchanged.
     """
     chances = dict(square.candidates)
     tiles_p = np.array([chances.get(tile, 0.0) for tile in tiles])
-    scaled = np.maximum(tiles_p, floor) * factors
+    scaled = np.maximum(tiles_p, _CONFIG.min_tile_p) * factors
     scaled *= tiles_p.sum() / scaled.sum()
     kept = {symbol: p for symbol, p in chances.items() if symbol in (EMPTY, HIDDEN)}
     return rank_candidates(kept | dict(zip(tiles, scaled.tolist(), strict=True)))
@@ -245,7 +246,7 @@ class TableProfile:
         faces = [face for row in rows for face in row]
         if len(faces) != _SQUARE_COUNT:
             raise ValueError(f"a board has {_SQUARE_COUNT} squares, got {len(faces)}")
-        tiles = {at: face for at, face in enumerate(faces) if face not in (EMPTY, HIDDEN)}
+        tiles = {square: face for square, face in enumerate(faces) if face not in (EMPTY, HIDDEN)}
         with self._lock:
             self._tile_examples.learn(views, tiles, source)
 
@@ -326,10 +327,10 @@ def pack_examples(examples: Sequence[Example]) -> bytes:
 def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:
     return {
         "version": np.array(_VERSION),
-        "crops": np.array([one.crop for one in examples], np.uint8).reshape(-1, CROP_SIDE_PX, CROP_SIDE_PX),
-        "symbols": np.array([one.symbol for one in examples], "U8"),
-        "sources": np.array([one.source for one in examples], f"U{_MAX_SOURCE_CHARS}"),
-        "squares": np.array([one.square for one in examples], np.uint8),
+        "crops": np.array([example.crop for example in examples], np.uint8).reshape(-1, CROP_SIDE_PX, CROP_SIDE_PX),
+        "symbols": np.array([example.symbol for example in examples], "U8"),
+        "sources": np.array([example.source for example in examples], f"U{_MAX_SOURCE_CHARS}"),
+        "squares": np.array([example.square for example in examples], np.uint8),
         "told": np.ones(len(examples), np.bool_),  # True: confirmed by the players; earlier releases require this key
     } | _EMPTY_BOARD_ARRAYS
 

@@ -95,26 +95,24 @@ def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float]
     width, height = (round(scale * (last - first)) for first, last in zip(start, end, strict=True))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 + start[0]], [0.0, step, step / 2 + start[1]], [0.0, 0.0, 1.0]])
-    to_spare = (
-        min(
-            square_side(project(H, grid_corners())) / _MEAN_PX_PER_OUTPUT_PX,
-            _find_shortest_side(H) / _SHORTEST_PX_PER_OUTPUT_PX,
-        )
-        / scale
-    )
-    while to_spare > 1 and min(image.shape[:2]) > 1:
-        image, H, to_spare = halve_image(image), _HALVING_TRANSFORM @ H, to_spare / 2
+    # Halve the picture while its resolution is higher than needed, both on average and at the most distant corner.
+    mean_excess = square_side(project(H, grid_corners())) / _MEAN_PX_PER_OUTPUT_PX
+    least_excess = _find_shortest_side(H) / _SHORTEST_PX_PER_OUTPUT_PX
+    excess = min(mean_excess, least_excess) / scale
+    while excess > 1 and min(image.shape[:2]) > 1:
+        image, H, excess = halve_image(image), _HALVING_TRANSFORM @ H, excess / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpPerspective(image, H @ to_board, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(seen, np.uint8)
+    rectified = cv2.warpPerspective(image, H @ to_board, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(rectified, np.uint8)
 
 
 def _find_shortest_side(H: Floats) -> float:
     """Return the smallest length of a square's side in the picture, in pixels, over all corners and directions."""
-    seen = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
-    at = seen[:, :2] / seen[:, 2:]
-    slopes = (H[None, :2, :2] - at[:, :, None] * H[None, 2:, :2]) / seen[:, 2, None, None]
-    return float(np.linalg.svd(slopes, compute_uv=False).min())
+    projected = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
+    pixels = projected[:, :2] / projected[:, 2:]
+    # The smallest singular value of the Jacobian of the projection is the shortest side over all directions.
+    jacobians = (H[None, :2, :2] - pixels[:, :, None] * H[None, 2:, :2]) / projected[:, 2, None, None]
+    return float(np.linalg.svd(jacobians, compute_uv=False).min())
 
 
 def halve_image(image: Image) -> Image:
@@ -159,22 +157,27 @@ def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) ->
     f = _FOCAL_CANDIDATES * long_side
 
     # Multiply H by the inverse intrinsic matrix of each candidate focal length. For the true focal length, the first
-    # two columns are then orthogonal, and the ratio of their norms is the aspect ratio of a square. Project them onto
-    # the nearest such pair, and measure the reprojection error at the corners.
+    # two columns are then orthogonal, and the ratio of their norms is the aspect ratio of a square.
     rays = np.array([[1.0, 0.0, -centre[0]], [0.0, 1.0, -centre[1]], [0.0, 0.0, 1.0]]) @ H
     rays = np.stack([rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1)
     lengths = np.linalg.norm(rays[:, :, :2], axis=1)
-    stretch = lengths[:, 1] / lengths[:, 0]
+    aspects = lengths[:, 1] / lengths[:, 0]
+
+    # Project the columns onto the nearest orthogonal pair, and measure the reprojection error at the corners.
     u, _, vt = np.linalg.svd(rays[:, :, :2] / lengths[:, None], full_matrices=False)
     rotation = u @ vt
     middle = rays @ np.array([BOARD_SIZE / 2, BOARD_SIZE / 2, 1.0])
-    seen = (grid_corners() - BOARD_SIZE / 2) * lengths[:, None] @ rotation.transpose(0, 2, 1) + middle[:, None]
-    pixels = seen[:, :, :2] / seen[:, :, 2:] * f[:, None, None] + centre
+    in_camera = (grid_corners() - BOARD_SIZE / 2) * lengths[:, None] @ rotation.transpose(0, 2, 1) + middle[:, None]
+    pixels = in_camera[:, :, :2] / in_camera[:, :, 2:] * f[:, None, None] + centre
     error = np.sqrt(((pixels - corners) ** 2).sum(axis=2).mean(axis=1)) / square_side(corners)
-    unusual = np.log(_FOCAL_CANDIDATES / _USUAL_FOCAL) / _FOCAL_SPREAD
-    uneven = np.log(stretch) / _ASPECT_SPREAD
-    best = int(np.argmin((error / _CORNER_NOISE_SQUARES) ** 2 + 2 * np.log1p(unusual**2) + uneven**2))
 
+    # Select the candidate with the highest posterior: Gaussian errors of corners and aspect, a Cauchy prior of focal.
+    focal_deviation = np.log(_FOCAL_CANDIDATES / _USUAL_FOCAL) / _FOCAL_SPREAD
+    aspect_deviation = np.log(aspects) / _ASPECT_SPREAD
+    loss = (error / _CORNER_NOISE_SQUARES) ** 2 + 2 * np.log1p(focal_deviation**2) + aspect_deviation**2
+    best = int(np.argmin(loss))
+
+    # Project the direction into the board, of the length of a square, with the intrinsic matrix.
     into_board = np.cross(rotation[best, :, 0], rotation[best, :, 1]) * lengths[best, 0]
     vertical = -np.array(
         [
@@ -183,7 +186,7 @@ def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) ->
             into_board[2],
         ]
     )
-    return BoardPose(H, vertical, float(f[best]), float(stretch[best]))
+    return BoardPose(H, vertical, float(f[best]), float(aspects[best]))
 
 
 _NEXT_CORNER: Final = [1, 2, 3, 0]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibration.evaluation.samples import Sample
 from engine.reading import BOARD_SIZE, EMPTY
-from vision.geometry import homography, project
+from vision.geometry import Image, homography, project
 from vision.rendering.style import Rng, hsv_to_bgr
 from vision.rendering.surroundings import draw_hand
 
@@ -38,10 +38,19 @@ class Disturbance:
     apply: Apply
 
 
+def _decode_gamma(image: Image) -> npt.NDArray[np.float32]:
+    """Convert a picture to linear light (0..1)."""
+    return np.asarray((image / np.float32(255)) ** _GAMMA, np.float32)
+
+
+def _encode_gamma(linear: npt.NDArray[np.floating]) -> Image:
+    """Convert linear light (0..1) to a picture; brighter light is clipped."""
+    return np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
+
+
 def _change_exposure(sample: Sample, stops: float, _: Rng) -> Sample:
     linear = (np.arange(256) / 255.0) ** _GAMMA * 2.0**stops
-    table = np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
-    return replace(sample, image=np.asarray(cv2.LUT(sample.image, table), np.uint8))
+    return replace(sample, image=np.asarray(cv2.LUT(sample.image, _encode_gamma(linear)), np.uint8))
 
 
 def _change_white_balance(sample: Sample, kelvin: float, _: Rng) -> Sample:
@@ -49,9 +58,8 @@ def _change_white_balance(sample: Sample, kelvin: float, _: Rng) -> Sample:
     gains = np.asarray(
         [_red_ratio(kelvin) / _red_ratio(_DAYLIGHT_KELVIN), 1.0, _blue_ratio(kelvin) / _blue_ratio(_DAYLIGHT_KELVIN)]
     )
-    linear = (sample.image / np.float32(255)) ** _GAMMA * gains[::-1].astype(np.float32)
-    image = np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
-    return replace(sample, image=image)
+    linear = _decode_gamma(sample.image) * gains[::-1].astype(np.float32)
+    return replace(sample, image=_encode_gamma(linear))
 
 
 def _planck(kelvin: float, nanometres: float) -> float:
@@ -83,11 +91,10 @@ def _dim_light(sample: Sample, stops: float, rng: Rng) -> Sample:
     """Simulate light that is `stops` f-stops weaker and a camera that amplifies it: add photon noise and read noise."""
     if not stops:
         return sample
-    electrons = (sample.image / np.float32(255)) ** _GAMMA * np.float32(_WHITE_ELECTRONS * 2.0**-stops)
+    electrons = _decode_gamma(sample.image) * np.float32(_WHITE_ELECTRONS * 2.0**-stops)
     sigma = np.sqrt(electrons + np.float32(_READ_NOISE_ELECTRONS**2))
     linear = (electrons + sigma * rng.standard_normal(electrons.shape, np.float32)) * 2.0**stops / _WHITE_ELECTRONS
-    image = np.clip(np.round(255 * np.clip(linear, 0, 1) ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
-    return replace(sample, image=image)
+    return replace(sample, image=_encode_gamma(np.clip(linear, 0, 1)))
 
 
 def _compress_jpeg(sample: Sample, quality: float, _: Rng) -> Sample:
@@ -120,30 +127,33 @@ def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
 def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
     """Simulate a camera that looks at an angle: rotate the picture plane by `degrees` about a random axis."""
     height, width = sample.image.shape[:2]
-    focal, way, lean = float(max(width, height)), rng.uniform(0, 2 * np.pi), np.deg2rad(degrees)
-    turn, _jacobian = cv2.Rodrigues(np.array([np.cos(way), np.sin(way), 0.0]) * lean)
-    to_flat = np.array([[1, 0, -(width - 1) / 2], [0, 1, -(height - 1) / 2], [0, 0, 1]])
-    seen = np.diag([focal, focal, 1]) @ np.column_stack([turn[:, :2], [0, 0, focal]]) @ to_flat
+    # Rotate the picture plane about its centre, at the distance of the focal length, and project it again.
+    focal, direction = float(max(width, height)), rng.uniform(0, 2 * np.pi)
+    axis = np.array([np.cos(direction), np.sin(direction), 0.0])
+    rotation, _jacobian = cv2.Rodrigues(axis * np.deg2rad(degrees))
+    to_centre = np.array([[1, 0, -(width - 1) / 2], [0, 1, -(height - 1) / 2], [0, 0, 1]])
+    lean = np.diag([focal, focal, 1]) @ np.column_stack([rotation[:, :2], [0, 0, focal]]) @ to_centre
+    # Scale the result to the number of pixels that the picture had, and move its corner to the origin.
     frame = np.array([[[0, 0]], [[width - 1, 0]], [[width - 1, height - 1]], [[0, height - 1]]], np.float64)
-    edge = cv2.perspectiveTransform(frame, seen).reshape(4, 2)
-    low, size = edge.min(axis=0), np.ptp(edge, axis=0)
-    share = float(np.sqrt(width * height / (size[0] * size[1])))
-    fitted = np.array([[share, 0, -share * low[0]], [0, share, -share * low[1]], [0, 0, 1]]) @ seen
-    shape = (max(1, round(share * size[0])), max(1, round(share * size[1])))
-    image = cv2.warpPerspective(sample.image, fitted, shape, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    corners = cv2.perspectiveTransform(sample.corners.reshape(-1, 1, 2), fitted).reshape(4, 2)
+    outline = cv2.perspectiveTransform(frame, lean).reshape(4, 2)
+    low, size = outline.min(axis=0), np.ptp(outline, axis=0)
+    scale = float(np.sqrt(width * height / (size[0] * size[1])))
+    H = np.array([[scale, 0, -scale * low[0]], [0, scale, -scale * low[1]], [0, 0, 1]]) @ lean
+    shape = (max(1, round(scale * size[0])), max(1, round(scale * size[1])))
+    image = cv2.warpPerspective(sample.image, H, shape, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    corners = cv2.perspectiveTransform(sample.corners.reshape(-1, 1, 2), H).reshape(4, 2)
     return replace(sample, image=np.asarray(image, np.uint8), corners=np.asarray(corners, np.float64))
 
 
 def _add_shadow(sample: Sample, dark: float, rng: Rng) -> Sample:
     """Add a shadow with a soft edge through the board's centre; it removes the share `dark` (0..1) of the light."""
     height, width = sample.image.shape[:2]
-    middle, way = sample.corners.mean(axis=0), rng.uniform(0, 2 * np.pi)
+    centre, direction = sample.corners.mean(axis=0), rng.uniform(0, 2 * np.pi)
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    across = (np.cos(way) * (x - middle[0]) + np.sin(way) * (y - middle[1])) / (0.25 * sample.square_px)
+    across = (np.cos(direction) * (x - centre[0]) + np.sin(direction) * (y - centre[1])) / (0.25 * sample.square_px)
     gain = (1 - dark / (1 + np.exp(-np.clip(across, -30, 30))))[:, :, None]
-    linear = (sample.image / np.float32(255)) ** _GAMMA * gain.astype(np.float32)
-    return replace(sample, image=np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8))
+    linear = _decode_gamma(sample.image) * gain.astype(np.float32)
+    return replace(sample, image=_encode_gamma(linear))
 
 
 def _add_glare(sample: Sample, radius: float, rng: Rng) -> Sample:
@@ -153,8 +163,8 @@ def _add_glare(sample: Sample, radius: float, rng: Rng) -> Sample:
     spot = _random_board_point(sample, rng)
     height, width = sample.image.shape[:2]
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    far = np.hypot(x - spot[0], y - spot[1]) / (radius * sample.square_px)
-    light = (1.2 * np.exp(-0.5 * far**2) * 255)[:, :, None]
+    distance = np.hypot(x - spot[0], y - spot[1]) / (radius * sample.square_px)
+    light = (1.2 * np.exp(-0.5 * distance**2) * 255)[:, :, None]
     return replace(sample, image=np.clip(sample.image + light, 0, 255).astype(np.uint8))
 
 

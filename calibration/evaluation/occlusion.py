@@ -32,7 +32,10 @@ _FIRST_SEED: Final = 90_000
 def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
     """Yield `hidden`, `right` or `wrong` for each square of a reading; `faces` are the 225 true faces."""
     for square, face in zip(board.squares, faces, strict=True):
-        yield "hidden" if square.symbol == HIDDEN else "right" if square.symbol == face else "wrong"
+        if square.symbol == HIDDEN:
+            yield "hidden"
+        else:
+            yield "right" if square.symbol == face else "wrong"
 
 
 def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
@@ -56,25 +59,23 @@ def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[st
     }
     for number in range(tables):
         table = RenderedTable(fonts[number * 7 % len(fonts)], _FIRST_SEED + number)
-        readings, covers, faces = [], [], list[str]()
+        readings, covered_shares, faces = [], [], list[str]()
         for scene in table.render_with_hands(0, pictures):
             board = reader.read(scene.image, letters, corners=scene.corners).board
             assert board is not None
             faces = [face for row in scene_rows(scene) for face in row]
             covered = scene.hidden.reshape(-1)
             for share, verdict in zip(covered, judge_squares(board, faces), strict=True):
-                where = (
-                    "covered squares"
-                    if share > _MIN_COVERED_SHARE
-                    else "clear squares"
-                    if share < _MAX_CLEAR_SHARE
-                    else "partly covered"
-                )
-                counts[f"one picture, {where}"][verdict] += 1
+                if share > _MIN_COVERED_SHARE:
+                    counts["one picture, covered squares"][verdict] += 1
+                elif share < _MAX_CLEAR_SHARE:
+                    counts["one picture, clear squares"][verdict] += 1
+                else:
+                    counts["one picture, partly covered"][verdict] += 1
             readings.append(board)
-            covers.append(covered)
-        least = np.min(covers, axis=0)
-        for share, verdict in zip(least, judge_squares(merge_readings(readings), faces), strict=True):
+            covered_shares.append(covered)
+        least_covered = np.min(covered_shares, axis=0)
+        for share, verdict in zip(least_covered, judge_squares(merge_readings(readings), faces), strict=True):
             if share > _MIN_COVERED_SHARE:
                 counts["merged, covered in all"][verdict] += 1
             elif share < _MAX_CLEAR_SHARE:
@@ -87,11 +88,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.occlusion", description=__doc__)
     parser.add_argument("--tables", type=int, default=30)
     parser.add_argument("--pictures", type=int, default=3, help="of each board")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     print(f"{'':32} squares   hidden    right    wrong")
-    for name, counter in count_verdicts(asked.tables, asked.pictures, training_fonts()).items():
+    for name, counter in count_verdicts(args.tables, args.pictures, training_fonts()).items():
         total = sum(counter.values())
-        shares = "".join(f"{100 * counter[v] / max(total, 1):7.2f} %" for v in ("hidden", "right", "wrong"))
+        shares = "".join(f"{100 * counter[key] / max(total, 1):7.2f} %" for key in ("hidden", "right", "wrong"))
         print(f"{name:32} {total:7}{shares}")
 
 

@@ -19,7 +19,7 @@ from typing import Final
 from calibration.evaluation.labelled_photos import load_photo_shots
 from calibration.evaluation.rendered_tables import RenderedTable, Shot
 from calibration.profile import TableProfile
-from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.tiles import load_tile_set
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
@@ -72,53 +72,56 @@ def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Itera
     """
     letters = LetterNet()
     reader = BoardReader(letter_net=letters)
-    tables: dict[str, TableProfile] = {}
-    known: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    chance = random.Random(0)
+    profiles: dict[str, TableProfile] = {}
+    seen_tiles: dict[str, set[tuple[str, int]]] = defaultdict(set)  # game and square of each tile, by table
+    rng = random.Random(0)
     for shot in shots:
-        knowledge = tables.setdefault(shot.table, TableProfile(None, letters))
+        profile = profiles.setdefault(shot.table, TableProfile(None, letters))
         tiles = load_tile_set(shot.language).letters
         without = reader.read(shot.image, tiles, corners=shot.corners)
         if without.board is None or without.views is None:
             yield shot, Tally(pictures=1)
             continue
-        after = knowledge.refine_reading(without, tiles).board
-        assert after is not None
+        refined = profile.refine_reading(without, tiles).board
+        assert refined is not None
         faces = [face for row in shot.rows for face in row]
-        places = known[shot.table]
-        fresh = {at for at, face in enumerate(faces) if face != EMPTY and (shot.game, at) not in places}
-        yield shot, _compare_readings(faces, fresh, without.board, after)
-        places |= {(shot.game, at) for at in fresh}
-        recorded = [_record_face(after, at, face, chance, misrecorded_share) for at, face in enumerate(faces)]
-        rows = [recorded[k : k + BOARD_SIZE] for k in range(0, len(recorded), BOARD_SIZE)]
-        knowledge.learn(without.views, rows, shot.game)
+        known = {square for game, square in seen_tiles[shot.table] if game == shot.game}
+        new = {square for square, face in enumerate(faces) if face != EMPTY} - known
+        yield shot, _compare_readings(faces, new, without.board, refined)
+        seen_tiles[shot.table] |= {(shot.game, square) for square in new}
+        recorded = [
+            face if face == EMPTY or rng.random() >= misrecorded_share else _choose_wrong_face(read, face, rng)
+            for face, read in zip(faces, refined.squares, strict=True)
+        ]
+        rows = [recorded[start : start + BOARD_SIZE] for start in range(0, len(recorded), BOARD_SIZE)]
+        profile.learn(without.views, rows, shot.game)
 
 
-def _record_face(board: BoardReading, at: int, face: str, chance: random.Random, careless: float) -> str:
-    if face == EMPTY or chance.random() >= careless:
-        return face
-    others = [s for s, _ in board.squares[at].candidates if s.isalpha() and s != face]
-    return others[0] if others else chance.choice("EAIONRT")
+def _choose_wrong_face(read: SquareReading, face: str, rng: random.Random) -> str:
+    others = [symbol for symbol, _ in read.candidates if symbol.isalpha() and symbol != face]
+    return others[0] if others else rng.choice("EAIONRT")
 
 
-def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
+def _compare_readings(faces: Sequence[str], new: set[int], without: BoardReading, refined: BoardReading) -> Tally:
     """Count the wrong squares of two readings of a picture; hidden squares are not errors.
 
-    `without` is the reading without the table's profile, `after` the reading with the profile. `faces` are the 225 true
-    faces, `fresh` the indices of squares with new tiles.
+    `without` is the reading without the table's profile, `refined` the reading with the profile. `faces` are the 225
+    true faces, `new` the indices of squares with new tiles.
     """
-    wrong = {at for at, face in enumerate(faces) if without.squares[at].symbol not in (face, HIDDEN)}
-    still = {at for at, face in enumerate(faces) if after.squares[at].symbol not in (face, HIDDEN)}
-    bare = {at for at, face in enumerate(faces) if face == EMPTY}
+    wrong_without, wrong_with = (
+        {square for square, face in enumerate(faces) if board.squares[square].symbol not in (face, HIDDEN)}
+        for board in (without, refined)
+    )
+    empty = {square for square, face in enumerate(faces) if face == EMPTY}
     return Tally(
         pictures=1,
-        tiles=len(faces) - len(bare),
-        new_tiles=len(fresh),
-        wrong_without=len(wrong),
-        wrong_with=len(still),
-        new_wrong_without=len(wrong & (fresh | bare)),
-        new_wrong_with=len(still & (fresh | bare)),
-        spoiled=len(still - wrong),
+        tiles=len(faces) - len(empty),
+        new_tiles=len(new),
+        wrong_without=len(wrong_without),
+        wrong_with=len(wrong_with),
+        new_wrong_without=len(wrong_without & (new | empty)),
+        new_wrong_with=len(wrong_with & (new | empty)),
+        spoiled=len(wrong_with - wrong_without),
     )
 
 
@@ -158,23 +161,23 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=3, help="of each game")
     parser.add_argument("--seed", type=int, default=5000)
     parser.add_argument("--careless", type=float, default=0.0, help="share of letters that are recorded wrong")
-    asked = parser.parse_args()
-    if not asked.folder and not asked.rendered:
+    args = parser.parse_args()
+    if not args.folder and not args.rendered:
         parser.error("name a folder of photographs, or --rendered")
-    for folder in asked.folder:
+    for folder in args.folder:
         halves: dict[str, list[Tally]] = defaultdict(list)
-        for shot, tally in replay_shots(load_photo_shots(folder), asked.careless):
+        for shot, tally in replay_shots(load_photo_shots(folder), args.careless):
             halves[f"{shot.table} {shot.game}"].append(tally)
         print(format_tallies(_split_by_half(halves)))
-    if asked.rendered:
+    if args.rendered:
         try:
-            fonts = asked.font or installed_fonts(UNTRAINED_FONTS, DEBIAN_ROOT)
+            fonts = args.font or installed_fonts(UNTRAINED_FONTS, DEBIAN_ROOT)
         except RuntimeError as error:
             parser.error(f"{error}, or name some with --font")
         by_game: dict[str, Tally] = defaultdict(Tally)
         by_table: dict[str, Tally] = defaultdict(Tally)
-        shots = _render_shots(fonts, asked.tables, asked.games, asked.pictures, asked.seed)
-        for shot, tally in replay_shots(shots, asked.careless):
+        shots = _render_shots(fonts, args.tables, args.games, args.pictures, args.seed)
+        for shot, tally in replay_shots(shots, args.careless):
             by_game[f"game {shot.game}"].add(tally)
             by_table[shot.table].add(tally)
         print(format_tallies(by_table), format_tallies(by_game), sep="\n\n")

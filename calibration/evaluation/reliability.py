@@ -73,22 +73,23 @@ def list_predictions(board: BoardReading, faces: Sequence[str]) -> Iterator[Squa
     """Yield a prediction for each square of a reading, except hidden ones; `faces` are the 225 true faces."""
     for square, face in zip(board.squares, faces, strict=True):
         if square.symbol != HIDDEN:
-            seen = 1 - square.probability(HIDDEN)
-            truth = min(max(square.probability(face) / seen, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
+            visible = 1 - square.probability(HIDDEN)
+            truth = min(max(square.probability(face) / visible, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
             yield SquarePrediction(square.confidence, square.symbol == face, square.symbol == EMPTY, truth, 1 - truth)
 
 
 def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
     """Group the predictions by confidence into the bins of `BIN_EDGES`; empty bins are left out."""
-    several = list(squares)
-    confidence, right = np.array([s.confidence for s in several]), np.array([s.is_right for s in several])
-    found = []
+    predictions = list(squares)
+    confidence = np.array([square.confidence for square in predictions])
+    is_right = np.array([square.is_right for square in predictions])
+    bins = []
     for low, high in pairwise(BIN_EDGES):
-        here = (confidence >= low) & ((confidence < high) | (high == 1.0))
-        if here.any():
-            mean, share = float(confidence[here].mean()), float(right[here].mean())
-            found.append(Bin(low, high, int(here.sum()), mean, share))
-    return tuple(found)
+        is_inside = (confidence >= low) & ((confidence < high) | (high == 1.0))
+        if is_inside.any():
+            mean, share = float(confidence[is_inside].mean()), float(is_right[is_inside].mean())
+            bins.append(Bin(low, high, int(is_inside.sum()), mean, share))
+    return tuple(bins)
 
 
 def calibration_error(table: Sequence[Bin]) -> float:
@@ -133,23 +134,23 @@ def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
     side, edge = _CHART_SIDE_PX, 40
     chart = np.full((side + 2 * edge, side + 2 * edge, 3), 255, np.uint8)
 
-    def at(x: float, y: float) -> tuple[int, int]:
+    def to_px(x: float, y: float) -> tuple[int, int]:
         return edge + round(x * side), edge + round((1 - y) * side)
 
     def write(text: str, place: tuple[int, int], colour: tuple[int, int, int] = (60, 60, 60)) -> None:
         cv2.putText(chart, text, place, 0, 0.45, colour, 1, cv2.LINE_AA)
 
-    cv2.rectangle(chart, at(0, 1), at(1, 0), (60, 60, 60), 1)
-    cv2.line(chart, at(0, 0), at(1, 1), (170, 170, 170), 1, cv2.LINE_AA)
+    cv2.rectangle(chart, to_px(0, 1), to_px(1, 0), (60, 60, 60), 1)
+    cv2.line(chart, to_px(0, 0), to_px(1, 1), (170, 170, 170), 1, cv2.LINE_AA)
     for tick in (0.0, 0.5, 1.0):
-        write(f"{tick:g}", (at(tick, 0)[0] - 10, side + edge + 20))
-        write(f"{tick:g}", (6, at(0, tick)[1] + 5))
+        write(f"{tick:g}", (to_px(tick, 0)[0] - 10, side + edge + 20))
+        write(f"{tick:g}", (6, to_px(0, tick)[1] + 5))
     for row, ((name, table), colour) in enumerate(zip(tables.items(), _CHART_COLOURS, strict=False)):
         for b in table:
             low, high = max(b.accuracy - 2 * b.standard_error, 0.0), min(b.accuracy + 2 * b.standard_error, 1.0)
-            cv2.line(chart, at(b.confidence, low), at(b.confidence, high), colour, 1, cv2.LINE_AA)
-            cv2.circle(chart, at(b.confidence, b.accuracy), 4, colour, -1, cv2.LINE_AA)
-        write(name, (at(0.7, 0)[0], at(0, 0.08 + 0.06 * row)[1]), colour)
+            cv2.line(chart, to_px(b.confidence, low), to_px(b.confidence, high), colour, 1, cv2.LINE_AA)
+            cv2.circle(chart, to_px(b.confidence, b.accuracy), 4, colour, -1, cv2.LINE_AA)
+        write(name, (to_px(0.7, 0)[0], to_px(0, 0.08 + 0.06 * row)[1]), colour)
     write("called with this confidence: right", (edge, 25))
     cv2.imwrite(str(path), chart)
 
@@ -159,8 +160,8 @@ def render_shots(count: int) -> Iterator[Shot]:
     from vision.training.scenes import draw_numbered_scene
 
     for number in range(count):
-        one = draw_numbered_scene(number, VALIDATION_SEED)
-        yield Shot(str(number), "drawn", str(number), one.image, one.corners, scene_rows(one), "en")
+        scene = draw_numbered_scene(number, VALIDATION_SEED)
+        yield Shot(str(number), "drawn", str(number), scene.image, scene.corners, scene_rows(scene), "en")
 
 
 def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:
@@ -178,12 +179,12 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="photographs with manifest.json")
     parser.add_argument("--rendered", type=int, default=0, metavar="N", help="drawn pictures")
     parser.add_argument("--png", type=Path, help="draw the squares called a tile there")
-    asked = parser.parse_args()
-    if not asked.folder and not asked.rendered:
+    args = parser.parse_args()
+    if not args.folder and not args.rendered:
         parser.error("name a folder of photographs, or --rendered N")
-    groups = {"photographs": load_photo_shots(asked.folder)} if asked.folder else {}
-    if asked.rendered:
-        groups["drawn"] = render_shots(asked.rendered)
+    groups = {"photographs": load_photo_shots(args.folder)} if args.folder else {}
+    if args.rendered:
+        groups["drawn"] = render_shots(args.rendered)
     tables = {}
     for name, shots in groups.items():
         squares = list(read_shots(shots))
@@ -191,8 +192,8 @@ def main() -> None:
         print(format_report(f"{name}, called a tile", tiles))
         print(format_report(f"{name}, called empty", [square for square in squares if square.is_empty]))
         tables[name] = bin_predictions(tiles)
-    if asked.png:
-        draw_chart(tables, asked.png)
+    if args.png:
+        draw_chart(tables, args.png)
 
 
 if __name__ == "__main__":
