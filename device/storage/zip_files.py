@@ -40,8 +40,8 @@ _DIRECTORY_SIZE_FIELD = slice(12, 16)
 """Bytes of the end record of a ZIP with the size of the central directory."""
 _MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
 """Largest size of the end record of a ZIP with its comment, in bytes."""
-_MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-"""Earliest date that ZIP files can contain."""
+_MIN_ZIP_DATE, _MAX_ZIP_DATE = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
+"""Earliest and latest date that ZIP files can contain."""
 
 
 def name_picture(number: int, kind: str) -> str:
@@ -59,11 +59,12 @@ def name_picture(number: int, kind: str) -> str:
 def generate_zip(members: Iterable[tuple[str, bytes]], moment: float) -> Iterator[bytes]:
     """Return an iterator over the data of a ZIP file.
 
-    `members` are names and contents, and `moment` (seconds since 1970) is the date of all members. Only one member is
-    in memory at a time. Pictures are not compressed again.
+    `members` are names and contents. `moment` (seconds since 1970) is the date of all members; a date that ZIP files
+    cannot contain is replaced by the nearest possible one, because the clock may be wrong. Only one member is in memory
+    at a time. Pictures are not compressed again.
     """
     outlet = _ZipBuffer()
-    date = max(_MIN_ZIP_DATE, to_local_time(moment)[:6])
+    date = min(max(_MIN_ZIP_DATE, to_local_time(moment)[:6]), _MAX_ZIP_DATE)
     with zipfile.ZipFile(outlet, "w") as archive:
         for name, data in members:
             info = zipfile.ZipInfo(name, date)

@@ -85,6 +85,16 @@ def zipped(store: GameStore, number: int) -> io.BytesIO:
     return io.BytesIO(b"".join(export_zip(store, number)))
 
 
+@pytest.mark.parametrize(("now", "year"), [(0.0, 1980), (5e9, 2107)], ids=["1970", "2128"])
+def test_game_is_exported_with_any_date_of_the_clock(now: float, year: int, other: GameStore) -> None:
+    with GameStore(":memory:", clock=lambda: now) as store:
+        number = store.begin_game(to_json(GAME.events[0]))
+        data = b"".join(export_zip(store, number))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert {member.date_time[0] for member in archive.infolist()} == {year}
+    assert find_stored_game(other, import_zip(other, io.BytesIO(data))).started == now
+
+
 def test_zip_brings_the_whole_game_to_another_table(store: GameStore, other: GameStore, number: int) -> None:
     other.begin_game({"players": ["X", "Y"]})
     brought = import_zip(other, zipped(store, number))
