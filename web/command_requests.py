@@ -114,7 +114,7 @@ def _define_order_type(schema_name: str, arguments: type[msgspec.Struct]) -> typ
     fields = msgspec.structs.fields(arguments)
     if not fields:
         return Order
-    made = msgspec.defstruct(
+    order_type = msgspec.defstruct(
         schema_name,
         [(field.name, field.type, *_copy_default(field)) for field in fields],
         bases=(Order,),
@@ -122,7 +122,7 @@ def _define_order_type(schema_name: str, arguments: type[msgspec.Struct]) -> typ
         frozen=True,
         forbid_unknown_fields=True,
     )
-    return cast(type[Order], made)
+    return cast(type[Order], order_type)
 
 
 def _copy_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:

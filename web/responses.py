@@ -51,11 +51,11 @@ def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
     return redirect(location, code=303) if is_document_request() else Response(status=status)
 
 
-def refuse(why: str, status: int = 409) -> Response:
+def refuse(reason: str, status: int = 409) -> Response:
     """Return the response to a refused form: a page with the reason, or one line of text for a script."""
     if is_document_request():
-        return Response(render_template("refused.html", t=texts(), why=why), status=status)
-    return Response(f"{why}\n", status=status, mimetype="text/plain")
+        return Response(render_template("refused.html", t=texts(), reason=reason), status=status)
+    return Response(f"{reason}\n", status=status, mimetype="text/plain")
 
 
 def send_picture(jpeg: bytes | None, cache_control: str) -> Response:

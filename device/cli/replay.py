@@ -51,8 +51,10 @@ def run(args: argparse.Namespace) -> int:
     is_one_video = len(args.photos) == 1 and is_video(args.photos[0])
     missing = next((path for path in args.photos if not path.exists() or (path.is_dir() and not is_one_video)), None)
     if missing is not None:
-        why = "is a folder. Name the photos in it instead." if missing.is_dir() else "does not exist. Check the name."
-        raise UserError(f"{missing} {why}")
+        problem = (
+            "is a folder. Name the photos in it instead." if missing.is_dir() else "does not exist. Check the name."
+        )
+        raise UserError(f"{missing} {problem}")
     if args.turns is not None and not is_one_video:
         raise UserError("--turns is only for a video. Leave it out for photographs.")
     started, words = prepare_game(merge_game_settings(args))

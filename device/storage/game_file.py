@@ -37,6 +37,8 @@ MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500
 """Largest length of a list in an event, such as the tiles of a rack or the words of a challenge."""
 MAX_TEXT_LENGTH = 1_000
+MAX_REASON_LENGTH = 120
+"""Largest length of the reason in a message about an invalid game."""
 MAX_GCG_LINES, MAX_GCG_LINE_LENGTH = 10_000, 20_000
 """Largest number and length of the lines of an imported GCG file; annotated games have long notes."""
 
@@ -96,8 +98,8 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         # The stored bodies contain only the fields of the engine's events and the fields that `GameLog` adds.
         marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
     except UNREADABLE_GAME_ERRORS as error:
-        why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
-        raise ArchiveError(get_text("zip-no-game", GAME_MEMBER, type(error).__name__, why)) from error
+        reason = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:MAX_REASON_LENGTH])
+        raise ArchiveError(get_text("zip-no-game", GAME_MEMBER, type(error).__name__, reason)) from error
     return whole.started, tuple(
         StoredEvent(number, entry.time, to_json(event) | mark)
         for number, (entry, event, mark) in enumerate(zip(whole.events, events, marks, strict=True))

@@ -37,6 +37,6 @@ class StoredPictureRecord:
 
     def save(self, times: Mapping[str, int]) -> None:
         """Save the modification times of the returned pictures, except those of files that no longer exist."""
-        there = {name: time for name, time in times.items() if (self._folder / name).exists()}
+        existing = {name: time for name, time in times.items() if (self._folder / name).exists()}
         with log_store_errors("the pictures shown are not saved"):
-            self._store.save_note(TABLE_NOTES, self._note_name, json.dumps(there))
+            self._store.save_note(TABLE_NOTES, self._note_name, json.dumps(existing))

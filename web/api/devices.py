@@ -39,8 +39,8 @@ class DeviceOperations:
         except PairingCodeError as wrong:
             raise ApiError(409, f"That is not the code of the table. {wrong.tries_left} more tries.") from None
         except PairingLockedError as locked:
-            why = f"Too many wrong codes: try again in {locked.minutes} minutes."
-            raise ApiError(429, why, headers={"Retry-After": str(60 * locked.minutes)}) from None
+            reason = f"Too many wrong codes: try again in {locked.minutes} minutes."
+            raise ApiError(429, reason, headers={"Retry-After": str(60 * locked.minutes)}) from None
         except PairingFullError:
             raise ApiError(409, f"{MAX_PAIRED_CLIENTS} devices are paired, which is the limit.") from None
         return Token(self.tokens.make_token(client), client.id, client.admin)

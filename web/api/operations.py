@@ -35,15 +35,15 @@ class ApiError(TilekeeperError):
     def __init__(
         self,
         status: int,
-        why: str,
+        reason: str,
         *,
         moment: str = "",
         question: Question | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(why)
+        super().__init__(reason)
         self.status, self.headers = status, dict(headers or {})
-        self.problem = Problem(why, moment, question)
+        self.problem = Problem(reason, moment, question)
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -129,15 +129,15 @@ def register_routes(
         routes.add_url_rule(operation.rule, operation.name, view, methods=[operation.method])
 
 
-def _carry_out(operation: Operation, find_client: Callable[[], PairedClient], **given: Any) -> Response:
+def _carry_out(operation: Operation, find_client: Callable[[], PairedClient], **arguments: Any) -> Response:
     client = find_client() if operation.needs_pairing else None
     if operation.needs_client:
-        given["client"] = client
+        arguments["client"] = client
     if operation.query is not None:
-        given["query"] = _parse_query(operation.query)
+        arguments["query"] = _parse_query(operation.query)
     if operation.body is not None:
-        given["body"] = _parse_body(operation.body)
-    answer = operation.view(**given)
+        arguments["body"] = _parse_body(operation.body)
+    answer = operation.view(**arguments)
     return answer if isinstance(answer, Response) else make_json_response(answer, operation.status)
 
 

@@ -81,10 +81,10 @@ class Question(msgspec.Struct, frozen=True):
     id: int
 
     @classmethod
-    def of(cls, asked: messages.Question) -> Question:
+    def of(cls, question: messages.Question) -> Question:
         """Convert a question of the session to the API type."""
-        values = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
-        return cls(*values, asked.key, values_of(asked.text), asked.can_defer, asked.can_look_again, asked.id)
+        own: dict[str, Any] = {"values": values_of(question.text)}
+        return cls(**own, **{name: getattr(question, name) for name in cls.__struct_fields__ if name not in own})
 
 
 class DeferredQuestion(msgspec.Struct, frozen=True):
@@ -150,7 +150,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
             "notices": tuple(map(Notice.of, now.notices)),
             "question": Question.of(now.question) if now.question else None,
             "open_questions": tuple(
-                DeferredQuestion(asked.number, Question.of(asked.question)) for asked in now.open_questions
+                DeferredQuestion(deferred.number, Question.of(deferred.question)) for deferred in now.open_questions
             ),
         }
         return cls(**own, **{name: getattr(now, name) for name in cls.__struct_fields__ if name not in own})

@@ -134,24 +134,24 @@ class Dialogs:
     def preview(self) -> Response:
         """Return the score and the problems of the play in the query (`at`, `word`), as a part of the form."""
         at, word = request.args.get("at", "")[:3], request.args.get("word", "")[:MAX_PLAY_LETTERS]
-        play, why = None, ""
+        play, reason = None, ""
         try:
             play = self.session.preview_play(at, word)
         except CommandRefusedError as refusal:
-            why = texts().translate(refusal)
-        body = render_template("parts/preview.html", t=texts(), play=play, why=why)
+            reason = texts().translate(refusal)
+        body = render_template("parts/preview.html", t=texts(), play=play, reason=reason)
         return Response(body, headers={"Cache-Control": "no-store"})
 
     def word(self) -> Response:
         """Return the form for looking up a word, with the result for the word in the query string."""
         written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
         word = load_tile_set(self.session.state.tile_set or "en").upper(written)
-        listed, why = None, ""
+        listed, reason = None, ""
         try:
             listed = self.session.look_up(word) if word else None
         except CommandRefusedError as refusal:
-            why = texts().translate(refusal)
-        return self.show("word", word=word, listed=listed, why=why, longest=MAX_WORD_LETTERS)
+            reason = texts().translate(refusal)
+        return self.show("word", word=word, listed=listed, reason=reason, longest=MAX_WORD_LETTERS)
 
     def draw(self) -> Response:
         """Return the form to enter the tiles drawn for first play; `deal` in the query fills in random tiles."""

@@ -89,8 +89,8 @@ class Pictures:
 
     def _explain_notices(self) -> Response:
         t = texts()
-        why = " ".join(t.translate(notice) for notice in self.session.state.notices)
-        return refuse(why or t("wrong.form"), UNUSABLE_PICTURE_STATUS)
+        reason = " ".join(t.translate(notice) for notice in self.session.state.notices)
+        return refuse(reason or t("wrong.form"), UNUSABLE_PICTURE_STATUS)
 
 
 def _clean_name(name: str) -> str:

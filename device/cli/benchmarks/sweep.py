@@ -67,9 +67,9 @@ def run_sweep(
 
     draw = _load_chart_drawer() if out else None
     earlier = _load_earlier_curves(compare) if compare else None
-    asked = {name.strip() for name in only.split(",") if name.strip()}
-    chosen = [d for d in DISTURBANCES if not asked or d.name in asked]
-    if not asked <= {d.name for d in chosen}:
+    names = {name.strip() for name in only.split(",") if name.strip()}
+    chosen = [d for d in DISTURBANCES if not names or d.name in names]
+    if not names <= {d.name for d in chosen}:
         raise UserError(f"--only takes some of: {', '.join(d.name for d in DISTURBANCES)}")
     if out:
         try:

@@ -250,11 +250,11 @@ def measure_memory(turns: int, folder: Path) -> list[float]:
     megabytes = []
     with _run_table(table, folder, len(game.players), table) as (session, _, _):
         for number in range(turns):
-            at = number % len(boards)
-            if at == 0:
+            turn = number % len(boards)
+            if turn == 0:
                 table.board = Board()
                 _start_game(session, len(game.players))
-            table.board = boards[at]
+            table.board = boards[turn]
             session.submit(EndTurn()).result(TIMEOUT_S)
             if number % max(1, turns // PLOT_POINTS) == 0:
                 megabytes.append(_read_memory_mb())
@@ -330,9 +330,12 @@ class _PageClient:
 
 @contextmanager
 def _run_table(
-    camera: VideoCamera | FakeTable, folder: Path, players: int, light: FakeTable | None = None
+    camera: VideoCamera | FakeTable, folder: Path, players: int, fake_reader: FakeTable | None = None
 ) -> Iterator[tuple[TableSession, Panel, _PageClient]]:
-    """Open session, store, panel, page and a client of the page. `light` is used instead of networks and profile."""
+    """Open session, store, panel, page and a client of the page.
+
+    If `fake_reader` is given, it is used instead of networks and profile.
+    """
     from device.panel.panel import Panel, PanelActions
     from device.session.table_session import TableSession
     from device.storage.lexicons import open_lexicon
@@ -341,16 +344,10 @@ def _run_table(
     from web.security.server import PageServer
 
     words = open_lexicon(None, "en")
-    reader, knowledge = make_profiled_reader(folder)
+    reader, profile = make_profiled_reader(folder)
     with (
         GameStore(folder / "games.db") as store,
-        TableSession(
-            camera,
-            light or reader,
-            store,
-            words,
-            profile=None if light else knowledge,
-        ) as session,
+        TableSession(camera, fake_reader or reader, store, words, profile=None if fake_reader else profile) as session,
     ):
         _start_game(session, players)
         app = create_app(session, store=store)

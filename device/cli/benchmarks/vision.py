@@ -105,9 +105,9 @@ def _measure_median_ms(work: Callable[[Sample], object], samples: Sequence[Sampl
     work(samples[0])  # the first call is not measured, because it includes initialisation
     took = []
     for sample in samples:
-        begun = time.process_time()
+        start = time.process_time()
         work(sample)
-        took.append(time.process_time() - begun)
+        took.append(time.process_time() - start)
     return 1e3 * statistics.median(took)
 
 
@@ -120,9 +120,9 @@ def _measure_watch(samples: Sequence[Sample]) -> float:
     before = make_thumbnail(frames[0])
     took = []
     for frame in frames * 8:
-        begun = time.process_time()
+        start = time.process_time()
         has_moved(before, make_thumbnail(frame))
-        took.append(1e3 * (time.process_time() - begun))
+        took.append(1e3 * (time.process_time() - start))
     return statistics.mean(took)
 
 
