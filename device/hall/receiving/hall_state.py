@@ -299,12 +299,12 @@ def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
     status = OrderStatus.ACCEPTED if answer.accepted else OrderStatus.REFUSED
     text = answer.reason[:MAX_REASON_CHARS]
     reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
-    orders = tuple(
-        replace(one, status=status, reason=reason)
-        if (one.table, one.number, one.status) == (answer.table, answer.number, OrderStatus.SENT)
-        else one
-        for one in hall.orders
-    )
+
+    def answer_order(order: SentOrder) -> SentOrder:
+        is_meant = (order.table, order.number, order.status) == (answer.table, answer.number, OrderStatus.SENT)
+        return replace(order, status=status, reason=reason) if is_meant else order
+
+    orders = tuple(map(answer_order, hall.orders))
     return hall if orders == hall.orders else replace(hall, revision=hall.revision + 1, orders=orders)
 
 

@@ -228,17 +228,18 @@ class ReceivedGames:
 
     def _write_new_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
         """Write the events that are new or different. Return False if there are none. Raises `MissingEventsError`."""
-        known = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
-        new = next((i for i, one in enumerate(events) if known.get(one.number) != _encode(one)), None)
-        if new is None:
+        stored = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
+        is_new = [stored.get(event.number) != _encode(event) for event in events]
+        if not any(is_new):
             return False
-        first = events[new].number
-        if first > len(known):
+        new_events = events[is_new.index(True) :]  # the first new event replaces all stored events after it
+        first = new_events[0].number
+        if first > len(stored):
             raise MissingEventsError
         db.execute("DELETE FROM event WHERE game = ? AND number >= ?", (game, first))
         db.executemany(
             "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)",
-            [(game, one.number, one.time, _encode(one)) for one in events[new:]],
+            [(game, event.number, event.time, _encode(event)) for event in new_events],
         )
         return True
 
@@ -262,13 +263,12 @@ def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> N
 
     `sizes` are the sizes of the table's games by id, before the change.
     """
-    others = {number: one for number, one in sizes.items() if number != game}
-    is_kept = (
-        size <= MAX_GAME_BYTES and len(others) < MAX_TABLE_GAMES and size + sum(others.values()) <= MAX_TABLE_BYTES
-    )
-    if is_kept or size <= sizes.get(game, 0):
+    if size <= sizes.get(game, 0):
         return
-    raise TableFullError(get_text("hall-table-full", table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
+    other_sizes = [other_size for other, other_size in sizes.items() if other != game]
+    table_bytes = size + sum(other_sizes)
+    if size > MAX_GAME_BYTES or len(other_sizes) >= MAX_TABLE_GAMES or table_bytes > MAX_TABLE_BYTES:
+        raise TableFullError(get_text("hall-table-full", table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
 
 
 def _encode(event: StoredEvent) -> str:
