@@ -56,8 +56,10 @@ def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexic
 def _can_complete_word(
     letters: Sequence[str], word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
 ) -> bool:
-    choices = [
-        (letter,) if at == square else letters if tile.is_unnamed else (tile.letter,)
-        for at, tile in zip(word.squares, word.tiles, strict=True)
-    ]
+    choices: list[Sequence[str]] = []
+    for word_square, tile in zip(word.squares, word.tiles, strict=True):
+        if word_square == square:
+            choices.append((letter,))
+        else:
+            choices.append(letters if tile.is_unnamed else (tile.letter,))
     return any(is_word("".join(chosen)) for chosen in product(*choices))

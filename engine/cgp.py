@@ -39,8 +39,11 @@ def format_cgp(game: Game) -> str:
 
 def _format_row(board: Board, row: int) -> str:
     tiles = board.squares[row * BOARD_SIZE : (row + 1) * BOARD_SIZE]
-    groups = ((is_empty, list(group)) for is_empty, group in groupby(tiles, key=lambda tile: tile is None))
-    return "".join(str(len(group)) if is_empty else "".join(map(_format_tile, group)) for is_empty, group in groups)
+    parts: list[str] = []
+    for is_empty, group in groupby(tiles, key=lambda tile: tile is None):
+        squares = list(group)
+        parts += [str(len(squares))] if is_empty else map(_format_tile, squares)
+    return "".join(parts)
 
 
 def _format_tile(tile: Tile | None) -> str:

@@ -13,7 +13,7 @@ from math import ceil
 
 from engine.events import EndReason
 from engine.rules import ChallengeRule, UnplayedRule
-from engine.state import CLOSING_KINDS, State, TurnKind
+from engine.state import CLOSING_KINDS, TURN_KINDS, State, TurnKind
 
 _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 
@@ -54,15 +54,15 @@ def find_due_end(state: State) -> EndReason | None:
         return EndReason.FINISH_LINE
     if _find_player_out(state) is not None:
         return EndReason.PLAYED_OUT
-    stuck = state.bag_count < max(1, state.rules.exchange_minimum_bag)
+    is_exchange_impossible = state.bag_count < max(1, state.rules.exchange_minimum_bag)
     passes = sum(1 for _ in takewhile(lambda turn: turn.kind is TurnKind.PASS, reversed(turns)))
-    if stuck and passes >= len(state.players):
+    if is_exchange_impossible and passes >= len(state.players):
         return EndReason.NO_PLAY_LEFT
     limit = state.rules.scoreless_turns
     # Under the first-word variation the players pass until a player has a long enough first word. These passes do not
     # end the game.
-    waiting = state.rules.first_word_minimum > 2 and not state.board
-    if limit and not waiting and count_scoreless_turns(state) >= limit:
+    is_first_word_awaited = state.rules.first_word_minimum > 2 and not state.board
+    if limit and not is_first_word_awaited and count_scoreless_turns(state) >= limit:
         return EndReason.SCORELESS
     return None
 
@@ -77,8 +77,8 @@ def count_scoreless_turns(state: State) -> int:
     for turn in reversed(state.turns):
         if turn.kind is TurnKind.PLAY and turn.stands and turn.score:
             break
-        lost = turn.kind is TurnKind.CHALLENGE and state.rules.challenge is ChallengeRule.DOUBLE
-        count += lost or turn.kind in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)
+        is_lost = turn.kind is TurnKind.CHALLENGE and state.rules.challenge is ChallengeRule.DOUBLE
+        count += is_lost or turn.kind in TURN_KINDS
     return count
 
 
@@ -95,8 +95,7 @@ def _is_round_over(state: State) -> bool:
     A turn that a player lost counts as well.
     """
     first, count = state.turns[0].player, len(state.players)
-    turns = (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)
-    last = next((turn.player for turn in reversed(state.turns) if turn.kind in turns), None)
+    last = next((turn.player for turn in reversed(state.turns) if turn.kind in TURN_KINDS), None)
     if last is None:
         return state.to_move == first
     steps = (state.to_move - last) % count or count
@@ -114,10 +113,12 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     - The bag is empty and all other racks are known: this rack has all unseen tiles.
     """
     revealed = find_revealed_racks(state)
-    known: list[tuple[str, ...] | None] = [
-        revealed.get(player, () if count == 0 and state.bag_count == 0 else _find_position_rack(state, player))
-        for player, count in enumerate(state.rack_counts)
-    ]
+    known: list[tuple[str, ...] | None] = []
+    for player, count in enumerate(state.rack_counts):
+        if player in revealed:
+            known.append(revealed[player])
+        else:
+            known.append(() if count == 0 and state.bag_count == 0 else _find_position_rack(state, player))
     unknown = [player for player, tiles in enumerate(known) if tiles is None]
     if len(unknown) == 1 and state.bag_count == 0:
         left = state.unseen() - Counter(tile for tiles in known if tiles for tile in tiles)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.blanks import find_invalid_words
 from engine.board import Board, Layout
-from engine.corrections import CorrectedEvent as LedgerEntry
-from engine.corrections import Ledger, apply_correction
+from engine.corrections import CorrectedEvent, Ledger, apply_correction
 from engine.ending import Outcome, determine_outcome, find_due_end, find_wanted_racks
 from engine.errors import RulesError
 from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
@@ -94,7 +93,7 @@ class Game:
             state = replay_ledger(self.start_event, ledger)
         else:
             state = apply_event(state, event, len(ledger))
-            ledger = (*ledger, LedgerEntry(event))
+            ledger = (*ledger, CorrectedEvent(event))
         return Game((*self.events, event), state, ledger)
 
     @property

@@ -53,18 +53,19 @@ def _count_racks(state: State, event: PositionEntered, bag_count: int) -> tuple[
     if bag_count and any(counts):
         text = "The bag still has {0} tiles. Enter the letters on the racks only if the bag is empty."
         raise RulesError(make_message("position-bag", text, bag_count))
-    held = Counter(tile for rack in event.racks for tile in rack)
-    others = min(state.unseen().total(), count * size) - held.total()
-    unknown = [player for n in range(len(counts)) if not counts[player := (event.to_move + n) % len(counts)]]
-    fits = len(counts) == count and max(counts) <= size and held <= state.unseen()
-    if not fits or not 0 <= others <= len(unknown) * size:
+    known = Counter(tile for rack in event.racks for tile in rack)
+    unknown_count = min(state.unseen().total(), count * size) - known.total()
+    in_order = [(event.to_move + n) % len(counts) for n in range(len(counts))]
+    unknown = [player for player in in_order if counts[player] == 0]
+    is_possible = len(counts) == count and max(counts) <= size and known <= state.unseen()
+    if not is_possible or not 0 <= unknown_count <= len(unknown) * size:
         text = (
             "The letters on these racks do not match the {0} tiles that are not on the board. "
             "Check the racks and the board."
         )
         raise RulesError(make_message("position-racks", text, state.unseen().total()))
-    for place, player in enumerate(unknown):
-        counts[player] = (others + len(unknown) - 1 - place) // len(unknown)
+    for number, player in enumerate(unknown):
+        counts[player] = (unknown_count + len(unknown) - 1 - number) // len(unknown)
     return tuple(counts)
 
 

@@ -6,6 +6,7 @@ cheap to create: a search for plays scores 50,000 plays per second.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import IntFlag
 from typing import NamedTuple
@@ -137,22 +138,22 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
     lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE
     words: list[WordScore] = []
     for across in (lies_across, not lies_across):
-        back, forth, step = RAYS_BACK[across], RAYS_FORWARD[across], 1 if across else BOARD_SIZE
-        seen = -1
+        rays_back, rays_forward, step = RAYS_BACK[across], RAYS_FORWARD[across], 1 if across else BOARD_SIZE
+        main_start = -1  # start of the main word, which is the same for most of its squares
         for square in squares:
             start = end = square
-            for start_before in back[square]:
-                if merged[start_before] is None:
+            for before in rays_back[square]:
+                if merged[before] is None:
                     break
-                start = start_before
-            for end_after in forth[square]:
-                if merged[end_after] is None:
+                start = before
+            for after in rays_forward[square]:
+                if merged[after] is None:
                     break
-                end = end_after
-            if start == end or (across == lies_across and start == seen):
+                end = after
+            if start == end or (across == lies_across and start == main_start):
                 continue
             if across == lies_across:
-                seen = start
+                main_start = start
             words.append(_score_word(merged, fresh, start, end, step, layout, tiles))
     if len(words) > 1:
         words = list({(word.start, word.across): word for word in words}.values())
@@ -174,7 +175,7 @@ def _score_word(
     layout: Layout,
     tiles: TileSet,
 ) -> WordScore:
-    letter, word, values = layout.letter_multipliers, layout.word_multipliers, tiles.values
+    letter_multipliers, word_multipliers = layout.letter_multipliers, layout.word_multipliers
     word_tiles: list[Tile] = []
     points: list[int] = []
     premiums: list[int] = []
@@ -183,11 +184,11 @@ def _score_word(
     for square in range(start, end + 1, step):
         tile = merged[square]
         assert tile is not None
-        value = values[tile.face]
+        value = tiles.values[tile.face]
         premium = 1
         if square in fresh:
-            premium = letter[square]
-            multiplier *= word[square]
+            premium = letter_multipliers[square]
+            multiplier *= word_multipliers[square]
         word_tiles.append(tile)
         points.append(value)
         premiums.append(premium)
@@ -219,14 +220,13 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
     if (last - first) % step:
         status |= Status.NOT_IN_LINE.value
     else:
-        line = range(first, last + 1, step)
-        inside = 0
-        for square in line:
+        in_line = 0
+        for square in range(first, last + 1, step):
             if square in fresh:
-                inside += 1
+                in_line += 1
             elif old[square] is None:
                 status |= Status.GAP.value
-        if inside != len(fresh):
+        if in_line != len(fresh):
             status = (status | Status.NOT_IN_LINE.value) & ~Status.GAP.value
     if not _has_neighbour(old, fresh):
         if any(old):
@@ -258,21 +258,15 @@ def is_one_word_rearranged(board: Board, play: Play) -> bool:
     All tiles of the old word must be in the new word. These tiles may be on newly covered squares, and tiles of the
     rack may be on squares of the old word. The rule is that of travel-case.
     """
-    moved = [square for square, _ in play.rearranged]
-    olds = [tile.face for square in moved if (tile := board[square])]
-    if len(olds) < len(moved):
+    squares = [square for square, _ in play.rearranged]
+    old_faces = Counter(tile.face for square in squares if (tile := board[square]))
+    if old_faces.total() < len(squares):
         return False
-    lines = (across for across in (True, False) if set(moved) <= set(board.tile_run(moved[0], across)))
-    after = dict(play.tiles + play.rearranged)
-    faces = [tile.face for tile in after.values()]
-    for across in lines:
-        run = play.apply_to(board).tile_run(moved[0], across)
-        if not any(square in run for square in play.squares):
-            continue
-        try:
-            for old in olds:
-                faces.remove(old)
-        except ValueError:
-            return False
-        return True
-    return False
+    new_faces = Counter(tile.face for tile in dict(play.tiles + play.rearranged).values())
+    after = play.apply_to(board)
+    is_one_word = any(
+        set(squares) <= set(board.tile_run(squares[0], across))
+        and not set(play.squares).isdisjoint(after.tile_run(squares[0], across))
+        for across in (True, False)
+    )
+    return is_one_word and old_faces <= new_faces

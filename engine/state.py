@@ -40,6 +40,8 @@ class TurnKind(StrEnum):
     TIME = "time"  # points for overtime
 
 
+TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
+"""Kinds of the lines with which a player ends a turn, so that the next player is to move."""
 CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 """Kinds of the lines that the end of a game adds after all other lines of the score sheet."""
 
@@ -236,11 +238,12 @@ def find_withdrawn_turn(state: State) -> Turn | None:
     Under `ChallengeRule.VOID`, one press may end two turns, and the first of them may be withdrawn. So under this rule
     the withdrawal may also be the last turn but one.
     """
-    for line in reversed(state.turns[-2 if state.rules.challenge is ChallengeRule.VOID else -1 :]):
-        if line.kind is TurnKind.WITHDRAWN and line.target is not None:
-            found = state.turns[line.target]
-            is_covered = any(state.board[square] for square, _ in found.placements)
-            return None if is_covered and line is not state.turns[-1] else found
+    count = 2 if state.rules.challenge is ChallengeRule.VOID else 1
+    for turn in reversed(state.turns[-count:]):
+        if turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
+            withdrawn = state.turns[turn.target]
+            is_covered = any(state.board[square] for square, _ in withdrawn.placements)
+            return None if is_covered and turn is not state.turns[-1] else withdrawn
     return None
 
 

@@ -148,14 +148,15 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
     if not play.tiles:
         raise RulesError(describe_status(Status.NO_TILES))
     scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
-    drawn = min(len(play.tiles), state.bag_count)
-    held = state.rack_counts[player]
-    left = max(0, held - len(play.tiles) + drawn)  # 0: a play that was misread may have more tiles than the rack
+    drawn_count = min(len(play.tiles), state.bag_count)
+    rack_before = state.rack_counts[player]
+    # A play that was misread may have more tiles than the rack.
+    rack_after = max(0, rack_before - len(play.tiles) + drawn_count)
     after = replace(
         state,
         board=play.apply_to(state.board),
-        bag_count=state.bag_count - drawn,
-        rack_counts=replace_at(state.rack_counts, player, left),
+        bag_count=state.bag_count - drawn_count,
+        rack_counts=replace_at(state.rack_counts, player, rack_after),
     )
     turn = Turn(
         player,
@@ -167,8 +168,8 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         at=play.position(state.board),
         word=play.word(state.board, state.tiles),
         status=check_play(state, play, player),
-        drawn_count=drawn,
-        rack_loss=held - left,
+        drawn_count=drawn_count,
+        rack_loss=rack_before - rack_after,
         computed_score=None if override is None else scored.total,
     )
     return _advance_turn(_add_turn(after, turn), player)
@@ -188,31 +189,30 @@ def _apply_challenge(state: State, event: Challenged, entry: int, override: int 
         raise RulesError(make_message("no-challenge", text))
     if event.upheld:
         return _withdraw_play(state, target, entry, override, by=event.by)
-    rules, points, payer = state.rules, 0, target.player
+    rules, points, player = state.rules, 0, target.player  # the points go to this player
     if rules.challenge is ChallengeRule.POINTS:
         points = rules.challenge_points * (len(event.words or target.words) if rules.challenge_each_word else 1)
         if rules.challenger_pays:
-            points, payer = -points, event.by
+            points, player = -points, event.by
     score = points if override is None else override
-    turn = Turn(payer, TurnKind.CHALLENGE, score, entry, target=target.number, by=event.by)
+    turn = Turn(player, TurnKind.CHALLENGE, score, entry, target=target.number, by=event.by)
     after = _add_turn(state, turn)
     if rules.challenge is ChallengeRule.DOUBLE:
-        after = replace(
-            after, turns_to_skip=replace_at(after.turns_to_skip, event.by, after.turns_to_skip[event.by] + 1)
-        )
+        skips = after.turns_to_skip
+        after = replace(after, turns_to_skip=replace_at(skips, event.by, skips[event.by] + 1))
     return _skip_lost_turns(after)
 
 
 def _withdraw_play(state: State, target: Turn, entry: int, override: int | None, by: int | None = None) -> State:
     play = target.play
     assert play is not None
-    before = state.board_before(target)
-    back = {square: before[square] for square, _ in play.tiles + play.rearranged}
+    board_before = state.board_before(target)
+    restored = {square: board_before[square] for square, _ in play.tiles + play.rearranged}
     player = target.player
     turns = replace_at(state.turns, target.number, replace(target, stands=False))
     after = replace(
         state,
-        board=state.board.with_tiles(back),
+        board=state.board.with_tiles(restored),
         turns=turns,
         bag_count=state.bag_count + target.drawn_count,
         rack_counts=replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
@@ -272,6 +272,8 @@ def _remove_closing_turns(state: State) -> State:
 
 def _add_closing_turns(state: State, entry: int) -> State:
     """Return the state with the lines for unplayed letters and overtime; unchanged while the game goes on."""
-    for line in compute_end_scores(state) if state.end_reason else ():
+    if state.end_reason is None:
+        return state
+    for line in compute_end_scores(state):
         state = _add_turn(state, Turn(line.player, line.kind, line.score, entry, tiles=line.tiles))
     return state

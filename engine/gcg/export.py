@@ -14,12 +14,12 @@ from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged
 from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
 from engine.gcg.reader import parse_gcg
-from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Record
+from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.rules import ChallengeRule
-from engine.state import Turn, TurnKind
+from engine.state import TURN_KINDS, Turn, TurnKind
 from engine.tiles import TileSet
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo for the pass after a failed challenge
@@ -228,28 +228,30 @@ def _add_note(entries: list[Entry], note: str) -> list[Entry]:
     return [*entries[:-1], replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())]
 
 
-def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[str, ...] | None]:
+def _infer_racks(turns: Sequence[Turn], player_count: int, rack_size: int) -> list[tuple[str, ...] | None]:
     """Return the tiles known to be on the player's rack at each turn, or None if none are known.
 
-    They are inferred from the last turn back to the first. `most` is the number of tiles on a full rack.
+    They are inferred from the last turn back to the first.
     """
-    held: dict[int, tuple[str, ...] | None] = {}
+    rack_by_player: dict[int, tuple[str, ...] | None] = {}
     for turn in turns:
-        if turn.kind is TurnKind.ENDRACK and (turn.score < 0 or players == 2):
-            held[turn.player if turn.score < 0 else 1 - turn.player] = turn.tiles
+        if turn.kind is TurnKind.ENDRACK and turn.score < 0:
+            rack_by_player[turn.player] = turn.tiles
+        elif turn.kind is TurnKind.ENDRACK and player_count == 2:  # the player gains for the other player's letters
+            rack_by_player[1 - turn.player] = turn.tiles
     racks: list[tuple[str, ...] | None] = []
     for turn in reversed(turns):
-        later = held.get(turn.player) or ()
+        rack_after = rack_by_player.get(turn.player) or ()
         if turn.kind is TurnKind.PLAY and turn.stands:  # the tiles of a withdrawn play go back: see the last branch
-            laid = [tile.face for _, tile in turn.placements]
-            kept = () if turn.drawn_count or len(laid) + len(later) > most else later
-            held[turn.player] = tuple(sorted((*laid, *kept)))
+            played = [tile.face for _, tile in turn.placements]
+            is_rack_after_kept = not turn.drawn_count and len(played) + len(rack_after) <= rack_size
+            rack_by_player[turn.player] = tuple(sorted((*played, *(rack_after if is_rack_after_kept else ()))))
         elif turn.kind is TurnKind.EXCHANGE:
-            held[turn.player] = turn.tiles or None
+            rack_by_player[turn.player] = turn.tiles or None
         elif turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
-            back = Counter(tile.face for _, tile in turns[turn.target].placements)
-            held[turn.player] = tuple(sorted((back | Counter(later)).elements()))
-        racks.append(held.get(turn.player))
+            returned = Counter(tile.face for _, tile in turns[turn.target].placements)
+            rack_by_player[turn.player] = tuple(sorted((returned | Counter(rack_after)).elements()))
+        racks.append(rack_by_player.get(turn.player))
     return racks[::-1]
 
 

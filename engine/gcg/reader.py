@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from engine.board import parse_position, position_name, transpose
 from engine.errors import NotationError
-from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Problem, Rack, Record, quote_text
+from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record, quote_text
 from engine.limits import MAX_GCG_LINE_CHARS, MAX_GCG_LINES, MAX_GCG_PRAGMAS
 from engine.messages import make_message
+from engine.state import TURN_KINDS
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
@@ -271,10 +272,12 @@ class _Reader:
                 self.add_problem(entry.line, only if known else reason)
                 seats = [len(players)]
                 players.append(Player(written.replace(" ", "_"), written))
+            # The turns of players with the same nickname alternate; any other line belongs to the last turn.
             last = entries[-1].player if entries else -1
-            seat = next((s for s in seats if s > last), seats[0]) if entry.kind in TURN_KINDS else seats[0]
-            if last in seats and entry.kind not in TURN_KINDS:
-                seat = last
+            if entry.kind in TURN_KINDS:
+                seat = next((seat for seat in seats if seat > last), seats[0])
+            else:
+                seat = last if last in seats else seats[0]
             entries.append(replace(entry, player=seat))
         return tuple(entries)
 

@@ -13,9 +13,6 @@ from engine.state import TurnKind
 UNKNOWN_RACK = "UNKNOWN"
 """The text for an unknown rack in a GCG file."""
 
-TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
-"""Kinds of events that end a turn, so that the next player is to move."""
-
 _UNREAD_LINE_KEYS = frozenset({"gcg-form", "gcg-names-none", "gcg-neither"})
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
 _SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # at most 6 digits, because `int` raises for more than 4300 digits
@@ -104,16 +101,20 @@ class Entry:
 
     def to_gcg(self) -> str:
         """Return the event in GCG notation, without `>NICK:`."""
-        what = {
-            TurnKind.PLAY: f"{self.position} {self.text}",
-            TurnKind.EXCHANGE: f"-{self.text}",
-            TurnKind.ENDRACK: f"({self.text})",
-        }.get(self.kind) or next(sign for sign, kind in _KIND_BY_SIGN.items() if kind is self.kind)
-        # The program Quackle reads the first field as the rack, and Macondo requires a rack. UNKNOWN is Quackle's text
-        # for an unknown rack.
-        rack = (
-            {TurnKind.ENDRACK: None, TurnKind.TIME: ""}.get(self.kind, UNKNOWN_RACK) if self.rack is None else self.rack
-        )
+        match self.kind:
+            case TurnKind.PLAY:
+                what = f"{self.position} {self.text}"
+            case TurnKind.EXCHANGE:
+                what = f"-{self.text}"
+            case TurnKind.ENDRACK:
+                what = f"({self.text})"
+            case _:
+                what = next(sign for sign, kind in _KIND_BY_SIGN.items() if kind is self.kind)
+        rack = self.rack
+        if rack is None and self.kind is not TurnKind.ENDRACK:
+            # The program Quackle reads the first field as the rack, and Macondo requires a rack. UNKNOWN is Quackle's
+            # text for an unknown rack.
+            rack = "" if self.kind is TurnKind.TIME else UNKNOWN_RACK
         parts = [rack, what, f"{self.score:+d}", None if self.total is None else str(self.total), self.words or None]
         return " ".join(part for part in parts if part is not None)
 

@@ -91,17 +91,17 @@ def replay(
     named = tiles or find_named_tile_set(record)
     possible = (named,) if named else find_possible_tile_sets(record) or (load_tile_set("en"),)
     board_layout = board_layout or find_named_layout(record)
-    layouts = (
-        (board_layout,)
-        if board_layout
-        else (load_layout(), *(load_layout(n) for n in layout_names() if n != "standard"))
-    )
+    if board_layout:
+        layouts = [board_layout]
+    else:  # the standard layout first
+        layouts = [load_layout(name) for name in sorted(layout_names(), key=lambda name: name != "standard")]
     best = _replay_with(record, possible[0], layouts[0], rules)
-    if len(best.mismatches) >= MIN_SCORES_GAINED:
-        others = (_replay_with(record, t, b, rules) for t in possible for b in layouts)
-        closest = min(others, key=lambda other: len(other.mismatches))
-        left, gained = len(closest.mismatches), len(best.mismatches) - len(closest.mismatches)
-        if gained >= MIN_SCORES_GAINED and left * MIN_MISMATCH_RATIO <= len(best.mismatches):
+    wrong_count = len(best.mismatches)
+    if wrong_count >= MIN_SCORES_GAINED:
+        replays = (_replay_with(record, tile_set, layout, rules) for tile_set in possible for layout in layouts)
+        closest = min(replays, key=lambda other: len(other.mismatches))
+        left_count = len(closest.mismatches)
+        if wrong_count - left_count >= MIN_SCORES_GAINED and left_count * MIN_MISMATCH_RATIO <= wrong_count:
             best = closest
     if not named and best.tiles.name != "en":
         notes.append(f"tile set {best.tiles.name}: the file names none, and its letters and scores are of this one")
@@ -118,9 +118,9 @@ def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
 def _replay_as_recorded(record: Record) -> Replay:
     """Return a replay with the recorded scores. No scores are computed."""
     events = tuple(ReplayedEvent(entry, None) for entry in record.entries)
-    totals = [
-        sum(event.counted_score for event in events if event.entry.player == p) for p in range(len(record.players))
-    ]
+    totals = [0] * len(record.players)
+    for event in events:
+        totals[event.entry.player] += event.counted_score
     return Replay(load_tile_set("en"), load_layout(), events, tuple(totals), Board(), record.problems)
 
 
@@ -128,12 +128,13 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
     spelled = bracket_tiles(record, tiles)
     if any(parse_rearranged(entry.note, tiles) for entry in record.entries):
         rules = replace(rules, rearrange=True)
-    table = _Replayer(spelled, tiles, board_layout, rules)
+    replayer = _Replayer(spelled, tiles, board_layout, rules)
     events = tuple(
-        replace(event, entry=entry) for event, entry in zip(table.replay_events(), record.entries, strict=True)
+        replace(event, entry=entry) for event, entry in zip(replayer.replay_events(), record.entries, strict=True)
     )
-    problems = (*record.problems, *table.problems, *check_order(record), *check_racks(spelled, table.board, tiles))
-    return Replay(tiles, board_layout, events, tuple(table.totals), table.board, tuple(sorted(problems)))
+    board = replayer.board
+    problems = (*record.problems, *replayer.problems, *check_order(record), *check_racks(spelled, board, tiles))
+    return Replay(tiles, board_layout, events, tuple(replayer.totals), board, tuple(sorted(problems)))
 
 
 def are_letters_lost(record: Record, tiles: TileSet) -> bool:
@@ -154,6 +155,15 @@ def _is_gained_once(entry: Entry, record: Record, tiles: TileSet) -> bool:
     return len(record.players) > 2 and entry.score == points > 0
 
 
+@dataclass(frozen=True, slots=True)
+class _LastPlay:
+    """The last play, which may still be withdrawn: its event line, the board before the play, and its score."""
+
+    entry: Entry
+    board_before: Board
+    score: int
+
+
 class _Replayer:
     """The state of a replay: the board and the totals after the events so far."""
 
@@ -164,7 +174,7 @@ class _Replayer:
         self.recorded_totals = [0] * len(record.players)
         self.total_offsets = [0] * len(record.players)  # known errors of recorded totals: total minus sum of scores
         self.problems: list[Problem] = []
-        self.last_play: tuple[Entry, Board, int] | None = None  # last play, board before the play, score
+        self.last_play: _LastPlay | None = None
 
     def replay_events(self) -> Iterator[ReplayedEvent]:
         """Replay the events in order. Yield each event with its computed score."""
@@ -179,7 +189,7 @@ class _Replayer:
             yield event
 
     def _replay_event(self, entry: Entry) -> ReplayedEvent:
-        before, last = self.board, self.last_play[0] if self.last_play else None
+        before, last_play = self.board, self.last_play
         play, event = None, ReplayedEvent(entry, 0)
         if entry.kind is TurnKind.PLAY:
             try:
@@ -200,7 +210,8 @@ class _Replayer:
             event = ReplayedEvent(entry, min(entry.score, 0))  # these, too; but overtime never gives points
         else:
             self.last_play = None  # the previous play can no longer be challenged
-        for reason in check_entry(entry, play, before, self.tiles, last, self.rules):
+        last_entry = last_play.entry if last_play else None
+        for reason in check_entry(entry, play, before, self.tiles, last_entry, self.rules):
             self._add_problem(entry, reason)
         self.board = self.board.with_tiles(dict(c.placement for c in parse_changes(entry.note, self.tiles)))
         return event
@@ -214,7 +225,7 @@ class _Replayer:
         if not play.tiles:
             return ReplayedEvent(entry, None)
         scored = score_play(before, play, self.layout, self.tiles, self.rules)
-        self.last_play = (entry, before, scored.total)
+        self.last_play = _LastPlay(entry, before, scored.total)
         self.board = play.apply_to(before)
         word = "".join(map(self.tiles.text, scored.words[0].tiles)) if scored.words else entry.text
         return ReplayedEvent(entry, scored.total, word, play)
@@ -224,11 +235,11 @@ class _Replayer:
 
         If there is no last play, or if another player made it, change nothing and return None.
         """
-        if self.last_play is None or self.last_play[0].player != entry.player:
+        last_play = self.last_play
+        if last_play is None or last_play.entry.player != entry.player:
             return None
-        _, self.board, score = self.last_play
-        self.last_play = None
-        return -score
+        self.board, self.last_play = last_play.board_before, None
+        return -last_play.score
 
     def _score_end_rack(self, entry: Entry) -> int | None:
         """Return the score of unplayed letters (Scoring 9), or None if the letters cannot be parsed.

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from engine.board import Board
 from engine.errors import NotationError
-from engine.gcg.record import TURN_KINDS, Entry, Problem, Record, quote_text
+from engine.gcg.record import Entry, Problem, Record, quote_text
 from engine.limits import MAX_CHALLENGE_POINTS, MAX_TIME_PENALTY
 from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import Rules
-from engine.state import TurnKind
+from engine.state import TURN_KINDS, TurnKind
 from engine.tiles import TileSet
 
 
