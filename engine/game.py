@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.blanks import find_invalid_words
-from engine.board import Board, Layout
+from engine.board import Board, Layout, Square
 from engine.corrections import CorrectedEvent, Ledger, apply_correction
 from engine.ending import Outcome, determine_outcome, find_due_end, find_wanted_racks
 from engine.errors import RulesError
-from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
+from engine.events import (
+    BlankNamed,
+    Challenged,
+    Correction,
+    EndReason,
+    Event,
+    GameStarted,
+    PlayWithdrawn,
+    Redone,
+    Undone,
+)
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.plays import Play
@@ -197,6 +207,20 @@ class Game:
         if last is None or last.kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
             return ()
         return find_invalid_words(last.words, self.tiles.letters, lexicon)
+
+    def find_squares_to_clear(self, events: Sequence[Event]) -> tuple[Square, ...]:
+        """Return the squares from which players must take the tiles of plays that `events` have withdrawn.
+
+        `events` are the last events of the game.
+        """
+        is_void = self.rules.challenge is ChallengeRule.VOID
+        count = sum(
+            (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
+            for event in events
+        )
+        withdrawn = [turn for turn in self.turns if not turn.stands][-count:] if count else []
+        squares = {square for turn in withdrawn for square, _ in turn.placements}
+        return tuple(sorted(square for square in squares if self.board[square] is None))
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
         """Return all defects of a play in the current position.

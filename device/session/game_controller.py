@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
-from device.session import lookups
 from device.session.clock import ClockKeeper
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory, QuestionNote, make_deferral
 from device.session.messages import (
@@ -306,7 +305,7 @@ class GameController:
             self.notices += (make_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE),)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
-        self.squares_to_clear = lookups.find_squares_to_clear(self.game, events)
+        self.squares_to_clear = self.game.find_squares_to_clear(events)
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""

@@ -1,11 +1,7 @@
-"""Functions that answer questions about a game without changing it.
-
-Players ask about words, letters for a blank, and previews of plays; the session asks for the squares to clear.
-"""
+"""Functions that answer the players' questions about words, letters for a blank, and plays before they count."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from device.session.messages import (
@@ -25,11 +21,10 @@ from device.session.snapshot import (
     is_listed,
 )
 from engine.blanks import find_blank_letters
-from engine.board import Square, parse_square
-from engine.events import Challenged, Event, PlayMade, PlayWithdrawn
+from engine.board import parse_square
+from engine.events import PlayMade
 from engine.game import Game
 from engine.plays import Play
-from engine.rules import ChallengeRule
 from engine.validation import Proposal, Source, validate_turn
 
 
@@ -76,18 +71,3 @@ def preview_play(game: Game, words: WordList | None, at: str, word: str) -> Play
     if result.question:
         problems += (make_finding_question(game, result.question).question.text,)
     return PlayPreview(build_snapshot(after, words).turns[-1], tuple(map(format_sentence, problems)))
-
-
-def find_squares_to_clear(game: Game, events: Sequence[Event]) -> tuple[Square, ...]:
-    """Return the squares from which players must take the tiles of plays that `events` have withdrawn.
-
-    `events` are the last events of `game`.
-    """
-    is_void = game.rules.challenge is ChallengeRule.VOID
-    count = sum(
-        (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
-        for event in events
-    )
-    withdrawn = [turn for turn in game.turns if not turn.stands][-count:] if count else []
-    squares = {square for turn in withdrawn for square, _ in turn.placements}
-    return tuple(sorted(square for square in squares if game.board[square] is None))

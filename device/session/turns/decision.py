@@ -32,6 +32,7 @@ from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
+from engine.rules import ChallengeRule
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.deferred_questions import settle_questions
 from engine.validation.findings import Option
@@ -355,7 +356,7 @@ def withdraw_void_plays_with_notices(
     `NotationError`.
     """
     words = find_deciding_words(words)
-    if words is None:
+    if words is None or game.rules.challenge is not ChallengeRule.VOID:
         return tuple(events), ()
     recorded, plays = withdraw_void_plays(game, events, words)
     notices = (
