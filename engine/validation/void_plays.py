@@ -1,14 +1,25 @@
-"""Withdraw plays with invalid words in a game without challenges (`ChallengeRule.VOID`)."""
+"""Withdraw plays with invalid words, and restore them, in a game without challenges (`ChallengeRule.VOID`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.blanks import find_invalid_words
 from engine.errors import NotationError, RulesError
-from engine.events import Event, PlayerTurn, PlayMade, PlayWithdrawn
+from engine.events import (
+    BlankNamed,
+    Correction,
+    Event,
+    PlayerTurn,
+    PlayMade,
+    PlayWithdrawn,
+    TurnCorrected,
+    TurnInserted,
+)
 from engine.game import Game
 from engine.lexicon import WordList
+from engine.state import TurnKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,32 @@ def withdraw_void_plays(
             recorded.append(withdrawn)
             game = game.push(withdrawn)
     return tuple(recorded), tuple(found)
+
+
+def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> tuple[Event, ...]:
+    """Return corrections, with the removal of the last withdrawal if its play is valid after them.
+
+    The last play may have been withdrawn because an earlier tile was misread, which the corrections put right. Other
+    events, and corrections of the withdrawal itself, are returned unchanged. `words` is the agreed word list. Raises
+    `RulesError`, `NotationError`.
+    """
+    last = game.turns[-1] if game.turns else None
+    if last is None or last.kind is not TurnKind.WITHDRAWN or last.target != last.number - 1:
+        return tuple(events)
+    letters = game.tiles.letters
+    is_void = bool(find_invalid_words(game.turns[last.target].words, letters, words))
+    if not is_void or not events or not all(_is_correction_before(event, last.number) for event in events):
+        return tuple(events)
+    restored = (TurnCorrected(last.number, None), *events)
+    play = game.push(*restored).turns[last.target]
+    return restored if not find_invalid_words(play.words, letters, words) else tuple(events)
+
+
+def _is_correction_before(event: Event, number: int) -> bool:
+    """Return True for a correction that refers to no turn from the turn `number` on, and inserts no turn."""
+    if isinstance(event, TurnInserted) or not isinstance(event, Correction):
+        return False
+    return isinstance(event, BlankNamed) or event.turn is None or event.turn < number
 
 
 def _split_into_turns(events: Sequence[Event]) -> Iterator[list[Event]]:

@@ -37,7 +37,7 @@ from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source
 from engine.validation.deferred_questions import settle_questions
 from engine.validation.findings import Option
 from engine.validation.turn_checks import swap_plays
-from engine.validation.void_plays import withdraw_void_plays
+from engine.validation.void_plays import restore_void_play, withdraw_void_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
@@ -352,13 +352,13 @@ def withdraw_void_plays_with_notices(
 ) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
     """Return the events with the withdrawals of plays that have invalid words, and a notice for each such play.
 
-    Plays are only withdrawn under `ChallengeRule.VOID`. `game` is the game before the events. Raises `RulesError`,
-    `NotationError`.
+    Corrections after which the last play is valid remove its withdrawal. Plays are only withdrawn under
+    `ChallengeRule.VOID`. `game` is the game before the events. Raises `RulesError`, `NotationError`.
     """
     words = find_deciding_words(words)
     if words is None or game.rules.challenge is not ChallengeRule.VOID:
         return tuple(events), ()
-    recorded, plays = withdraw_void_plays(game, events, words)
+    recorded, plays = withdraw_void_plays(game, restore_void_play(game, events, words), words)
     notices = (
         make_notice(
             "void-play-needed" if play.counts else "void-play",

@@ -56,6 +56,23 @@ def test_play_that_is_still_invalid_after_a_correction_stays_withdrawn(session: 
     assert "FIRM is not in the word list" in state.notices[0].text
 
 
+@pytest.mark.parametrize(
+    "command", [CorrectSquare("H8", "R"), CorrectTurn(1, at="8F", word="HORN")], ids=["square", "turn"]
+)
+def test_play_through_a_tile_that_was_misread_counts_after_its_correction(
+    session: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
+    play(session, table, ("HOBN", 7, 5, True))
+    session.submit(DecideChallenge(upheld=False)).result(PATIENCE_S)
+    state = play(session, table, ("HOBN", 7, 5, True), ("FABM", 5, 7, False))
+    assert state.turns[-1].kind == "withdrawn" and totals(state)[1] == 0
+    state = session.submit(command).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and totals(state) == [14, 9]
+    assert totals(session.submit(Undo()).result(PATIENCE_S))[1] == 0
+
+
 def test_valid_play_that_the_players_withdrew_stays_withdrawn(session: TableSession, table: TextTable) -> None:
     rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
     session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)

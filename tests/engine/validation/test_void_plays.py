@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from engine.board import parse_square
-from engine.events import BlankNamed, Event, Passed
+from engine.events import BlankNamed, Event, Passed, PlayWithdrawn, ScoreCorrected, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.lexicon import Lexicon
 from engine.rules import STANDARD_RULES, ChallengeRule
-from engine.validation.void_plays import VoidPlay, withdraw_void_plays
+from engine.tiles import Tile
+from engine.validation.void_plays import VoidPlay, restore_void_play, withdraw_void_plays
 from tests.support.engine_table import new_game, play, push
 
 VOID = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
@@ -59,3 +62,35 @@ def test_play_that_players_let_count_is_not_withdrawn_with_the_next_turn() -> No
 def test_invalid_play_is_kept_under_another_challenge_rule() -> None:
     game, found = record(new_game(), "8F HRON")
     assert not found and game.turns[0].stands
+
+
+def withdraw(second: str) -> Game:
+    """Return a game in which the play `second` was withdrawn after HOBN, whose B was misread."""
+    return play(new_game(VOID), "8F HOBN", second).push(PlayWithdrawn(1))
+
+
+RIGHT = SquareCorrected(parse_square("H8"), Tile("R"))
+
+
+def test_withdrawal_of_a_play_that_is_valid_after_a_correction_is_removed() -> None:
+    game = withdraw("H6 FA.M")
+    assert restore_void_play(game, [RIGHT], WORDS) == (TurnCorrected(2, None), RIGHT)
+    assert push(game, restore_void_play(game, [RIGHT], WORDS)).totals == (14, 9)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [SquareCorrected(parse_square("H8"), Tile("X")), ScoreCorrected(2, 0), Passed(0)],
+    ids=["still invalid", "the withdrawal itself", "a turn"],
+)
+def test_withdrawal_of_an_invalid_play_stays(event: Event) -> None:
+    assert restore_void_play(withdraw("H6 FA.M"), [event], WORDS) == (event,)
+
+
+def test_withdrawal_of_a_play_that_was_valid_before_stays() -> None:
+    game = play(new_game(VOID), "8F HORN", "H6 FA.M").push(PlayWithdrawn(1))
+    assert restore_void_play(game, [ScoreCorrected(0, 20)], WORDS) == (ScoreCorrected(0, 20),)
+
+
+def test_withdrawal_stays_after_the_next_turn() -> None:
+    assert restore_void_play(withdraw("H6 FA.M").push(Passed(0)), [RIGHT], WORDS) == (RIGHT,)
