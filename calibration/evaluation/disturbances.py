@@ -12,6 +12,7 @@ import numpy.typing as npt
 from calibration.evaluation.samples import Sample
 from engine.reading import BOARD_SIZE, EMPTY
 from vision.geometry import Image, homography, project
+from vision.rendering.board_art import fill_polygon
 from vision.rendering.style import Rng, hsv_to_bgr
 from vision.rendering.surroundings import draw_hand
 
@@ -188,7 +189,7 @@ def _cover_tiles(sample: Sample, share: float, rng: Rng) -> Sample:
             strip = np.stack([-strip[:, 1], strip[:, 0]], axis=1)
         row, column = divmod(at, BOARD_SIZE)
         outline = project(to_picture, strip + np.array([column + 0.5, row + 0.5]))
-        cv2.fillConvexPoly(image, (outline * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4)
+        fill_polygon(image, outline, colour)
     return replace(sample, image=image)
 
 

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import print_mask, star_outline
+from vision.rendering.board_art import SUB_PIXEL_BITS, print_mask, star_outline, to_sub_pixels
 from vision.rendering.fonts import letter_mask, text_mask
 from vision.rendering.print_art import draw_rim
 from vision.rendering.style import Colour, Rng, random_colour, scale_brightness
@@ -41,8 +41,6 @@ _NAMES: Final = (
 _SUITS: Final = ("heart", "diamond", "club", "spade")
 _INKS: Final[tuple[Colour, ...]] = ((30.0, 30.0, 30.0), (130.0, 50.0, 30.0), (40.0, 40.0, 190.0), (60.0, 110.0, 30.0))
 """Colours of pens: black, blue, red and green."""
-_SUB_PIXEL_BITS: Final = 4
-"""Number of fractional bits of polygon coordinates for OpenCV (`shift=4`): coordinates are in sixteenths of a pixel."""
 
 
 def decorate_blank(rng: Rng, face: Picture, style: TileStyle) -> None:
@@ -109,15 +107,15 @@ def suit_outline(suit: str, centre: float, radius: float) -> npt.NDArray[np.int3
             points[:, 1] *= -1
             stem = np.argmax(points[:, 1] - 10 * np.abs(points[:, 0]))
             points[stem] = [0, 1]
-    return np.asarray(((points * radius + centre) * 2**_SUB_PIXEL_BITS).round(), np.int32)
+    return to_sub_pixels(points * radius + centre)
 
 
 def _draw_outline(rng: Rng, face: Picture, outline: npt.NDArray[np.int32], ink: Colour) -> None:
     """Draw a polygon on a tile's top, filled or as a line."""
     if rng.random() < 0.6:
-        cv2.fillPoly(face, [outline], ink, cv2.LINE_AA, _SUB_PIXEL_BITS)
+        cv2.fillPoly(face, [outline], ink, cv2.LINE_AA, SUB_PIXEL_BITS)
     else:
-        cv2.polylines(face, [outline], True, ink, max(1, face.shape[0] // 24), cv2.LINE_AA, _SUB_PIXEL_BITS)
+        cv2.polylines(face, [outline], True, ink, max(1, face.shape[0] // 24), cv2.LINE_AA, SUB_PIXEL_BITS)
 
 
 def _draw_smile(face: Picture, ink: Colour, scale: float) -> None:
@@ -171,18 +169,18 @@ def _draw_sticker(rng: Rng, face: Picture, style: TileStyle) -> None:
         half[:] = half[0]  # most stickers are square
     room = (0.5 * s - half) * 0.9
     x, y = s / 2 + np.clip(rng.normal(0, 0.04 * s, 2), -room, room)
-    soft = np.zeros((s, s), np.uint8)
+    mask = np.zeros((s, s), np.uint8)
     if rng.random() < 0.3:
-        cv2.circle(soft, (round(x), round(y)), round(half[0]), 255, -1, cv2.LINE_AA)
+        cv2.circle(mask, (round(x), round(y)), round(half[0]), 255, -1, cv2.LINE_AA)
     else:
         box = cv2.boxPoints(((x, y), (2 * half[0], 2 * half[1]), float(rng.normal(0, 4))))
-        outline = (box * 2**_SUB_PIXEL_BITS).round().astype(np.int32)
-        cv2.fillConvexPoly(soft, outline, 255, cv2.LINE_AA, _SUB_PIXEL_BITS)
+        cv2.fillConvexPoly(mask, to_sub_pixels(box), 255, cv2.LINE_AA, SUB_PIXEL_BITS)
     if rng.random() < 0.5:
         # a thin dark line beside the paper: its thickness casts a shadow
-        shadow = np.roll(soft, (max(1, s // 40), max(1, s // 40)), (0, 1))
-        print_mask(face, np.where(shadow > soft, shadow - soft, 0).astype(np.uint8), s / 2, s / 2, (0.0, 0.0, 0.0), 0.4)
-    print_mask(face, soft, s / 2, s / 2, paper, float(rng.uniform(0.85, 1)))
+        shifted = np.roll(mask, (max(1, s // 40), max(1, s // 40)), (0, 1))
+        shadow = np.where(shifted > mask, shifted - mask, 0).astype(np.uint8)
+        print_mask(face, shadow, s / 2, s / 2, (0.0, 0.0, 0.0), 0.4)
+    print_mask(face, mask, s / 2, s / 2, paper, float(rng.uniform(0.85, 1)))
     kinds = ["plain", "suit", "star", "dot", "name", "pencil", "drawing", "face"]
     kind = str(rng.choice(kinds, p=[0.5, 0.1, 0.06, 0.05, 0.08, 0.1, 0.07, 0.04]))
     ink = _INKS[int(rng.integers(len(_INKS)))]

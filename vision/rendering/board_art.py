@@ -55,6 +55,19 @@ class BoardArt:
         return art_to_table(self.px, *self.margin[:2])
 
 
+SUB_PIXEL_BITS = 4  # number of fractional bits of polygon coordinates for OpenCV: they are in sixteenths of a pixel
+
+
+def to_sub_pixels(points: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    """Convert points `(n, 2)` px to sixteenths of a pixel for the argument `shift` of OpenCV, `SUB_PIXEL_BITS`."""
+    return np.asarray((np.asarray(points) * 2**SUB_PIXEL_BITS).round(), np.int32)
+
+
+def fill_polygon(image: Picture | npt.NDArray[np.float32], points: npt.ArrayLike, colour: Colour) -> None:
+    """Fill a convex polygon `(n, 2)` px in place, with smooth edges."""
+    cv2.fillConvexPoly(image, to_sub_pixels(points), colour, cv2.LINE_AA, SUB_PIXEL_BITS)
+
+
 def print_mask(
     image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0
 ) -> None:
@@ -93,22 +106,16 @@ def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, 
 
     (x, y) is the top left corner of the square, in squares.
     """
-    for side in range(4):
-        along = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
-        half = {"burst": 0.5 / count, "teeth": 0.25 / count, "arrows": 0.13}[kind]
-        reach = {"burst": 0.09, "teeth": 0.09, "arrows": 0.14}[kind]
-        for a in along:
-            if kind == "teeth":
-                points = [(a - half, 0.0), (a - half, -reach), (a + half, -reach), (a + half, 0.0)]
-            else:
-                points = [(a - half, 0.0), (a, -reach), (a + half, 0.0)]
-            turned = points
-            for _ in range(side):
-                turned = [(1 - v, u) for u, v in turned]
-            polygon = (
-                np.array([((x + u) * px * 16 - 8, (y + v) * px * 16 - 8) for u, v in turned]).round().astype(np.int32)
-            )
-            cv2.fillConvexPoly(image, polygon, colour, cv2.LINE_AA, 4)
+    middles = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
+    half = {"burst": 0.5 / count, "teeth": 0.25 / count, "arrows": 0.13}[kind]
+    reach = {"burst": 0.09, "teeth": 0.09, "arrows": 0.14}[kind]
+    for quarter_turns in range(4):
+        for middle in middles:
+            tip = [(middle - half, -reach), (middle + half, -reach)] if kind == "teeth" else [(middle, -reach)]
+            outline = [(middle - half, 0.0), *tip, (middle + half, 0.0)]
+            for _ in range(quarter_turns):
+                outline = [(1 - v, u) for u, v in outline]
+            fill_polygon(image, [((x + u) * px - 0.5, (y + v) * px - 0.5) for u, v in outline], colour)
 
 
 def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.int32]:
@@ -119,30 +126,28 @@ def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.in
     angles = np.arange(2 * points) * np.pi / points - np.pi / 2
     reach = np.where(np.arange(2 * points) % 2, 0.4 + 0.02 * points, 1.0) * radius
     corners = np.stack([centre + reach * np.cos(angles), centre + reach * np.sin(angles)], axis=1)
-    return np.asarray((corners * 16).round(), np.int32)
+    return to_sub_pixels(corners)
 
 
 def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
     """Render the print of a premium square (text or an ornament) as a mask (px, px) uint8, 255 = ink."""
     mask = np.zeros((px, px), np.uint8)
     if kind == "*" and style.centre != "text":
-        c = px / 2
+        middle = px / 2
         if style.centre == "star":
-            star = star_outline(style.star_points, c, 0.4 * px)
+            star = star_outline(style.star_points, middle, 0.4 * px)
             if style.hollow_star:
-                cv2.polylines(mask, [star], True, 255, max(1, px // 16), cv2.LINE_AA, 4)
+                cv2.polylines(mask, [star], True, 255, max(1, px // 16), cv2.LINE_AA, SUB_PIXEL_BITS)
             else:
-                cv2.fillPoly(mask, [star], 255, cv2.LINE_AA, 4)
+                cv2.fillPoly(mask, [star], 255, cv2.LINE_AA, SUB_PIXEL_BITS)
         elif style.centre == "disc":
             cv2.circle(mask, (px // 2, px // 2), px // 3, 255, max(1, px // 14), cv2.LINE_AA)
         elif style.centre == "heart":
             t = np.linspace(0, 2 * np.pi, 40)
-            hx, hy = (
-                16 * np.sin(t) ** 3,
-                -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t)),
-            )
-            points = np.stack([c + hx * px / 50, c + hy * px / 50], axis=1)
-            cv2.fillPoly(mask, [(points * 16).round().astype(np.int32)], 255, cv2.LINE_AA, 4)
+            x = 16 * np.sin(t) ** 3
+            y = -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t))
+            heart = np.stack([middle + x * px / 50, middle + y * px / 50], axis=1)
+            cv2.fillPoly(mask, [to_sub_pixels(heart)], 255, cv2.LINE_AA, SUB_PIXEL_BITS)
         return mask
     lines = style.text.get("D" if kind == "*" else kind, ())
     if not lines:
@@ -203,29 +208,28 @@ def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float,
     if not style.line_width:
         return
     half = max(style.line_width * px / 2, 0.5)
+    blue, green, red = (min(c * (1 + 0.4 * style.ridge) + 20 * style.ridge, 255.0) for c in style.line)
+    bright = (blue, green, red)
+    blue, green, red = (c * (1 - 0.5 * style.ridge) for c in style.line)
+    dark = (blue, green, red)
     for i in range(SIZE + 1):
         for vertical in (True, False):
-            at = ((left if vertical else top) + i) * px - 0.5
-            a = [
-                at - half,
-                (top if vertical else left) * px - half,
-                at + half,
-                ((top if vertical else left) + SIZE) * px + half,
-            ]
-
-            def strip(lo: float, hi: float, colour: Colour, box: list[float] = a, upright: bool = vertical) -> None:
-                points = [(lo, box[1]), (hi, box[1]), (hi, box[3]), (lo, box[3])]
-                if not upright:
-                    points = [(v, u) for u, v in points]
-                cv2.fillConvexPoly(image, (np.array(points) * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4)
-
-            strip(a[0], a[2], style.line)
+            across, along = (left, top) if vertical else (top, left)
+            middle = (across + i) * px - 0.5
+            first, last = middle - half, middle + half
+            ends = (along * px - half, (along + SIZE) * px + half)
+            _draw_line(image, (first, last), ends, style.line, vertical)
             if style.ridge:
-                k = style.ridge
-                bright = tuple(min(c * (1 + 0.4 * k) + 20 * k, 255.0) for c in style.line)
-                dark = tuple(c * (1 - 0.5 * k) for c in style.line)
-                strip(a[0] - half * 0.5, a[0], bright)  # type: ignore[arg-type]
-                strip(a[2], a[2] + half * 0.7, dark)  # type: ignore[arg-type]
+                _draw_line(image, (first - half * 0.5, first), ends, bright, vertical)
+                _draw_line(image, (last, last + half * 0.7), ends, dark, vertical)
+
+
+def _draw_line(
+    image: Picture, across: tuple[float, float], along: tuple[float, float], colour: Colour, vertical: bool
+) -> None:
+    """Draw a line from edge to edge (`across`) and from end to end (`along`), in px."""
+    points = [(across[0], along[0]), (across[1], along[0]), (across[1], along[1]), (across[0], along[1])]
+    fill_polygon(image, points if vertical else [(v, u) for u, v in points], colour)
 
 
 def _draw_frame_print(
@@ -233,11 +237,8 @@ def _draw_frame_print(
 ) -> None:
     """Draw random words on the frame, and the labels of columns (A to O) and rows (1 to 15) along the grid."""
     left, top, right, bottom = margin
-    contrast = (
-        (20.0, 20.0, 20.0)
-        if sum(style.frame_bands[-1][1] if style.frame_bands else style.ground) > 330
-        else (235.0, 235.0, 235.0)
-    )
+    outer = style.frame_bands[-1][1] if style.frame_bands else style.ground
+    contrast = (20.0, 20.0, 20.0) if sum(outer) > 330 else (235.0, 235.0, 235.0)
     if style.labels:
         size = max(6, round(px * float(rng.uniform(0.25, 0.5))))
         gap = float(rng.uniform(0.3, 0.6))
@@ -304,11 +305,9 @@ def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
     outer = style.frame_bands[-1][1] if style.frame_bands else style.ground
     image: Picture = np.empty((h, w, 3), np.uint8)
     image[:] = np.asarray(outer, np.uint8)
-    inward = list(style.frame_bands)
-    while inward:  # draw the outermost band first, then smaller boxes over it
-        _, colour = inward[-1]
-        reach = sum(width for width, _ in inward)
-        inward.pop()
+    for count in range(len(style.frame_bands), 0, -1):  # draw the outermost band first, then smaller boxes over it
+        _, colour = style.frame_bands[count - 1]
+        reach = sum(width for width, _ in style.frame_bands[:count])
         _draw_box(image, left - reach, top - reach, SIZE + 2 * reach, SIZE + 2 * reach, colour, px)
     _draw_box(image, left, top, SIZE, SIZE, style.ground, px)
     _draw_frame_print(rng, image, style, margin, px)

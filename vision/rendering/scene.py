@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import BoardArt, art_to_table, draw_board, draw_outline
+from vision.rendering.board_art import BoardArt, art_to_table, draw_board, draw_outline, fill_polygon
 from vision.rendering.camera import Camera, compute_hidden_shares, look_at_board, measure_square, project_grid
 from vision.rendering.fonts import select_supporting_fonts
 from vision.rendering.light import Light, develop, draw_glare, draw_illumination, random_light, repeat_channels
@@ -127,7 +127,7 @@ def _draw_sides(scene: npt.NDArray[np.float32], setting: SceneSetting, tiles: Se
                 continue
             angle = tiles[i].turn + k * np.pi / 2 - np.pi / 2 - setting.light.direction
             shade = 0.85 - 0.25 * np.cos(angle) * setting.light.shadow
-            cv2.fillConvexPoly(scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4)
+            fill_polygon(scene, face, (side * shade).tolist())
 
 
 def compose_scene(
@@ -185,14 +185,15 @@ def _draw_table(setting: SceneSetting) -> tuple[Field, Field]:
     )
     art, matrix = _project_art(setting, setting.art.image)
     cut = round(setting.board_style.corner_radius * art.shape[0] / (15 + 2 * TILE_LAYER_MARGIN))
-    here = _warp_image(draw_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)
-    here /= 255
-    drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
-    reach = square * setting.board_thickness
-    fall = np.array([[1, 0, np.cos(light.direction) * reach], [0, 1, np.sin(light.direction) * reach]])
-    shadow = cv2.warpAffine(drop, fall, size)
+    covered = _warp_image(draw_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)
+    covered /= 255
+    # The shadow is the blurred outline of the board, shifted away from the light.
+    blurred = cv2.GaussianBlur(covered, (0, 0), max(1.0, square * 0.25))
+    length = square * setting.board_thickness
+    shift = np.array([[1, 0, np.cos(light.direction) * length], [0, 1, np.sin(light.direction) * length]])
+    shadow = cv2.warpAffine(blurred, shift, size)
     scene *= repeat_channels(np.asarray(1 - 0.7 * light.shadow * shadow, np.float32))
-    coverage = repeat_channels(here)
+    coverage = repeat_channels(covered)
     scene *= 1 - coverage
     scene.flags.writeable = coverage.flags.writeable = False
     return scene, coverage
@@ -219,14 +220,13 @@ def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Fiel
     """Draw the tile tops over the scene in place; return the coverage (H, W, 3) by tile tops, 0 to 1."""
     camera, style, px = setting.camera, setting.tile_style, setting.art.px
     to_table = art_to_table(px, TILE_LAYER_MARGIN, TILE_LAYER_MARGIN)
-    layer, lift = _downscale_art(
-        tops, camera.plane_homography(style.height) @ to_table, measure_square(camera) / px * 1.2
-    )
-    above = _warp_image(layer, lift, camera.size, cv2.BORDER_CONSTANT)
-    coverage = repeat_channels(above[:, :, 3])
+    to_picture = camera.plane_homography(style.height) @ to_table
+    layer, to_picture = _downscale_art(tops, to_picture, measure_square(camera) / px * 1.2)
+    projected = _warp_image(layer, to_picture, camera.size, cv2.BORDER_CONSTANT)
+    coverage = repeat_channels(projected[:, :, 3])
     shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
     scene *= 1 - coverage
-    scene += cv2.cvtColor(above, cv2.COLOR_BGRA2BGR) * np.float32(shine)
+    scene += cv2.cvtColor(projected, cv2.COLOR_BGRA2BGR) * np.float32(shine)
     return coverage
 
 
@@ -238,10 +238,10 @@ def _draw_hands(
     covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
     for x, y in hands:
         target = camera.project([[x, y]], setting.tile_style.height)[0]
-        reached, mask = draw_hand(rng, scene, target, square)
+        with_hand, mask = draw_hand(rng, scene, target, square)
         shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
-        dark = 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255 * (mask < 128)
-        scene = np.asarray(reached * (1 - dark[:, :, None]), np.float32)
+        darkness = 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255 * (mask < 128)
+        scene = np.asarray(with_hand * (1 - darkness[:, :, None]), np.float32)
         covered = np.maximum(covered, mask)
     return scene, covered
 
@@ -323,15 +323,16 @@ def random_labels(
 
 
 def _random_crowd(
-    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
+    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], labels: Labels
 ) -> dict[tuple[int, int], str]:
-    """Return labels of a dense block of tiles, like parallel words, on squares without a label in `there`."""
-    high, wide = rng.integers(3, 6, 2)
-    top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
-    places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]
-    drawn = rng.choice(len(letters), size=len(places), p=weights)
-    bare = rng.random(len(places)) < 0.15
-    return {at: letters[int(k)] for at, k, b in zip(places, drawn, bare, strict=True) if not b and at not in there}
+    """Return labels of a dense block of tiles, like parallel words, on squares without a label in `labels`."""
+    height, width = rng.integers(3, 6, 2)
+    top, left = int(rng.integers(0, 16 - height)), int(rng.integers(0, 16 - width))
+    cells = [(row, column) for row in range(top, top + int(height)) for column in range(left, left + int(width))]
+    drawn = rng.choice(len(letters), size=len(cells), p=weights)
+    is_gap = rng.random(len(cells)) < 0.15
+    block = {cell: letters[int(k)] for cell, k, gap in zip(cells, drawn, is_gap, strict=True) if not gap}
+    return {cell: letter for cell, letter in block.items() if cell not in labels}
 
 
 def random_setting(
@@ -393,8 +394,6 @@ def random_scene(
     density = 0.0 if kind < 0.1 else (rng.uniform(0.01, 0.12) if kind < 0.3 else rng.uniform(0.12, 0.6))
     labels = random_labels(rng, letters, chance / chance.sum(), density)
     extra = _random_loose_tiles(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
-    hands = []
-    if rng.random() < 0.2:
-        for _ in range(int(rng.integers(1, 3))):
-            hands.append((float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))))
+    hand_count = int(rng.integers(1, 3)) if rng.random() < 0.2 else 0
+    hands = [(float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))) for _ in range(hand_count)]
     return compose_scene(rng, setting, labels, extra, hands)

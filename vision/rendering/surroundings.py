@@ -48,9 +48,9 @@ def _draw_surface(rng: Rng, side: int) -> Picture:
             n = int(rng.integers(10, 80))
             other = np.asarray(random_colour(rng), np.float32)
             yy, xx = np.mgrid[0:side, 0:side] // n
-            weight = (((yy + xx) % 2) if rng.random() < 0.4 else ((yy % 2) * 0.5 + (xx % 2) * 0.5)).astype(np.float32)[
-                :, :, None
-            ]
+            is_chequered = rng.random() < 0.4  # otherwise woven: the colours mix where stripes cross
+            pattern = (yy + xx) % 2 if is_chequered else (yy % 2) * 0.5 + (xx % 2) * 0.5
+            weight = pattern.astype(np.float32)[:, :, None]
             image = image * (1 - weight) + other * weight
         case "stripes":
             n = int(rng.integers(6, 60))
@@ -92,10 +92,9 @@ def _draw_clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) ->
         colour = (235.0, 238.0, 240.0) if kind == "sheet" and rng.random() < 0.6 else random_colour(rng)
         cv2.fillConvexPoly(image, corners.astype(np.int32), colour, cv2.LINE_AA)
         if kind == "rack":
-            (ax, ay), (bx, by) = (
-                corners[0],
-                corners[1 if np.linalg.norm(corners[0] - corners[1]) > np.linalg.norm(corners[1] - corners[2]) else 3],
-            )
+            # Draw tiles along the longer side of the rack, shifted to its middle.
+            first_side, second_side = np.linalg.norm(corners[0] - corners[1]), np.linalg.norm(corners[1] - corners[2])
+            (ax, ay), (bx, by) = corners[0], corners[1 if first_side > second_side else 3]
             for t in np.linspace(0.1, 0.9, int(rng.integers(3, 8))):
                 cx, cy = ax + t * (bx - ax) + (x - (ax + bx) / 2), ay + t * (by - ay) + (y - (ay + by) / 2)
                 cv2.rectangle(image, (int(cx - 6), int(cy - 6)), (int(cx + 6), int(cy + 6)), (200.0, 225.0, 235.0), -1)
@@ -174,7 +173,8 @@ def draw_hand(
         x1, y1 = (int(v) for v in np.clip(ends.max(axis=0) + reach + 1, 0, (w, h)))
         if x1 <= x0 or y1 <= y0:
             continue
-        here = (slice(y0, y1), slice(x0, x1))
+        # Compute the distance of each pixel from the axis of the limb, in radii.
+        area = (slice(y0, y1), slice(x0, x1))
         yy, xx = np.mgrid[y0:y1, x0:x1].astype(np.float32)
         along = (limb.end - limb.start).astype(np.float32)
         px, py = xx - np.float32(limb.start[0]), yy - np.float32(limb.start[1])
@@ -182,9 +182,10 @@ def draw_hand(
         ox, oy = (px - t * along[0]) / np.float32(limb.radius), (py - t * along[1]) / np.float32(limb.radius)
         distance = np.sqrt(ox**2 + oy**2)
         alpha = np.clip((1 - distance) * limb.radius / 1.5 + 0.5, 0, 1)[:, :, None]
-        round_ = np.sqrt(np.clip(1 - distance**2, 0, 1))
-        shade = 0.45 + 0.4 * round_ + 0.3 * (ox * light[0] + oy * light[1])
-        skin = (sleeve if number == 0 else colour) * shade[:, :, None] * folds[here]
-        out[here] = out[here] * (1 - alpha) + np.clip(skin, 0, 255) * alpha
-        covered[here] = np.maximum(covered[here], alpha[:, :, 0])
+        # Shade the limb as a cylinder: bright where its surface faces the camera or the light.
+        facing = np.sqrt(np.clip(1 - distance**2, 0, 1))
+        shade = 0.45 + 0.4 * facing + 0.3 * (ox * light[0] + oy * light[1])
+        surface = (sleeve if number == 0 else colour) * shade[:, :, None] * folds[area]
+        out[area] = out[area] * (1 - alpha) + np.clip(surface, 0, 255) * alpha
+        covered[area] = np.maximum(covered[area], alpha[:, :, 0])
     return np.asarray(out, np.float32), (covered * 255).astype(np.uint8)
