@@ -89,13 +89,14 @@ class CorrectSquare(TableCommand, frozen=True):
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
         withdrawn, void = find_withdrawn_turn(game.state), _find_void_turn(game, context.controller.words)
-        if tiles and withdrawn and (play := _correct_withdrawn_play(game, withdrawn, square, tiles[0], void)):
+        tile = tiles[0] if tiles else None
+        if withdrawn and (play := _correct_withdrawn_play(game, withdrawn, square, tile, void)):
             made = PlayMade(withdrawn.player, play)
             events = _replace_turn(game, withdrawn, made, is_void=withdrawn == void)
             context.controller.commit_entered_events(events)
             return
         turn = None if game.board[square] else find_overlooked_turn(game.state, square)
-        corrected = SquareCorrected(square, tiles[0] if tiles else None, turn, told=True)
+        corrected = SquareCorrected(square, tile, turn, told=True)
         context.controller.commit_entered_events([corrected])
 
 
@@ -237,16 +238,23 @@ def _find_void_turn(game: Game, words: WordList | None) -> Turn | None:
     return turn if is_void else None
 
 
-def _correct_withdrawn_play(game: Game, withdrawn: Turn, at: Square, tile: Tile, void: Turn | None) -> Play | None:
-    """Return the play of the turn `withdrawn` with a tile that was misread; None if the square belongs elsewhere.
+def _correct_withdrawn_play(
+    game: Game, withdrawn: Turn, square: Square, tile: Tile | None, void: Turn | None
+) -> Play | None:
+    """Return the play of the turn `withdrawn` with `tile` on `square`; None if the square belongs elsewhere.
 
-    A tile that was missed is added only to the turn `void` (`_find_void_turn`).
+    A tile that was missed is added, and one that never was (`tile` is None) is removed, only in the turn `void`
+    (`_find_void_turn`).
     """
-    if withdrawn.play is None or game.board[at] is not None:
+    play = withdrawn.play
+    if play is None or game.board[square] is not None:
         return None
-    play = withdrawn.play.with_tile(at, tile)
-    status = check_placement(game.state.board_before(withdrawn), play, game.layout, game.rules)
-    return play if at in withdrawn.play.squares or (withdrawn == void and status == Status.VALID) else None
+    if tile is None:
+        rest = Play(tuple(placed for placed in play.tiles if placed[0] != square), play.rearranged)
+        return rest if withdrawn == void and rest.tiles and rest != play else None
+    longer = play.with_tile(square, tile)
+    status = check_placement(game.state.board_before(withdrawn), longer, game.layout, game.rules)
+    return longer if square in play.squares or (withdrawn == void and status == Status.VALID) else None
 
 
 def _replace_turn(game: Game, turn: Turn, event: Event | None, *, is_void: bool = False) -> tuple[Event, ...]:

@@ -16,7 +16,7 @@ from engine.rules import STANDARD_RULES, ChallengeRule
 from tests.support.text_table import HORN, STARTED, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
-FXRM, FAR = ("FXRM", 5, 7, False), ("FAR", 5, 7, False)
+FXRM, FAR, FARMX = ("FXRM", 5, 7, False), ("FAR", 5, 7, False), ("FARMX", 5, 7, False)
 
 
 def start(session: TableSession, table: TextTable, misread: tuple[str, int, int, bool]) -> TableSnapshot:
@@ -36,8 +36,9 @@ def start(session: TableSession, table: TextTable, misread: tuple[str, int, int,
         (FXRM, CorrectTurn(2, at="H6", word="FARM")),
         (FAR, CorrectSquare("H9", "M")),
         (FAR, CorrectTurn(2, at="H6", word="FARM")),
+        (FARMX, CorrectSquare("H10", ".")),
     ],
-    ids=["square", "turn", "missed square", "missed tile by turn"],
+    ids=["square", "turn", "missed square", "missed tile by turn", "false tile"],
 )
 def test_play_that_was_misread_counts_after_its_correction(
     session: TableSession, table: TextTable, misread: tuple[str, int, int, bool], command: TableCommand
