@@ -126,13 +126,13 @@ class Play:
         Tiles of several letters are in brackets, for example `[CH]`.
         """
         new = dict(self.tiles)
-        word, laid = "", list[Tile]()
+        word, new_tiles = "", list[Tile]()
         for square in self.apply_to(board).tile_run(self.squares[0], self.is_across(board)):
             if square in new:
-                laid.append(new[square])
+                new_tiles.append(new[square])
             else:
-                word, laid = f"{word}{tiles.write(laid)}.", []
-        return word + tiles.write(laid)
+                word, new_tiles = f"{word}{tiles.write(new_tiles)}.", []
+        return word + tiles.write(new_tiles)
 
     def to_gcg(self, board: Board, tiles: TileSet) -> str:
         """Return the position and the word in GCG notation. `board` is the board before the play."""

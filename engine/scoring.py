@@ -126,12 +126,12 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
     counts (Scoring 6). A letter common to two words counts in both words (Scoring 7).
     """
     merged = list(board.squares)
-    fresh = dict(play.tiles)
+    new_tiles = dict(play.tiles)
     for square, tile in play.tiles:
         merged[square] = tile
-    touched = fresh
+    touched = new_tiles
     if play.rearranged:
-        touched = fresh | dict(play.rearranged)
+        touched = new_tiles | dict(play.rearranged)
         for square, tile in play.rearranged:
             merged[square] = tile
     squares = sorted(touched)
@@ -154,12 +154,12 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
                 continue
             if across == lies_across:
                 main_start = start
-            words.append(_score_word(merged, fresh, start, end, step, layout, tiles))
+            words.append(_score_word(merged, new_tiles, start, end, step, layout, tiles))
     if len(words) > 1:
         words = list({(word.start, word.across): word for word in words}.values())
         if len(squares) == 1:
             words.sort(key=lambda word: (-len(word.tiles), not word.across))
-    bonus = rules.bonus(len(fresh))
+    bonus = rules.bonus(len(new_tiles))
     total = bonus
     for word in words:
         total += word.score
@@ -168,7 +168,7 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
 
 def _score_word(
     merged: list[Tile | None],
-    fresh: dict[Square, Tile],
+    new_tiles: dict[Square, Tile],
     start: Square,
     end: Square,
     step: int,
@@ -186,7 +186,7 @@ def _score_word(
         assert tile is not None
         value = tiles.values[tile.face]
         premium = 1
-        if square in fresh:
+        if square in new_tiles:
             premium = letter_multipliers[square]
             multiplier *= word_multipliers[square]
         word_tiles.append(tile)
@@ -209,8 +209,8 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
     if not placed:
         return Status.NO_TILES
     status = 0
-    fresh = {square for square, _ in placed}
-    for square in fresh:
+    new_squares = {square for square, _ in placed}
+    for square in new_squares:
         if old[square] is not None:
             status |= Status.SQUARE_TAKEN.value
             break
@@ -222,21 +222,21 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
     else:
         in_line = 0
         for square in range(first, last + 1, step):
-            if square in fresh:
+            if square in new_squares:
                 in_line += 1
             elif old[square] is None:
                 status |= Status.GAP.value
-        if in_line != len(fresh):
+        if in_line != len(new_squares):
             status = (status | Status.NOT_IN_LINE.value) & ~Status.GAP.value
-    if not _has_neighbour(old, fresh):
+    if not _has_neighbour(old, new_squares):
         if any(old):
             status |= Status.NOT_JOINED.value
         else:
-            if layout.centre not in fresh:
+            if layout.centre not in new_squares:
                 status |= Status.CENTRE_MISSED.value
-            if len(fresh) < rules.first_word_minimum:
+            if len(new_squares) < rules.first_word_minimum:
                 status |= Status.FIRST_WORD_SHORT.value
-    if len(fresh) > rules.rack_size:
+    if len(new_squares) > rules.rack_size:
         status |= Status.TOO_MANY_TILES.value
     if play.rearranged and not (rules.rearrange and is_one_word_rearranged(board, play)):
         status |= Status.OLD_TILE_CHANGED.value

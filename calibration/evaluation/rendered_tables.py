@@ -69,10 +69,10 @@ class RenderedTable:
         """Render game `number` as `pictures` pictures with an increasing number of tiles on the board."""
         rng = np.random.default_rng((self.seed, number))
         setting, labels = self._random_setting(rng), self._random_labels(rng)
-        laid = place_tiles(rng, labels, setting.tile_style)
+        placed = place_tiles(rng, labels, setting.tile_style)
         for k in range(1, pictures + 1):
             shown = dict(list(labels.items())[: round(len(labels) * k / pictures)])
-            scene = compose_scene(rng, setting, shown, values=self._values, placed_tiles=laid[: len(shown)])
+            scene = compose_scene(rng, setting, shown, values=self._values, placed_tiles=placed[: len(shown)])
             name = f"{self.name}, game {number}, picture {k}"
             yield Shot(name, self.name, str(number), scene.image, scene.corners, scene_rows(scene), self.language)
 
@@ -80,10 +80,10 @@ class RenderedTable:
         """Render `pictures` scenes of the final board of game `number`, each with a hand at a random place."""
         rng = np.random.default_rng((self.seed, number))
         setting, labels = self._random_setting(rng), self._random_labels(rng)
-        laid = place_tiles(rng, labels, setting.tile_style)
+        placed = place_tiles(rng, labels, setting.tile_style)
         for _ in range(pictures):
             hand = (float(rng.uniform(1, 14)), float(rng.uniform(1, 14)))
-            yield compose_scene(rng, setting, labels, hands=[hand], values=self._values, placed_tiles=laid)
+            yield compose_scene(rng, setting, labels, hands=[hand], values=self._values, placed_tiles=placed)
 
     @property
     def _values(self) -> Mapping[str, int]:
@@ -97,15 +97,15 @@ class RenderedTable:
 
     def _random_setting(self, rng: Rng) -> SceneSetting:
         """Return a scene setting: the board and tiles of this table, with random light and camera from `rng`."""
-        own = np.random.default_rng(self.seed)
+        table_rng = np.random.default_rng(self.seed)
         fonts = training_fonts()
-        board = random_board_style(own, fonts)
-        tiles = random_tile_style(own, (self.font,), board)
-        tilt, azimuth = abs(own.normal(0, 16)), own.uniform(0, 2 * np.pi)
+        board = random_board_style(table_rng, fonts)
+        tiles = random_tile_style(table_rng, (self.font,), board)
+        tilt, azimuth = abs(table_rng.normal(0, 16)), table_rng.uniform(0, 2 * np.pi)
         px = round(SQUARE_PX * 1.15)
-        art = draw_board(own, board, px)
-        table = draw_table_top(own, board, 7.5 + max(art.margin))
-        thickness, grain = float(own.uniform(0.05, 0.6)), int(own.integers(2**31))
+        art = draw_board(table_rng, board, px)
+        table = draw_table_top(table_rng, board, 7.5 + max(art.margin))
+        thickness, grain = float(table_rng.uniform(0.05, 0.6)), int(table_rng.integers(2**31))
         camera = look_at_board(
             size=(_IMAGE_WIDTH_PX, _IMAGE_HEIGHT_PX),
             focal=0.85 * _IMAGE_WIDTH_PX,

@@ -85,16 +85,19 @@ def _render_sample(
     setting = _random_setting(rng, size)
     labels = {divmod(at, BOARD_SIZE): face for at, face in enumerate(faces) if face != EMPTY}
     tiles = place_tiles(rng, labels, setting.tile_style)
-    ways = {at: float(rng.choice([-1.0, 1.0])) for at in range(len(tiles))}
+    directions = [float(rng.choice([-1.0, 1.0])) for _ in tiles]
     seed = int(rng.integers(2**31))
 
-    def take(degrees: float) -> Image:
-        laid = [replace(tile, turn=tile.turn + ways[at] * np.deg2rad(degrees)) for at, tile in enumerate(tiles)]
+    def render(degrees: float) -> Image:
+        turned = [
+            replace(tile, turn=tile.turn + direction * np.deg2rad(degrees))
+            for tile, direction in zip(tiles, directions, strict=True)
+        ]
         values = {letter: game.tiles.values[letter] for letter in game.tiles.letters}
-        return compose_scene(np.random.default_rng(seed), setting, labels, values=values, placed_tiles=laid).image
+        return compose_scene(np.random.default_rng(seed), setting, labels, values=values, placed_tiles=turned).image
 
     corners = setting.camera.project([[0, 0], [BOARD_SIZE, 0], [BOARD_SIZE, BOARD_SIZE], [0, BOARD_SIZE]])
-    return Sample(name, take(0.0), corners, faces, tuple(game.tiles.letters), turn, take)
+    return Sample(name, render(0.0), corners, faces, tuple(game.tiles.letters), turn, render)
 
 
 def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:

@@ -48,7 +48,7 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
         game = game.push(BlankNamed(square, letters[0]))
     racks = _infer_racks(game.turns, len(game.players), game.rules.rack_size)
     entries: list[Entry] = []
-    lost = [0] * len(game.players)
+    lost_turns = [0] * len(game.players)
     carried = [0] * len(game.players)
     for turn, rack in zip(game.turns, racks, strict=True):
         event = game.ledger[turn.ledger_index].event
@@ -60,7 +60,7 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
             entries = _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
             if turn.kind in TURN_KINDS:
-                entries += _build_lost_turns(entries, turn.player, lost)
+                entries += _build_lost_turns(entries, turn.player, lost_turns)
             points = carried[turn.player] if turn.kind in TURN_KINDS else 0
             entries.insert(_find_place(entries, turn), _build_entry(turn, rack, points))
             carried[turn.player] -= points
@@ -71,9 +71,9 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
                     note = f"the blank on {square_name(square)} was not named: {tile.letter} is assumed"
                     entries = _add_note(entries, note)
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
-            lost[turn.by] += 1
+            lost_turns[turn.by] += 1
     if not game.is_over:
-        entries += _build_lost_turns(entries, game.to_move, lost)
+        entries += _build_lost_turns(entries, game.to_move, lost_turns)
     entries = _sum_totals(_add_last_points(entries, carried))
     record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
     imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
@@ -86,20 +86,20 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
     If a player deleted or corrected an event after the import, the rack and the notes of this event are left out.
     """
     entries: list[Entry] = []
-    at, spelled = 0, bracket_tiles(imported, tiles)
+    start, bracketed = 0, bracket_tiles(imported, tiles)
     for entry in record.entries:
-        for place in range(at, len(imported.entries)):
-            other = imported.entries[place]
-            same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
-            if same and (other.player, other.kind) == (entry.player, entry.kind):
-                rack = _normalise_rack(spelled.entries[place].rack, tiles) or entry.rack
-                own = "" if entry.note in other.note else entry.note
-                entry, at = replace(entry, rack=rack, note=f"{other.note}\n{own}".strip()), place + 1
+        for index in range(start, len(imported.entries)):
+            other = imported.entries[index]
+            is_same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
+            if is_same and (other.player, other.kind) == (entry.player, entry.kind):
+                rack = _normalise_rack(bracketed.entries[index].rack, tiles) or entry.rack
+                new_note = "" if entry.note in other.note else entry.note
+                entry, start = replace(entry, rack=rack, note=f"{other.note}\n{new_note}".strip()), index + 1
                 break
         entries.append(entry)
-    kept = [pragma for pragma in imported.pragmas if pragma.name not in _GENERATED_PRAGMAS]
-    names = {pragma.name for pragma in kept}
-    pragmas = (*kept, *(pragma for pragma in record.pragmas if pragma.name not in names))
+    imported_pragmas = [pragma for pragma in imported.pragmas if pragma.name not in _GENERATED_PRAGMAS]
+    names = {pragma.name for pragma in imported_pragmas}
+    pragmas = (*imported_pragmas, *(pragma for pragma in record.pragmas if pragma.name not in names))
     known = {player.name: player for player in imported.players}
     players = tuple(known.get(player.name, player) for player in record.players)
     racks = imported.racks if len(imported.entries) == len(record.entries) else ()
@@ -190,20 +190,20 @@ def _sum_totals(entries: Sequence[Entry]) -> list[Entry]:
     return summed
 
 
-def _build_lost_turns(entries: Sequence[Entry], to_move: int, lost: list[int]) -> list[Entry]:
+def _build_lost_turns(entries: Sequence[Entry], to_move: int, lost_turns: list[int]) -> list[Entry]:
     """Return a pass for each turn that a player lost after the last turn in `entries`, up to the turn of `to_move`.
 
-    `lost` has the number of turns that each player still has to lose; it is reduced in place.
+    `lost_turns` has the number of turns that each player still has to lose; it is reduced in place.
     """
     last = next((entry for entry in reversed(entries) if entry.kind in TURN_KINDS), None)
     passes: list[Entry] = []
     if last is None:
         return passes
-    seat = (last.player + 1) % len(lost)
-    while seat != to_move and lost[seat]:
-        lost[seat] -= 1
+    seat = (last.player + 1) % len(lost_turns)
+    while seat != to_move and lost_turns[seat]:
+        lost_turns[seat] -= 1
         passes.append(Entry(seat, TurnKind.PASS, 0, note=_LOST_TURN_NOTE))
-        seat = (seat + 1) % len(lost)
+        seat = (seat + 1) % len(lost_turns)
     return passes
 
 

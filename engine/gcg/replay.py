@@ -258,9 +258,10 @@ class _Replayer:
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
         """Return True for a withdrawal as in old files: with the score +0 and the total without the withdrawn play."""
-        before = self.recorded_totals[entry.player]
-        kept = (None, before, before + self.total_offsets[entry.player])
-        return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total not in kept
+        if entry.kind is not TurnKind.WITHDRAWN or entry.score or entry.total is None:
+            return False
+        total_before = self.recorded_totals[entry.player]
+        return entry.total not in (total_before, total_before + self.total_offsets[entry.player])
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:
         expected = self.recorded_totals[entry.player] + entry.score

@@ -103,7 +103,9 @@ def _infer_rules(record: Record, tiles: TileSet) -> Rules:
     changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}
     costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
-    lost = are_letters_lost(record, tiles)
+    unplayed = UnplayedRule.NONE
+    if end_racks:
+        unplayed = UnplayedRule.BOTH if are_letters_lost(record, tiles) else UnplayedRule.TWICE
     overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME]
     described = find_variants(record)
     return replace(
@@ -115,7 +117,7 @@ def _infer_rules(record: Record, tiles: TileSet) -> Rules:
         challenge_points=abs(costs[0]) if costs else 0,
         challenger_pays=bool(costs) and costs[0] < 0,
         finish_unplayed=bool(described.finish_line and end_racks),
-        unplayed=UnplayedRule.NONE if not end_racks else UnplayedRule.BOTH if lost else UnplayedRule.TWICE,
+        unplayed=unplayed,
         clock_seconds=_DEFAULT_CLOCK_S if overtime else 0,
         overtime_points=gcd(*overtime) or 10,
     )

@@ -131,11 +131,12 @@ def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
     squares = [square for square in sorted(evidence.clear_tile_squares) if state.board[square] is None]
     if not squares:
         return None
-    faces = (
-        max(evidence.reading.squares[s].candidates, key=lambda c: (c[0] in state.tiles.counts, c[1]))[0]
-        for s in squares
-    )
-    return Play(tuple(zip(squares, map(tile_from_face, faces), strict=True)))
+    tiles: list[Tile] = []
+    for square in squares:
+        candidates = evidence.reading.squares[square].candidates  # the most probable first
+        symbol = next((symbol for symbol, _ in candidates if symbol in state.tiles.counts), candidates[0][0])
+        tiles.append(tile_from_face(symbol))
+    return Play(tuple(zip(squares, tiles, strict=True)))
 
 
 def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:

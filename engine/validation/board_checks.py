@@ -287,12 +287,14 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     if not changes:
         return
     changed = tuple(event.square for event in changes)
-    kept, corrected = Option(proposal.events), Option((*changes, *proposal.events))
-    if not _are_possible(game, corrected.events):
-        corrected = LOOK_AGAIN
+    as_recorded, as_read = Option(proposal.events), Option((*changes, *proposal.events))
+    if not _are_possible(game, as_read.events):
+        options = (as_recorded, LOOK_AGAIN)
     elif questions.doubtful_squares.issuperset(changed):
-        kept, corrected = corrected, kept
-    yield Finding(Reason.OLD_TILE_DIFFERS, (join_square_names(changed),), (kept, corrected), changed)
+        options = (as_read, as_recorded)
+    else:
+        options = (as_recorded, as_read)
+    yield Finding(Reason.OLD_TILE_DIFFERS, (join_square_names(changed),), options, changed)
 
 
 def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:

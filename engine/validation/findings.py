@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -134,13 +134,12 @@ class QuestionHistory:
         unsure = {s for s, tile in play.tiles if tile_confidence(reading.squares[s], tile) < MIN_LETTER_CONFIDENCE}
         return replace(self, doubtful_squares=self.doubtful_squares | unsure)
 
-    def without_squares(self, squares: Iterable[Square]) -> QuestionHistory:
+    def without_squares(self, squares: Collection[Square]) -> QuestionHistory:
         """Return the history after the players answered a question about `squares`."""
-        gone = {*squares}
         return replace(
             self,
-            open_squares=self.open_squares - gone,
-            doubtful_squares=self.doubtful_squares - gone,
+            open_squares=self.open_squares.difference(squares),
+            doubtful_squares=self.doubtful_squares.difference(squares),
             has_missed_press=False,
             unanswered_pass=None,
         )

@@ -47,8 +47,8 @@ def strip_accent(name: str) -> str:
 @lru_cache(maxsize=8)
 def map_classes_to_tiles(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tuple[str, ...]:
     """Return, for each of `classes` (letter shapes), the tile of this shape among `tiles`, or the class itself."""
-    own = {letter_shape(tile): tile for tile in tiles}
-    return tuple(own.get(name, name) for name in classes)
+    tile_by_shape = {letter_shape(tile): tile for tile in tiles}
+    return tuple(tile_by_shape.get(name, name) for name in classes)
 
 
 FEATURE_COUNT: Final = 128

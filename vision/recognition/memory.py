@@ -36,11 +36,11 @@ _MAX_GAIN: Final = 2.0
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to a square's contrast before `_MAX_CHANGE` is applied, so that noise on a square of one colour
 does not count as a change."""
-_WITNESS_CONTRAST: Final = 10.0
+_TEXTURE_CONTRAST: Final = 10.0
 """Minimum contrast, in grey levels, of a square that is used to find out whether the board has moved."""
-_MIN_WITNESSES, _MIN_UNCHANGED_SHARE = 3, 0.7
-"""Limits for each quarter of a board that counts as unmoved. `_MIN_WITNESSES`: minimum number of squares with at least
-`_WITNESS_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
+_MIN_TEXTURED_SQUARES, _MIN_UNCHANGED_SHARE = 3, 0.7
+"""Limits for each quarter of a board that counts as unmoved. `_MIN_TEXTURED_SQUARES`: minimum number of squares with at
+least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
 """Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
@@ -117,7 +117,7 @@ class BoardMemory:
         pose = estimate_board_pose(self.location.corners, (image.shape[1], image.shape[0]))
         tops = rectify_tops(image, pose)
         is_unchanged, contrast = _compare_squares(self.tops, tops)
-        if not _is_in_place(is_unchanged, contrast >= _WITNESS_CONTRAST):
+        if not _is_in_place(is_unchanged, contrast >= _TEXTURE_CONTRAST):
             return None
         clear = self.clear_tiles.select_squares(is_unchanged)
         if len(clear.tile_p) < max(_MIN_TILES, _MIN_TILE_SHARE * len(self.clear_tiles.tile_p)):
@@ -178,7 +178,7 @@ def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floa
     gain = covariance / np.maximum(variance, 1)
     contrast = np.sqrt(np.maximum(_average_squares(y * y) - y_mean**2, 0))
     remainder = np.sqrt(np.maximum(contrast**2 - gain * covariance, 0))
-    is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | (contrast < _WITNESS_CONTRAST)
+    is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | (contrast < _TEXTURE_CONTRAST)
     return is_lit_alike & (remainder <= _MAX_CHANGE * (contrast + _MIN_CONTRAST)), contrast
 
 
@@ -194,15 +194,15 @@ def _average_squares(values: NDArray[np.float32]) -> Floats:
     return np.asarray(cv2.resize(values, (BOARD_SIZE, BOARD_SIZE), interpolation=cv2.INTER_AREA), np.float64)
 
 
-def _is_in_place(is_unchanged: NDArray[np.bool_], is_witness: NDArray[np.bool_]) -> bool:
+def _is_in_place(is_unchanged: NDArray[np.bool_], is_textured: NDArray[np.bool_]) -> bool:
     """Return True if the board has not moved: in each of its quarters, most squares with high contrast are unchanged.
 
-    `is_witness` `(15, 15)` marks the squares with high contrast; other squares look the same after a movement.
+    `is_textured` `(15, 15)` marks the squares with high contrast; other squares look the same after a movement.
     """
     near, far = slice(0, BOARD_SIZE // 2), slice(BOARD_SIZE // 2, BOARD_SIZE)
     for rows in (near, far):
         for columns in (near, far):
-            unchanged = is_unchanged[rows, columns][is_witness[rows, columns]]
-            if len(unchanged) < _MIN_WITNESSES or unchanged.mean() < _MIN_UNCHANGED_SHARE:
+            unchanged = is_unchanged[rows, columns][is_textured[rows, columns]]
+            if len(unchanged) < _MIN_TEXTURED_SQUARES or unchanged.mean() < _MIN_UNCHANGED_SHARE:
                 return False
     return True
