@@ -145,7 +145,8 @@ def _check_player_out(record: Record) -> Iterator[Problem]:
     for entry in record.entries:
         if entry.kind is TurnKind.PLAY:
             last = entry
-        elif entry.kind is TurnKind.ENDRACK and not entry.is_penalty and last and last.player != entry.player:
+        is_credited = entry.kind is TurnKind.ENDRACK and not entry.is_penalty
+        if is_credited and last is not None and last.player != entry.player:
             nick = record.players[last.player].nick
             yield Problem(
                 entry.line, f"The end rack belongs to the player who went out, but {nick} played the last tiles."

@@ -49,7 +49,9 @@ def check_lengthened_play(proposal: Proposal) -> Iterator[Finding]:
     the lengthened word is the same in both cases. Without other evidence, the new tiles are a play of the next player.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
-    if event is None or last is None or last.player == event.player or proposal.seat is not None:
+    if proposal.seat is not None:
+        return
+    if event is None or last is None or last.player == event.player:
         return
     finding = _MovedTiles(proposal, last, event, dict(event.play.tiles)).make_finding()
     if finding and len(proposal.events) == 1:
@@ -151,5 +153,7 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
 
 def _find_last_turn(game: Game) -> Turn | None:
     """Return the last turn if it is a play, unless the play was withdrawn or has rearranged a word; otherwise None."""
-    last = game.turns[-1] if game.turns else None
-    return last if last and last.play and last.stands and not last.play.rearranged else None
+    if not game.turns:
+        return None
+    last = game.turns[-1]
+    return last if last.play and last.stands and not last.play.rearranged else None

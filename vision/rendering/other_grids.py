@@ -57,13 +57,13 @@ def _fill_cell(art: Picture, row: int, column: int, side: float, colour: Colour,
     cv2.rectangle(art, low, high, colour, -1)
 
 
-def _draw_lines(art: Picture, rows: int, columns: int, colour: Colour, width: int, start: float = 0.0) -> None:
+def _draw_lines(art: Picture, rows: int, columns: int, colour: Colour, width: int, start: int = 0) -> None:
     """Draw the lines of a grid of `rows` x `columns` cells over the whole art.
 
     The first `start` horizontal lines, from the top, are left out.
     """
     height, wide = art.shape[:2]
-    for y in np.linspace(0, height - 1, rows + 1)[int(start) :]:
+    for y in np.linspace(0, height - 1, rows + 1)[start:]:
         cv2.line(art, (0, round(y)), (wide - 1, round(y)), colour, width, cv2.LINE_AA)
     for x in np.linspace(0, wide - 1, columns + 1):
         cv2.line(art, (round(x), 0), (round(x), height - 1), colour, width, cv2.LINE_AA)

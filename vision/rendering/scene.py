@@ -391,7 +391,8 @@ def random_scene(
     setting = random_setting(rng, fonts, usable, pencil_fonts)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
     kind = rng.random()
-    density = 0.0 if kind < 0.1 else (rng.uniform(0.01, 0.12) if kind < 0.3 else rng.uniform(0.12, 0.6))
+    low, high = (0.01, 0.12) if kind < 0.3 else (0.12, 0.6)
+    density = 0.0 if kind < 0.1 else rng.uniform(low, high)
     labels = random_labels(rng, letters, chance / chance.sum(), density)
     extra = _random_loose_tiles(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
     hand_count = int(rng.integers(1, 3)) if rng.random() < 0.2 else 0
