@@ -21,6 +21,7 @@ from device.session.commands.base import (
     check_player,
     parse_rack,
 )
+from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import WordList, find_deciding_words
@@ -97,7 +98,10 @@ class CorrectSquare(TableCommand, frozen=True):
             return
         turn = None if game.board[square] else find_overlooked_turn(game.state, square)
         corrected = SquareCorrected(square, tile, turn, told=True)
-        context.controller.commit_entered_events([corrected])
+        if tile is not None and may_be_taken_blank(game, square, tile):
+            ask_about_taken_blank(context.controller, corrected, tile)
+        else:
+            context.controller.commit_entered_events([corrected])
 
 
 class NameBlank(TableCommand, frozen=True):
