@@ -33,6 +33,8 @@ MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
 MAX_PLAY_LETTERS = 60
 """Longest word of a play in GCG notation, in characters; tiles of several letters are in brackets."""
+_NEARBY_SIDE = 5
+"""Rows and columns of the enlarged part of the board: a user who tapped the wrong square taps the right one there."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
@@ -85,7 +87,7 @@ class Dialogs:
             tile=self.session.state.board.tiles[at],
             letters=list_letters(self.session.state),
             fitting=_find_blank_letters(self.session, at),
-            neighbours=_list_neighbours(at, self.session.state.board.right_to_left),
+            nearby=_list_nearby_squares(at),
         )
 
     def question(self) -> Response:
@@ -236,15 +238,8 @@ def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...
     return fitting if len(fitting) < len(list_letters(session.state)) else ()
 
 
-def _list_neighbours(square: Square, right_to_left: bool) -> list[tuple[str, str]]:
-    """Return the adjacent squares as (arrow, name), to correct a tap on the wrong square."""
-    column, row = column_of(square), row_of(square)
-    before, after = "→←" if right_to_left else "←→"
-    beside = (
-        (before, column > 0, -1),
-        ("↑", row > 0, -BOARD_SIZE),
-        ("↓", row < BOARD_SIZE - 1, BOARD_SIZE),
-        (after, column < BOARD_SIZE - 1, 1),
-    )
-    inside_board = [(sign, square_name(square + step)) for sign, inside, step in beside if inside]
-    return inside_board[::-1] if right_to_left else inside_board
+def _list_nearby_squares(square: Square) -> list[Square]:
+    """Return the square and those around it: `_NEARBY_SIDE` rows and columns inside the board, row by row."""
+    last = BOARD_SIZE - _NEARBY_SIDE
+    left, top = (min(max(at - _NEARBY_SIDE // 2, 0), last) for at in (column_of(square), row_of(square)))
+    return [row * BOARD_SIZE + left + step for row in range(top, top + _NEARBY_SIDE) for step in range(_NEARBY_SIDE)]

@@ -408,6 +408,17 @@ def test_square_is_shown_as_the_camera_saw_it(table: ShownTable, paired: FlaskCl
     table.show(samples.MIDGAME)
     form = paired.get("/dialogs/square?square=G10").text
     assert 'href="/pictures/1-3.jpg"' in form and "Photo of G10" in form
-    assert 'viewBox="5.75 8.75 2.5 2.5"' in form  # column 6 and row 9, with a border of half a square
+    assert 'viewBox="180.0 300.0 200 200"' in form  # columns 4 to 8, rows 7 to 11; squares of 40, a border of 20
     table.show(samples.BEFORE)
     assert "Photo of" not in paired.get("/dialogs/square?square=G10").text
+
+
+@pytest.mark.parametrize(("square", "first", "last"), [("H8", "F6", "J10"), ("A1", "A1", "E5"), ("O2", "K1", "O5")])
+def test_squares_around_a_square_can_be_tapped(
+    table: ShownTable, paired: FlaskClient, square: str, first: str, last: str
+) -> None:
+    table.show(samples.MIDGAME)
+    form = paired.get(f"/dialogs/square?square={square}").text
+    names = re.findall(r'href="/dialogs/square\?square=(\w+)"', form)
+    assert len(names) == 25 and names[0] == first and names[-1] == last
+    assert re.findall(r'aria-label="([^"]*)" aria-current="true"', form)[0].startswith(square)
