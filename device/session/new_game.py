@@ -124,7 +124,7 @@ def _select_taken_seats(seats: Sequence[str], values: Sequence[str]) -> tuple[st
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:
-    """Return the index, among `players`, of the player on `seat`. Raises `NewGameError` if nobody has this seat.
+    """Return the index in `players` of the player on `seat`. Raises `NewGameError` if nobody has this seat.
 
     If `seat` is None, the players draw tiles to decide who begins, and the result is 0.
     """

@@ -19,7 +19,8 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.lexicon import WordList
-from engine.state import TurnKind
+from engine.rules import ChallengeRule
+from engine.state import Turn, TurnKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,20 @@ def withdraw_void_plays(
     return tuple(recorded), tuple(found)
 
 
+def find_void_turn(game: Game, words: WordList) -> Turn | None:
+    """Return the play that was just withdrawn because `words` lacks one of its words, otherwise None.
+
+    This happens only in a game without challenges. `words` is the agreed word list.
+    """
+    last = game.turns[-1] if game.turns else None
+    if game.rules.challenge is not ChallengeRule.VOID or last is None or last.kind is not TurnKind.WITHDRAWN:
+        return None
+    if last.target is None:
+        return None
+    turn = game.turns[last.target]
+    return turn if find_invalid_words(turn.words, game.tiles.letters, words) else None
+
+
 def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> tuple[Event, ...]:
     """Return corrections, with the removal of the last withdrawal if its play is valid after them.
 
@@ -67,16 +82,14 @@ def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> t
     events, and corrections of the withdrawal itself, are returned unchanged. `words` is the agreed word list. Raises
     `RulesError`, `NotationError`.
     """
-    last = game.turns[-1] if game.turns else None
-    if last is None or last.kind is not TurnKind.WITHDRAWN or last.target != last.number - 1:
+    void, withdrawal_number = find_void_turn(game, words), len(game.turns) - 1
+    if void is None or void.number != withdrawal_number - 1:
         return tuple(events)
-    letters = game.tiles.letters
-    is_void = bool(find_invalid_words(game.turns[last.target].words, letters, words))
-    if not is_void or not events or not all(_is_correction_before(event, last.number) for event in events):
+    if not events or not all(_is_correction_before(event, withdrawal_number) for event in events):
         return tuple(events)
-    restored = (TurnCorrected(last.number, None), *events)
-    play = game.push(*restored).turns[last.target]
-    return restored if not find_invalid_words(play.words, letters, words) else tuple(events)
+    restored = (TurnCorrected(withdrawal_number, None), *events)
+    play = game.push(*restored).turns[void.number]
+    return restored if not find_invalid_words(play.words, game.tiles.letters, words) else tuple(events)
 
 
 def _is_correction_before(event: Event, number: int) -> bool:

@@ -88,6 +88,7 @@ class Dialogs:
             letters=list_letters(self.session.state),
             fitting=_find_blank_letters(self.session, at),
             nearby=_list_nearby_squares(at),
+            nearby_side=_NEARBY_SIDE,
         )
 
     def question(self) -> Response:

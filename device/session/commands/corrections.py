@@ -25,7 +25,6 @@ from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_t
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import WordList, find_deciding_words
-from engine.blanks import find_invalid_words
 from engine.board import Board, Square, parse_square
 from engine.ending import find_revealed_racks
 from engine.errors import NotationError
@@ -48,10 +47,10 @@ from engine.game import Game
 from engine.inference.hypotheses import find_overlooked_turn
 from engine.plays import Play
 from engine.reading import EMPTY
-from engine.rules import ChallengeRule
 from engine.scoring import Status, check_placement
 from engine.state import CLOSING_KINDS, Turn, TurnKind, find_withdrawn_turn
 from engine.tiles import Tile
+from engine.validation.void_plays import find_void_turn
 
 
 def _is_in_question(context: CommandContext, square: str) -> bool:
@@ -230,16 +229,9 @@ class CorrectTurn(TurnCommand, frozen=True):
 
 
 def _find_void_turn(game: Game, words: WordList | None) -> Turn | None:
-    """Return the play that was just withdrawn because the word list lacks one of its words, otherwise None.
-
-    This happens only in a game without challenges (`ChallengeRule.VOID`).
-    """
-    words, last = find_deciding_words(words), game.turns[-1] if game.turns else None
-    if game.rules.challenge is not ChallengeRule.VOID or words is None or last is None or last.target is None:
-        return None
-    turn = game.turns[last.target]
-    is_void = last.kind is TurnKind.WITHDRAWN and find_invalid_words(turn.words, game.tiles.letters, words)
-    return turn if is_void else None
+    """Return the play that was just withdrawn because of its words (`find_void_turn`), None without a deciding list."""
+    deciding_words = find_deciding_words(words)
+    return find_void_turn(game, deciding_words) if deciding_words is not None else None
 
 
 def _correct_withdrawn_play(
