@@ -75,4 +75,5 @@ function showTile(square, symbol, moved, letter = "") {
 function choose(form, square, direction) {
   for (const other of form.querySelectorAll("[data-chosen]")) delete other.dataset.chosen;
   square.dataset.chosen = direction;
+  showSquare(square);
 }

@@ -54,7 +54,10 @@ function update(form) {
       word.push(letter.word);
     }
     entry.letters.length -= letters.length; // the line has no room for them
-    if (next !== null) squares[next].classList.add("cursor", ...(entry.across ? [] : ["down"]));
+    if (next !== null) {
+      squares[next].classList.add("cursor", ...(entry.across ? [] : ["down"]));
+      showSquare(squares[next]);
+    }
     while (word.at(-1) === ".") word.pop();
     const name = squares[entry.start].dataset.name;
     form.elements.at.value = entry.across ? name.slice(1) + name[0] : name;
@@ -78,7 +81,7 @@ async function showPreview(form) {
     const html = await answer.text();
     if (mine === entry.preview) place.innerHTML = html;
   } catch {
-    if (mine === entry.preview) place.textContent = root.dataset.lost;
+    if (mine === entry.preview) place.textContent = form.dataset.lost;
   }
 }
 
@@ -137,7 +140,7 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" && entry.letters.length) {
     form.requestSubmit(form.querySelector(".primary"));
   } else {
-    const letter = event.key.toLocaleUpperCase(root.lang);
+    const letter = event.key.toLocaleUpperCase(document.documentElement.lang);
     const key = [...form.querySelectorAll(".entry-keys button")].find((button) => button.textContent === letter);
     if (!key) return;
     addLetter(form, key);

@@ -40,7 +40,7 @@ def open_entry(table: House, phone: Page, rules: Rules, *turns: tuple[str, str])
     pair_with(phone, server, table.code)
     phone.get_by_role("link", name="More").tap()
     phone.get_by_role("link", name="Enter on the board").tap()
-    phone.wait_for_selector(".lay:visible")
+    phone.get_by_role("button", name="Enlarge the board").tap()
     return server
 
 

@@ -11,7 +11,7 @@ from device.cameras import AbsentCamera
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, SCREEN, opened, pair
+from tests.support.browsers import MARKS, SCREEN, opened, pair, visit
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
 from web import create_app
@@ -49,6 +49,10 @@ def open_entry(page: Page, server: PageServer) -> None:
     page.locator(".entry-board").wait_for()
 
 
+def enlarge(phone: Page) -> None:
+    phone.get_by_role("button", name="Enlarge the board").tap()
+
+
 def square(page: Page, name: str) -> None:
     page.locator(f".entry-board [data-name={name}]").tap()
 
@@ -61,6 +65,7 @@ def letters(page: Page, text: str) -> None:
 def test_turn_is_entered_by_taps_and_previewed(browser: Browser, server: PageServer, session: TableSession) -> None:
     with opened(browser, has_touch=True) as phone:
         open_entry(phone, server)
+        enlarge(phone)
         square(phone, "H6")
         square(phone, "H6")  # down
         letters(phone, "FAM")  # the R of HORN is on the board
@@ -77,6 +82,7 @@ def test_blank_and_problems_are_shown_before_the_turn_counts(
 ) -> None:
     with opened(browser, has_touch=True) as phone:
         open_entry(phone, server)
+        enlarge(phone)
         square(phone, "A1")
         letters(phone, "Q")
         phone.get_by_role("button", name="Next tile is a blank").tap()
@@ -91,6 +97,7 @@ def test_blank_and_problems_are_shown_before_the_turn_counts(
 def test_blank_that_is_entered_scores_nothing(browser: Browser, server: PageServer, session: TableSession) -> None:
     with opened(browser, has_touch=True) as phone:
         open_entry(phone, server)
+        enlarge(phone)
         square(phone, "H6")
         square(phone, "H6")
         phone.get_by_role("button", name="Next tile is a blank").tap()
@@ -99,6 +106,50 @@ def test_blank_that_is_entered_scores_nothing(browser: Browser, server: PageServ
         phone.get_by_role("button", name="Enter it", exact=True).tap()
         phone.get_by_role("dialog").wait_for(state="hidden")
         assert (session.state.turns[-1].word, session.state.turns[-1].score) == ("fA.M", 5)
+
+
+def test_tap_on_a_small_square_enlarges_the_board_around_it(browser: Browser, server: PageServer) -> None:
+    with opened(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        square(phone, "L10")
+        size = phone.locator("[data-name=L10]").bounding_box()
+        frame = phone.locator(".board-frame").bounding_box()
+        assert size and frame and min(size["width"], size["height"]) >= 44
+        assert frame["x"] <= size["x"] and size["x"] + size["width"] <= frame["x"] + frame["width"]
+        assert phone.locator(".entry-board .cursor").count() == 0  # the next tap chooses
+        square(phone, "L10")
+        assert phone.locator(".cursor").get_attribute("data-name") == "L10"
+
+
+def test_enlarged_board_follows_the_word(browser: Browser, server: PageServer) -> None:
+    with opened(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        enlarge(phone)
+        square(phone, "A2")
+        letters(phone, "QUIZZING")
+        cursor, frame = phone.locator(".cursor").bounding_box(), phone.locator(".board-frame").bounding_box()
+        assert phone.locator(".cursor").get_attribute("data-name") == "I2"
+        assert cursor and frame and cursor["x"] + cursor["width"] <= frame["x"] + frame["width"]
+
+
+def test_turn_is_entered_on_a_page_of_its_own(browser: Browser, server: PageServer, session: TableSession) -> None:
+    with opened(browser, SCREEN) as page:
+        pair(page, server, server.app.extensions["pairing"].code)
+        visit(page, server, "/dialogs/entry")
+        page.locator("[data-name=H6]").click(click_count=2)  # down
+        page.keyboard.type("fam")
+        page.get_by_text("+9").wait_for()
+        page.get_by_role("button", name="Enter it", exact=True).click()
+        page.locator("#scores").wait_for()
+        assert session.state.turns[-1].word == "FA.M"
+
+
+def test_mouse_chooses_a_square_without_enlarging_the_board(browser: Browser, server: PageServer) -> None:
+    with opened(browser, SCREEN) as page:
+        open_entry(page, server)
+        page.locator("[data-name=L10]").click()
+        assert page.locator(".cursor").get_attribute("data-name") == "L10"
+        assert not page.get_by_role("button", name="Enlarge the board").is_visible()
 
 
 def test_turn_is_entered_with_a_keyboard(browser: Browser, server: PageServer, session: TableSession) -> None:

@@ -55,6 +55,7 @@ def test_question_about_the_first_picture_is_answered_with_points(table: House, 
     table.session.submit(EndTurn()).result(PATIENCE_S)
     paired_phone.get_by_role("link", name="Start from here").tap()
     paired_phone.get_by_text("Check the 12 tiles on the board").tap()
+    paired_phone.get_by_role("button", name="Enlarge the board").tap()
     paired_phone.locator("#lay-F8").tap()  # the picture shows an H, but it is a B
     paired_phone.locator("[data-lay=letter][value=B]").tap()
     start(paired_phone)
@@ -70,6 +71,7 @@ def test_question_about_the_first_picture_is_answered_with_points(table: House, 
 def test_position_is_entered_without_a_camera(table: House, paired_phone: Page) -> None:
     paired_phone.get_by_role("link", name="More").tap()
     paired_phone.get_by_role("link", name="Start from a position").tap()
+    paired_phone.get_by_role("button", name="Enlarge the board").tap()
     paired_phone.locator("#lay-F8").tap()
     for letter in "HORN":
         paired_phone.locator(f"[data-lay=letter][value={letter}]").tap()

@@ -224,7 +224,6 @@ def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: Flas
         "/editions.css",
         "/static/page.js",
         "/static/table.js",
-        "/static/board-entry.js",
         "/static/icon.svg",
         "/static/manifest.webmanifest",
     ):
