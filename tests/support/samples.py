@@ -140,6 +140,15 @@ ASKED = replace(
         squares=(9 * 15 + 6,),
     ),
 )
+CHALLENGED = replace(
+    MIDGAME,
+    revision=13,
+    phase=Phase.QUESTION,
+    question=Question(
+        make_message("good-words", "Are all these words valid: {0}?", "PASTE"),
+        ("This is not decided yet.", "No: Anna takes the tiles back.", "Yes: the challenge failed."),
+    ),
+)
 BEGUN = replace(
     BEFORE,
     revision=15,
@@ -176,7 +185,7 @@ PAUSED = replace(TIMED, revision=18, phase=Phase.PAUSED, clock=ClockView(1500, 1
 EVERY = {
     "finished": FINISHED, "timed": TIMED, "drawing": DRAWING, "paused": PAUSED,
     "racks": RACKS,
-    "asked": ASKED,
+    "asked": ASKED, "challenged": CHALLENGED,
     "empty": EMPTY, "before": BEFORE, "midgame": MIDGAME, "phony": PHONY,
     "unchecked": UNCHECKED, "advised": ADVISED, "looking": LOOKING, "confused": CONFUSED, "ended": ENDED,
 }  # fmt: skip

@@ -25,7 +25,7 @@ from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS
 from engine.tiles import Tile, TileSet, load_tile_set
 from web.filters import has_camera_fault, list_rows
-from web.i18n import texts
+from web.i18n import languages, texts
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 
@@ -72,7 +72,7 @@ class Dialogs:
 
     def more(self) -> Response:
         """Return the list of actions that are rarely needed."""
-        return self.show("more", rules=self.session.state.rules)
+        return self.show("more", rules=self.session.state.rules, languages=languages().values())
 
     def square(self) -> Response:
         """Return the form to correct the square in the query, or the form to choose a square if the query has none."""

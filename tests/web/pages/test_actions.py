@@ -293,6 +293,10 @@ def test_blank_is_offered_the_letters_that_fit(table: ShownTable, paired: FlaskC
     assert "These letters make words" not in paired.get("/dialogs/square?square=E8").text
 
 
+def test_language_is_chosen_under_more(paired: FlaskClient) -> None:
+    assert 'href="/?lang=de" lang="de" hreflang="de">Deutsch</a>' in paired.get("/dialogs/more").text
+
+
 def test_words_are_looked_up_unless_only_a_challenge_may(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     assert "HORN is in the list" in paired.get("/dialogs/word?word=horn").text

@@ -156,6 +156,17 @@ def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskC
 
 
 @pytest.mark.parametrize("path", ["/", "/dialogs/question"])
+def test_challenge_is_decided_or_cancelled(table: ShownTable, paired: FlaskClient, path: str) -> None:
+    table.show(samples.CHALLENGED)
+    shown = paired.get(path).text
+    assert re.findall(r'formaction="(/actions/(?:answer/\d|undo))"[^>]*>([^<]*)</button>', shown)[:3] == [
+        ("/actions/answer/1", "No: Anna takes the tiles back."),
+        ("/actions/answer/2", "Yes: the challenge failed."),
+        ("/actions/undo", "Do not challenge"),
+    ]
+
+
+@pytest.mark.parametrize("path", ["/", "/dialogs/question"])
 def test_form_of_a_question_has_its_number(table: ShownTable, paired: FlaskClient, path: str) -> None:
     assert samples.ASKED.question is not None
     table.show(replace(samples.ASKED, question=replace(samples.ASKED.question, id=77)))
