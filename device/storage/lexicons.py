@@ -64,12 +64,16 @@ def open_lexicon(
     elif shipped := load_shipped_lexicon(language):
         return shipped
     else:
-        code = load_tile_set(language).language_code
-        path = system_dir / _SYSTEM_LIST_NAMES.get(code, code)
+        path = _find_system_list(language, system_dir)
         if not _is_usable(path):
             return None
     lexicon = read_lexicon(path, load_tile_set(language), cache_dir)
     return replace(lexicon, is_authoritative=path.parent != system_dir)
+
+
+def has_default_lexicon(language: str, system_dir: Path = SYSTEM_LIST_DIR) -> bool:
+    """Return True if `open_lexicon` has a default for the tile set `language`, which it may still fail to read."""
+    return load_shipped_lexicon(language) is not None or _is_usable(_find_system_list(language, system_dir))
 
 
 def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | None = None) -> Lexicon:
@@ -168,6 +172,12 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
 def default_cache_dir() -> Path:
     """Return the user's folder for the cache of compiled word lists (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
+
+
+def _find_system_list(language: str, system_dir: Path) -> Path:
+    """Return the path of the word list in `system_dir` for a tile set; it may not exist."""
+    code = load_tile_set(language).language_code
+    return system_dir / _SYSTEM_LIST_NAMES.get(code, code)
 
 
 def _is_usable(system_list: Path) -> bool:

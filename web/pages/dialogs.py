@@ -18,12 +18,13 @@ from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
+from device.storage.lexicons import has_default_lexicon
 from device.storage.store import StoreError
 from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS
-from engine.tiles import Tile, TileSet, load_tile_set
+from engine.tiles import Tile, TileSet, load_tile_set, playable_tile_set_names
 from web.filters import has_camera_fault, list_rows
 from web.i18n import languages, texts
 from web.responses import render_dialog, require_pairing
@@ -179,6 +180,7 @@ class Dialogs:
             known=known,
             offer=list_choices(self.own_lexicon),
             own=self.own_lexicon.stem if self.own_lexicon else "",
+            without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],
             most=MAX_PLAYERS,
             longest=MAX_PLAYER_NAME_LENGTH,
             numbers={field: choice.maximum for field, choice in NUMBER_CHOICES.items()},

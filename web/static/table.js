@@ -73,6 +73,7 @@ document.addEventListener("change", (event) => {
   if (seat && field.name === "colours") showColour(seat);
   if (field.id === "turn-kind") showFields(field);
   if (field.name === "preset") showPreset(field.form);
+  if (field.name === "tiles" || field.name === "lexicon") warnOfNoList(field.form);
 });
 
 // What is recorded is changed letter by letter: the first tap fills it in.
@@ -96,6 +97,13 @@ function chooseColour(seat, field) {
 function showColour(seat) {
   const swatch = seat.querySelector(".swatch");
   swatch.className = `swatch c-${swatch.querySelector("select").value}`;
+}
+
+// Not every language has an included word list.
+function warnOfNoList(form) {
+  const hint = form.querySelector("[data-without-list]");
+  const { lexicon, tiles } = form.elements;
+  hint.hidden = lexicon.value !== "shipped" || !hint.dataset.withoutList.split(" ").includes(tiles.value);
 }
 
 // How the chosen rules differ from the standard, and what they say where nothing else is chosen.

@@ -14,6 +14,7 @@ import pytest
 from device.storage.lexicons import (
     MAX_CACHED_LISTS,
     find_word_lists,
+    has_default_lexicon,
     open_lexicon,
     read_lexicon,
     save_uploaded_list,
@@ -127,6 +128,11 @@ def test_none_means_that_words_are_not_checked() -> None:
 def test_a_language_without_a_list_is_not_checked(tmp_path: Path) -> None:
     assert open_lexicon(None, "ro", system_dir=tmp_path) is None
     assert open_lexicon(None, "de", system_dir=tmp_path) is None
+
+
+def test_default_list_is_packaged_or_one_of_the_system(tmp_path: Path) -> None:
+    (tmp_path / "ngerman").write_text("Haus\n")
+    assert [has_default_lexicon(name, tmp_path) for name in ("en", "de", "de_old", "ro")] == [True, True, True, False]
 
 
 def test_a_list_of_the_system_advises_and_never_decides(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -23,6 +24,16 @@ def test_form_remembers_who_played(table: ShownTable, paired: FlaskClient) -> No
     assert '<option value="Zoë" data-colour="teal">' in html
     assert re.findall(r'<input name="players"[^>]* value="([^"]*)"', html) == ["Anna", "Ben", "", ""]
     assert "the current one ends without a result" in html
+
+
+@pytest.mark.parametrize(("tile_set", "is_shown"), [("en", False), ("la", True)])
+def test_form_says_that_a_language_has_no_list(
+    table: ShownTable, paired: FlaskClient, tile_set: str, is_shown: bool
+) -> None:
+    table.show(replace(samples.BEFORE, tile_set=tile_set))
+    ((sets, hidden),) = re.findall(r'data-without-list="([^"]*)"( hidden)?>', paired.get("/dialogs/new-game").text)
+    assert "en" not in sets.split() and "la" in sets.split()
+    assert (not hidden) == is_shown
 
 
 def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: Path) -> None:
