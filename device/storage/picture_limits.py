@@ -8,11 +8,14 @@ from device.storage.database import Database
 from device.storage.errors import log_store_errors
 
 _DAY_S = 24 * 60 * 60
+_MAX_BREAK_S = 2 * 365 * _DAY_S
+"""Longest plausible time between two games. After a longer one, the clock is probably years ahead."""
 _SUMMARY = """
 SELECT count(*), coalesce(sum(length(jpeg)), 0), (SELECT min(started) FROM game WHERE id IN (SELECT game FROM picture))
 FROM picture
 """
 _DELETE_OLDEST_GAME = "DELETE FROM picture WHERE game = (SELECT min(game) FROM picture)"
+_PREVIOUS_START = "SELECT started FROM game ORDER BY id DESC LIMIT 1 OFFSET 1"
 _DELETE_BEFORE = "DELETE FROM picture WHERE game IN (SELECT id FROM game WHERE started < ?)"
 
 
@@ -58,10 +61,14 @@ def delete_pictures(database: Database) -> None:
 def delete_excess_pictures(database: Database, limits: PictureLimits, now: float) -> None:
     """Delete pictures beyond the limits: those that are too old at the time `now`, then those of the oldest games.
 
-    `now` is in seconds since 1970. Errors are only logged.
+    `now` is the start of the newest game, in seconds since 1970. If it is implausible, the start of the game before it
+    is used instead. Errors are only logged.
     """
     with log_store_errors("old pictures are still there"):  # the game starts even if old pictures cannot be deleted
         if limits.max_age_days:
+            previous = database.fetch_rows(_PREVIOUS_START)
+            if previous and now - previous[0][0] > _MAX_BREAK_S:
+                now = previous[0][0]
             with database.transaction() as db:
                 db.execute(_DELETE_BEFORE, (now - limits.max_age_days * _DAY_S,))
         while summarise_pictures(database).size > limits.max_bytes:

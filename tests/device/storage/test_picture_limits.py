@@ -49,6 +49,16 @@ def test_pictures_older_than_the_limit_are_deleted_when_a_game_starts(tmp_path: 
         assert all(len(store.events(game)) == 2 for game in games)
 
 
+def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock) as store:
+        earlier = play_game(store)
+        clock.now += 8 * 365 * DAY_S
+        wrong = play_game(store)
+        clock.now -= (8 * 365 - 1) * DAY_S  # right again on the next day
+        store.begin_game({"n": 0})
+        assert [len(store.pictures(game)) for game in (earlier, wrong)] == [1, 1]
+
+
 def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: Clock) -> None:
     with open_store(tmp_path, clock, PictureLimits(max_age_days=0)) as store:
         game = play_game(store)
