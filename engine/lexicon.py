@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -33,6 +34,7 @@ MIN_WORD_TILES, MAX_WORD_TILES = 2, 15
 """Minimum and maximum length of a word, in tiles, on a board of 15 x 15 squares."""
 
 _SHIPPED_LIST_DIR = files("engine") / "data" / "lexicon"
+_SHIPPED_SUFFIX = ".marisa"
 _MARISA_MAGIC = b"We love Marisa."  # first bytes of every trie; no word has a space, so they are nowhere else
 _CONTROL_BYTES = bytes((*range(0x09), *range(0x0E, 0x1A), *range(0x1C, 0x20), 0x7F))
 _END_OF_WORD = re.compile(r"[\s,;=]")
@@ -151,9 +153,19 @@ def load_shipped_lexicon(language: str) -> Lexicon | None:
     >>> "QI" in lexicon, "HRON" in lexicon
     (True, False)
     """
-    code = language.partition("_")[0]
-    shipped = _SHIPPED_LIST_DIR / f"{code}.marisa"
+    shipped = _find_shipped_list(language)
+    code = shipped.name.removesuffix(_SHIPPED_SUFFIX)
     return Lexicon.from_bytes(code, shipped.read_bytes()) if shipped.is_file() else None
+
+
+def has_shipped_lexicon(language: str) -> bool:
+    """Return True if this package has a word list for a language; `language` is the name of a tile set."""
+    return _find_shipped_list(language).is_file()
+
+
+def _find_shipped_list(language: str) -> Traversable:
+    """Return the file of the packaged word list for a tile set; it may not exist."""
+    return _SHIPPED_LIST_DIR / f"{language.partition('_')[0]}{_SHIPPED_SUFFIX}"
 
 
 class Entries:

@@ -18,6 +18,7 @@ from engine.lexicon import (
     MIN_WORD_TILES,
     Lexicon,
     LexiconError,
+    has_shipped_lexicon,
     is_compiled,
     load_shipped_lexicon,
     parse_entries,
@@ -73,7 +74,7 @@ def open_lexicon(
 
 def has_default_lexicon(language: str, system_dir: Path = SYSTEM_LIST_DIR) -> bool:
     """Return True if `open_lexicon` has a default for the tile set `language`, which it may still fail to read."""
-    return load_shipped_lexicon(language) is not None or _is_usable(_find_system_list(language, system_dir))
+    return has_shipped_lexicon(language) or _is_usable(_find_system_list(language, system_dir))
 
 
 def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | None = None) -> Lexicon:

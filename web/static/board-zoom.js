@@ -8,10 +8,11 @@ document.addEventListener("click", enlargeInstead, true); // before the listener
 
 function enlargeInstead(event) {
   const square = event.target.closest?.(".board-frame button");
-  const isTouched = event.detail > 0 && matchMedia("(pointer: coarse), (max-width: 600px)").matches; // no key was pressed
-  if (!square || !isTouched || square.offsetWidth >= THUMB_PX) return;
-  event.stopImmediatePropagation();
+  if (!square || square.offsetWidth >= THUMB_PX || event.detail === 0) return; // 0: a key was pressed
   const frame = square.closest(".board-frame");
+  const isTouchScreen = frame.nextElementSibling.offsetWidth > 0; // elsewhere the style sheet hides the button
+  if (!isTouchScreen) return;
+  event.stopImmediatePropagation();
   setEnlarged(frame, true);
   centreSquare(frame, square);
 }
