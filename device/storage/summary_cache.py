@@ -7,7 +7,7 @@ only as long as the number of events and `SUMMARY_VERSION` are the same.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -66,7 +66,7 @@ class SummaryCache:
                 self._saved_notes = self._store.read_notes_by_game(NOTE_NAME)
             length, standing = self._standings.get(stored.id) or _decode_note(self._saved_notes.get(stored.id, ""))
         if length == stored.length:
-            return standing
+            return _renumber(standing, stored.id)
         standing = _compute_standing(stored, self._store)
         with self._lock:
             self._standings[stored.id] = stored.length, standing
@@ -106,6 +106,13 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
         return GameStanding(game.players, game.totals)
     summary, wanted = summarise_game(stored.id, stored.started, game), game.racks_wanted
     return GameStanding(game.players, outcome.totals, () if wanted else outcome.winners, summary, wanted)
+
+
+def _renumber(standing: GameStanding | None, number: int) -> GameStanding | None:
+    """Return a standing whose summary has the game's number; a recovered game has the note of its former number."""
+    if standing is None or standing.sum is None or standing.sum.number == number:
+        return standing
+    return replace(standing, sum=replace(standing.sum, number=number))
 
 
 def _decode_note(text: str) -> tuple[int, GameStanding | None]:

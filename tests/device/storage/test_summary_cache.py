@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from device.storage.recovery import copy_games, open_damaged
 from device.storage.statistics import summarise_game
 from device.storage.store import GameStore, StoredEvent
 from device.storage.summary_cache import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache
@@ -109,3 +111,16 @@ def record_summaries() -> dict[str, Any]:
 
 if __name__ == "__main__":
     RECORDED_SUMMARIES.write_text(json.dumps(record_summaries(), indent=1) + "\n", encoding="utf-8")
+
+
+def test_summary_of_a_game_that_was_recovered_under_another_number_has_this_number(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "before.db") as before:
+        deleted, kept = begin(before), begin(before, HORN, Passed(1), GameEnded())
+        sums = SummaryCache(before)
+        assert sums.get_standing(before.games()[0])
+        sums.save()
+        before.delete_game(deleted)
+    with GameStore(tmp_path / "after.db") as after, closing(open_damaged(tmp_path / "before.db")) as damaged:
+        copy_games(damaged, after)
+        standing = SummaryCache(after).get_standing(after.games()[0])
+        assert standing and standing.sum and (kept, standing.sum.number) == (2, 1)
