@@ -151,11 +151,13 @@ def find_stored_game(store: GameStore, number: int) -> StoredGame:
 
 
 def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tuple[str, bytes]]:
-    yield GAME_MEMBER, encode_game(stored, store.events(stored.id))
+    events = store.events(stored.id)
+    yield GAME_MEMBER, encode_game(stored, events)
     if gcg:
         yield _GCG_MEMBER, gcg.encode()
     for number, kind in store.pictures(stored.id):
-        if jpeg := store.picture(stored.id, number, kind):
+        # A turn that is recorded during the export has pictures without an event in the file.
+        if number < len(events) and (jpeg := store.picture(stored.id, number, kind)):
             yield name_picture(number, kind), jpeg
 
 

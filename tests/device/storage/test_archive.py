@@ -26,7 +26,7 @@ from device.storage import game_file, zip_files
 from device.storage.archive import export_gcg, export_zip, find_stored_game, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, encode_game
-from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
+from device.storage.store import MAX_PICTURE_BYTES, GameStore
 from engine.board import EMPTY_BOARD, parse_square
 from engine.events import (
     Event,
@@ -115,6 +115,15 @@ def test_gcg_of_the_zip_is_the_game_for_other_programs(store: GameStore, number:
     assert text == export_gcg(store, number)
     assert replay(parse_gcg(text)).problems == ()
     assert text.count("\n>") == len(GAME.turns)
+
+
+def test_zip_made_during_a_turn_can_be_imported(store: GameStore, other: GameStore, number: int) -> None:
+    parts = export_zip(store, number)
+    data = next(parts)
+    count = len(store.events(number))
+    store.append(number, [to_json(Undone())], {"board": jpeg()})
+    imported = import_zip(other, io.BytesIO(data + b"".join(parts)))
+    assert len(other.events(imported)) == count and len(other.pictures(imported)) == 2
 
 
 def test_game_from_a_position_is_exported_as_zip_only(store: GameStore, other: GameStore) -> None:
@@ -415,38 +424,6 @@ def test_whatever_is_taken_in_can_be_shown(data: st.DataObject) -> None:
             build_snapshot(load_game(store, brought), frozenset())
             with suppress(ArchiveError):  # GCG cannot describe a position
                 export_gcg(store, brought)
-
-
-def test_backup_is_a_store_with_everything(store: GameStore, number: int, tmp_path: Path) -> None:
-    store.backup(tmp_path / "backup.db")
-    with GameStore(tmp_path / "backup.db") as copied:
-        assert copied.games() == store.games() and copied.events(number) == store.events(number)
-        assert copied.pictures(number) == store.pictures(number) and copied.players() == store.players()
-    assert not list(tmp_path.glob("*.part"))
-
-
-def test_backup_goes_over_nothing(store: GameStore, tmp_path: Path) -> None:
-    (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(StoreError, match="already exists"):
-        store.backup(tmp_path / "letter.txt")
-    with pytest.raises(StoreError, match="nowhere"):
-        store.backup(tmp_path / "nowhere" / "backup.db")
-
-
-def test_turns_are_kept_while_a_backup_runs(store: GameStore, number: int, tmp_path: Path) -> None:
-    import threading
-
-    for _ in range(40):
-        store.append(number, [{"kind": "note"}], {"photo": bytes(200_000)})
-    turns = 0
-    backup = threading.Thread(target=store.backup, args=(tmp_path / "backup.db",))
-    backup.start()
-    while backup.is_alive():
-        store.append(number, [{"kind": "note"}])
-        turns += 1
-    assert turns
-    with GameStore(tmp_path / "backup.db") as copied:
-        assert len(copied.events(number)) >= len(GAME.events) + 40
 
 
 @pytest.mark.parametrize("tail", [b"PK\5\6", b"PK\5\6" + bytes(10), b"PK\6\7" + bytes(16) + b"PK\5\6" + bytes(18)])
