@@ -47,17 +47,19 @@ def _read_number(backup: Path) -> int:
     return int(backup.stem.removeprefix("games-"))
 
 
-def delete_from_backups(game: int, folder: Path) -> None:
-    """Delete a game from all backups in a folder.
+def delete_from_backups(started: float, folder: Path) -> None:
+    """Delete the game that started at the time `started` (seconds since 1970) from all backups in a folder.
 
-    If a backup cannot be changed, raises `StoreError` after deleting the game from all other backups.
+    Its number does not identify a game: in a store that was begun anew or recovered, another game may have it. If a
+    backup cannot be changed, raises `StoreError` after deleting the game from all other backups.
     """
     failure: StoreError | None = None
     for path in list_backups(folder):
         try:
             with GameStore(path, is_owner=False) as backup:
-                if any(stored.id == game for stored in backup.games()):
-                    backup.delete_game(game)
+                for stored in backup.games():
+                    if stored.started == started:
+                        backup.delete_game(stored.id)
         except StoreError as error:
             failure = error
     if failure:
@@ -90,8 +92,8 @@ class BackupTask:
         """Queue a backup for the thread. If several backups in a row fail, only the first failure is reported."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
-    def _request_deletion(self, game: int) -> None:
-        self._worker.submit(self._run, lambda: delete_from_backups(game, self._folder))
+    def _request_deletion(self, started: float) -> None:
+        self._worker.submit(self._run, lambda: delete_from_backups(started, self._folder))
 
     def _run(self, work: Callable[[], object]) -> None:
         try:

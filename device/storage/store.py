@@ -93,7 +93,8 @@ class GameStore(Closeable):
         """The reason why the pictures of the newest events were not stored; an empty string if they were."""
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
-        self.delete_listeners: list[Callable[[int], None]] = []
+        self.delete_listeners: list[Callable[[float], None]] = []
+        """Functions that are called with the start time (seconds since 1970) of a game that was deleted."""
         self._database = Database(path, is_owner=is_owner)
         try:
             self._damaged: dict[int, int]
@@ -169,11 +170,12 @@ class GameStore(Closeable):
         with self._database.transaction() as db:
             if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
                 raise StoreError(get_text("game-gone", game))
+            (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._database.truncate_log()
         for notify in self.delete_listeners:
-            notify(game)
+            notify(started)
 
     def add_game(
         self,

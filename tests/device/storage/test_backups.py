@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,42 @@ from engine.events import GameStarted, Passed, to_json
 from tests.support.full_disk import file_size_limit
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
+
+
+def test_backup_with_pictures_has_everything(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        number = store.begin_game(STARTED)
+        store.append(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
+        store.backup(tmp_path / "backup.db")
+        with GameStore(tmp_path / "backup.db") as copied:
+            assert copied.games() == store.games() and copied.events(number) == store.events(number)
+            assert copied.pictures(number) == store.pictures(number) and copied.players() == store.players()
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_backup_goes_over_nothing(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with GameStore(tmp_path / "games.db") as store:
+        with pytest.raises(StoreError, match="already exists"):
+            store.backup(tmp_path / "letter.txt")
+        with pytest.raises(StoreError, match="nowhere"):
+            store.backup(tmp_path / "nowhere" / "backup.db")
+
+
+def test_turns_are_kept_while_a_backup_runs(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        number = store.begin_game(STARTED)
+        for _ in range(40):
+            store.append(number, [{"kind": "note"}], {"photo": bytes(200_000)})
+        turns = 0
+        backup = threading.Thread(target=store.backup, args=(tmp_path / "backup.db",))
+        backup.start()
+        while backup.is_alive():
+            store.append(number, [{"kind": "note"}])
+            turns += 1
+        assert turns
+        with GameStore(tmp_path / "backup.db") as copied:
+            assert len(copied.events(number)) >= 41
 
 
 def test_backup_has_whole_log_and_no_pictures(tmp_path: Path) -> None:
@@ -80,14 +117,28 @@ def test_deleted_game_is_deleted_from_backups(tmp_path: Path) -> None:
     assert b'"Xaver"' not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
+def test_game_of_a_new_store_does_not_delete_an_earlier_game_of_its_number(tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    for name in ("before.db", "games.db"):  # the card lost the first file
+        with GameStore(tmp_path / name) as store, BackupTask(store, folder) as task:
+            store.begin_game(STARTED)
+            if name == "before.db":
+                task.request()
+            else:
+                store.delete_game(1)
+    with GameStore(list_backups(folder)[0]) as backup:
+        assert [game.id for game in backup.games()] == [1]
+
+
 def test_damaged_backup_keeps_no_game_in_the_others(tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     with GameStore(tmp_path / "games.db") as store:
         store.begin_game(STARTED)
+        started = store.games()[0].started
         damaged, other = make_backup(store, folder), make_backup(store, folder)
     damaged.write_bytes(b"no store" * 1000)
     with pytest.raises(StoreError, match="damaged"):
-        delete_from_backups(1, folder)
+        delete_from_backups(started, folder)
     with GameStore(other) as backup:
         assert backup.games() == ()
 
