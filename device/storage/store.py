@@ -124,7 +124,7 @@ class GameStore(Closeable):
         """Add a game with its first event, add its players to the list of players, and return the game's number."""
         now = self._clock()
         game = self.add_game(now, [StoredEvent(0, now, first)], (), imported=False)
-        delete_excess_pictures(self._database, self.picture_limits, now)
+        delete_excess_pictures(self._database, self.picture_limits)
         return game
 
     def append(

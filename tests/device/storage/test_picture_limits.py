@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from device.storage.picture_limits import DEFAULT_LIMITS, PictureLimits, PictureSummary
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoredEvent, StoredPicture
 
 DAY_S = 24 * 60 * 60.0
 
@@ -57,6 +57,40 @@ def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock
         clock.now -= (8 * 365 - 1) * DAY_S  # right again on the next day
         store.begin_game({"n": 0})
         assert [len(store.pictures(game)) for game in (earlier, wrong)] == [1, 1]
+
+
+def test_evening_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock) as store:
+        earlier = play_game(store)
+        clock.now += 8 * 365 * DAY_S
+        for _ in range(3):
+            play_game(store)
+            clock.now += DAY_S / 24
+        assert len(store.pictures(earlier)) == 1
+
+
+def test_pictures_from_before_a_wrong_clock_are_deleted_when_a_year_has_passed_since(
+    tmp_path: Path, clock: Clock
+) -> None:
+    with open_store(tmp_path, clock) as store:
+        earlier = play_game(store)
+        clock.now += 8 * 365 * DAY_S
+        for _ in range(14):
+            play_game(store)
+            clock.now += 30 * DAY_S
+        assert store.pictures(earlier) == ()
+
+
+def test_pictures_of_an_old_game_are_kept_for_a_year_after_its_import(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock) as store:
+        event, picture = StoredEvent(0, 10.0, {"n": 0}), StoredPicture(0, "board", b"old")
+        imported = store.add_game(10.0, [event], [picture])
+        kept = []
+        for _ in range(15):
+            store.begin_game({"n": 0})
+            kept.append(len(store.pictures(imported)))
+            clock.now += 30 * DAY_S
+        assert kept == [1] * 13 + [0] * 2
 
 
 def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: Clock) -> None:
