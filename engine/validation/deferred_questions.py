@@ -8,6 +8,7 @@ answers it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import log
 
@@ -110,22 +111,46 @@ def answer_deferred_question(
 
     The events of the answer replace the provisional events, and the later events are applied again. If `stays_open` is
     True, the answer takes effect, but the question stays open. `words` is the word list; it is needed in a game in
-    which invalid plays do not count (`ChallengeRule.VOID`). Raises `RulesError` if there is no such question or answer,
-    or if the later turns are not possible after the answer.
+    which invalid plays do not count (`ChallengeRule.VOID`). Even in such a game, an invalid play counts if later turns
+    need its tiles. Raises `RulesError` if there is no such question or answer, or if the later turns are not possible
+    after the answer.
     """
-    question = next((question for question in find_open_questions(game) if question.number == number), None)
+    question = _find_open_question(game, number)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "There is no open question."))
     if answer == question.chosen:
         return game if stays_open else game.push(QuestionClosed(number))
     before = _find_game_before(game, question)
     events = question.answers[answer]
-    if words is not None:
-        events, _ = withdraw_void_plays(before, events, words)
-    new = before.push(*events, replace(question, chosen=answer, count=len(events)))
+    recorded, void_plays = (events, ()) if words is None else withdraw_void_plays(before, events, words)
+    chosen = replace(question, chosen=answer)
+    if void_plays:
+        with suppress(_TilesNeededError):
+            return _replace_provisional_events(game, before, chosen, recorded, stays_open)
+    return _replace_provisional_events(game, before, chosen, events, stays_open)
+
+
+def _find_open_question(game: Game, number: int) -> QuestionDeferred | None:
+    """Return the deferred question with a number, or None if it is not open."""
+    return next((question for question in find_open_questions(game) if question.number == number), None)
+
+
+def _replace_provisional_events(
+    game: Game, before: Game, question: QuestionDeferred, events: Sequence[Event], stays_open: bool
+) -> Game:
+    """Return the game with `events` in place of the provisional events of a question, which follow `before`.
+
+    `question` is the question with the answer that is in effect now. Raises `RulesError` if the later turns are not
+    possible.
+    """
+    new = before.push(*events, replace(question, count=len(events)))
     if not stays_open:
-        new = new.push(QuestionClosed(number))
-    later = game.events.index(question) + 1
+        new = new.push(QuestionClosed(question.number))
+    later = 1 + next(
+        at
+        for at, event in enumerate(game.events)
+        if isinstance(event, QuestionDeferred) and event.number == question.number
+    )
     old = before.push(*game.events[len(before.events) : later])
     shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
     return _repeat_events(game.events[later:], old, new, shift)
@@ -151,17 +176,24 @@ class _TurnShift:
         if isinstance(event, BlankNamed) or event.turn is None or not self.added:
             return event
         if isinstance(event, TurnInserted) or (isinstance(event, TurnCorrected) and event.event is None):
-            raise _make_refusal()  # later corrections have the turn numbers after this one
+            raise _LateAnswerError  # later corrections have the turn numbers after this one
         if event.turn < self.start:
             return event
         if event.turn < self.end:
-            raise _make_refusal()
+            raise _LateAnswerError
         return replace(event, turn=event.turn + self.added)
 
 
-def _make_refusal() -> RulesError:
-    text = "This answer would make later turns impossible. Correct those turns first."
-    return RulesError(make_message("answer-too-late", text))
+class _LateAnswerError(RulesError):
+    """Error for a late answer after which the later turns are not possible."""
+
+    def __init__(self) -> None:
+        text = "This answer would make later turns impossible. Correct those turns first."
+        super().__init__(make_message("answer-too-late", text))
+
+
+class _TilesNeededError(_LateAnswerError):
+    """Error for a late answer after which a later play is not legal, because it needs tiles that are not played."""
 
 
 def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:
@@ -172,7 +204,7 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
     for event in events:
         moved = _move_event(event, old, new, shift)
         if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
-            raise _make_refusal()
+            raise _TilesNeededError
         old, new = old.push(event), new.push(moved)
     return new
 
@@ -216,10 +248,12 @@ def settle_questions(
     of the same symbols as before settles nothing: the same light may cause the same error. `words` has the same
     meaning as in `answer_deferred_question`.
     """
-    for question in find_open_questions(game):
-        answer = _find_settled_answer(game, question, reading, history)
+    for number in [question.number for question in find_open_questions(game)]:
+        question = _find_open_question(game, number)  # an answer to an earlier question may have changed it
+        answer = None if question is None else _find_settled_answer(game, question, reading, history)
         if answer is not None:
-            game = answer_deferred_question(game, question.number, answer, words=words)
+            with suppress(NotationError, RulesError):  # the question stays open for the players
+                game = answer_deferred_question(game, number, answer, words=words)
     return game
 
 

@@ -194,3 +194,35 @@ def test_late_answer_with_an_invalid_word_does_not_count_without_challenges() ->
     assert [turn.kind for turn in after.turns] == ["play", "withdrawn", "pass"] and after.totals == (0, 0)
     provisional = answer_deferred_question(game, 1, 1, words=frozenset(), stays_open=True)
     assert find_provisional_turns(provisional).keys() == {0, 1}
+
+
+VOID_GAME = defer(play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.VOID)), "8F HARN"), "8F HORN")
+HARN_ONLY = frozenset({"HARN", "FARM"})
+
+
+def test_late_answer_with_an_invalid_word_counts_if_a_later_play_needs_its_tiles() -> None:
+    after = answer_deferred_question(play(VOID_GAME, "H6 FA.M"), 1, 1, words=HARN_ONLY)
+    assert [(turn.word, turn.stands) for turn in after.turns] == [("HORN", True), ("FA.M", True)]
+
+
+def test_late_answer_with_an_invalid_word_is_refused_if_a_later_correction_is_in_the_way() -> None:
+    game = VOID_GAME.push(Passed(1), TurnInserted(1, Passed(1)))
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1, words=HARN_ONLY)
+    reading = read_board("8F HORN")
+    assert settle_questions(game, reading, words=HARN_ONLY) == game
+
+
+def test_reading_that_removes_a_turn_keeps_a_later_question_about_the_turns_after_it() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M").push(PlayWithdrawn(1))
+    removed = QuestionDeferred(0, "Taken back?", ("yes", "no"), ((PlayWithdrawn(1),), ()), 1)
+    game = play(game.push(*defer_question(game, removed, seen(game.board))), "I7 A.T", "9I .E")
+    *_, last, lengthened = game.turns
+    assert last.play is not None and lengthened.play is not None
+    longer = PlayMade(0, last.play.with_tile(*lengthened.placements[0]))
+    answers = ((PlayMade(1, lengthened.play),), (TurnCorrected(last.number, longer),))
+    earlier = QuestionDeferred(0, "Whose tile?", ("Ben", "Anna"), answers, 1)
+    game = game.push(*defer_question(game, earlier, seen(game.board)))
+    game = settle_questions(game, seen(play(answer_deferred_question(game, 1, 1), "J9 .ND").board))
+    assert [question.number for question in find_open_questions(game)] == [2]
+    assert [turn.word for turn in game.turns] == ["HORN", "FA.M", "A.T", "..E"]
