@@ -90,15 +90,17 @@ class BoardTracker:
         """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
 
         If the location is from a full search, `corners` no longer count as placed by a user. This method sets no
-        new corners; `confirm` does.
+        new corners; `confirm` does. The memory is of pictures that are not mirrored, so a mirrored picture ends it.
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED
+        is_mirrored = after.is_mirrored if location is None else location.is_mirrored
         return replace(
             after,
             is_unreliable=False,
             has_user_corners=after.has_user_corners and not is_replaced,
-            is_mirrored=after.is_mirrored if location is None else location.is_mirrored,
+            is_mirrored=is_mirrored,
+            memory=None if is_mirrored else after.memory,
         )
 
     def confirm(self, corners: Floats, memory: BoardMemory | None = None) -> BoardTracker:

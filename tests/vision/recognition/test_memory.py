@@ -170,6 +170,14 @@ def test_memory_ends_with_an_implausible_reading_and_with_placed_corners(table: 
         assert after.recall(image, GERMAN.letters) is None
 
 
+def test_picture_after_a_mirrored_one_is_read_completely(table: Table) -> None:
+    mirrored = np.ascontiguousarray(table.table.photograph().image[:, ::-1])
+    location = BoardLocation(table.locator.locate(mirrored).corners, 1.0, is_mirrored=True)
+    table.tracker = table.tracker.update(mirrored, location)
+    reading = table.read()
+    assert find_tiles(reading) == QUARTZ and not reading.is_mirrored
+
+
 def test_empty_board_is_not_remembered() -> None:
     table = Table({})
     table.table.lay_tiles(QUARTZ)
