@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calibration.profile import ProfileError, TableProfile
-from device.session.turns.decision import MIN_HIDDEN_PROBABILITY
 from device.session.turns.turn_capture import TurnCapture
 from device.storage.files import write_file
-from engine.board import Board
 from engine.game import Game
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
 from vision.recognition.views import BoardViews
@@ -18,11 +16,10 @@ from vision.recognition.views import BoardViews
 class _PendingTurn:
     """The reading of the last turn, which the next turn has not confirmed yet.
 
-    `turn` is the index of the turn, and `board` the board after the turn.
+    `turn` is the index of the turn. `reading` is that of the picture of `views` alone.
     """
 
     turn: int
-    board: Board
     reading: BoardReading
     views: BoardViews
 
@@ -39,17 +36,17 @@ class ProfileUpdater:
     def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
         """Learn from the previous turn, and keep this turn until the next turn confirms it.
 
-        Uncertain turns are not used. `source` identifies the game. If the profile cannot be saved, an error message is
-        returned the first time, otherwise an empty string.
+        Uncertain turns are not used, nor are those whose grid was found one square off. `source` identifies the game.
+        If the profile cannot be saved, an error message is returned the first time, otherwise an empty string.
         """
-        board = turn.reading.board
-        is_certain = turn.decision is not None and turn.decision.is_clear and not turn.is_split
-        if board is None or not is_certain:
+        own = turn.own_board
+        is_certain = turn.decision is not None and turn.decision.is_clear and not turn.is_split and turn.is_aligned
+        if own is None or not is_certain:
             self._has_failed = False
             self.discard_pending()
             return ""
         error = self.learn_pending(source, game)
-        self.set_pending(game, board, turn.reading.views)
+        self.set_pending(game, own, turn.reading.views)
         is_reported, self._has_failed = self._has_failed, bool(error)
         return "" if is_reported else error
 
@@ -60,16 +57,17 @@ class ProfileUpdater:
     def learn_pending(self, source: str, game: Game) -> str:
         """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
 
-        `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
-        string.
+        The last turn of `game` confirms the pending turn. If this is the pending turn itself, it was undone and made
+        anew, and its picture may show other tiles. `source` identifies the game. Return an error message if the profile
+        could not be saved, otherwise an empty string.
         """
         pending, self._pending = self._pending, None
-        if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
+        if pending is None or pending.turn >= len(game.turns) - 1 or not game.turns[pending.turn].stands:
             return ""
         board = game.turns[pending.turn].board
         symbols = [
-            HIDDEN if occupancy.hidden > MIN_HIDDEN_PROBABILITY else symbol
-            for occupancy, symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
+            symbol if read.is_tile else HIDDEN
+            for read, symbol in zip(pending.reading.squares, board.symbols(), strict=True)
         ]
         rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]
         self._profile.learn(pending.views, rows, source)
@@ -82,4 +80,4 @@ class ProfileUpdater:
     def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
         """Keep the reading of the last turn of the game until the next turn confirms it."""
         if views is not None and game.turns:
-            self._pending = _PendingTurn(len(game.turns) - 1, game.board, reading, views)
+            self._pending = _PendingTurn(len(game.turns) - 1, reading, views)

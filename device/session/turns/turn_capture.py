@@ -86,6 +86,8 @@ class TurnCapture:
     """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
     is_aligned: bool = True
     """False if the grid was found one square off, so that the reading had to be shifted."""
+    own_board: BoardReading | None = None
+    """The reading of the last picture alone; `reading.board` may be merged from several pictures."""
     pictures: EncodedPictures | None = None
     """The pictures to store and show, if they were encoded in advance."""
 
@@ -198,11 +200,11 @@ def _reject_picture(turn: TurnCapture, problem: str) -> TurnCapture:
 
 def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
     """Return the colours of the board in the picture of a turn, in the format of `TableSnapshot.board_colours`."""
-    reading = turn.reading
-    if reading.board is None or reading.views is None:
+    views = turn.reading.views
+    if turn.own_board is None or views is None:
         return ()
-    empty = np.array([symbol == EMPTY for symbol in reading.board.symbols])
-    return sample_premium_colours(reading.views.board, empty, list_premium_texts(turn.game.layout))
+    empty = np.array([symbol == EMPTY for symbol in turn.own_board.symbols])
+    return sample_premium_colours(views.board, empty, list_premium_texts(turn.game.layout))
 
 
 def _explain_first_reading(capture: Capture, game: Game, context: TurnContext) -> TurnCapture:
@@ -224,6 +226,7 @@ def _explain_readings(turn: TurnCapture, context: TurnContext, readings: Sequenc
             inference=inference,
             decision=decision,
             is_aligned=align_reading(before, board) is board,
+            own_board=readings[-1],
         )
         if decision.is_clear:
             break
