@@ -12,7 +12,7 @@ from device.session.snapshot import SnapshotSource, TableSnapshot
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.i18n import texts
 from web.responses import accept, refuse, render_dialog
-from web.security.csrf import PAIR_PATH
+from web.security.csrf import PAIR_PATH, csrf_token
 from web.security.pairing import (
     Pairing,
     PairingCodeError,
@@ -75,10 +75,15 @@ class PairingPages:
         return render_dialog("pair", secret=secret)
 
     def pair(self) -> ResponseReturnValue:
-        """Pair the phone if the form contains the correct code or secret."""
+        """Pair the phone if the form contains the correct code or secret.
+
+        A paired phone stays the same device: as a new one it would lose its player and the rights of the admin.
+        """
         t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
+        if current_client(self.pairing):
+            return accept(status=RELOAD)
         try:
-            remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name()))
+            remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name(), csrf_token()))
         except PairingCodeError as wrong:
             return refuse(t("pair.wrong", left=wrong.tries_left))
         except PairingLockedError as locked:
@@ -89,13 +94,14 @@ class PairingPages:
 
     def enter(self, token: str) -> ResponseReturnValue:
         """Pair the browser that opens the link with the one-time token. A prefetch of the link has no effect."""
-        try:
-            client = self.pairing.redeem(token, _read_device_name()) if is_opened_by_user() else None
-        except PairingFullError:
-            return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
-        if client is None:
-            return refuse(texts()("pair.used"), 404)
-        remember_client(client)
+        if not current_client(self.pairing):  # a paired browser stays the same device
+            try:
+                client = self.pairing.redeem(token, _read_device_name()) if is_opened_by_user() else None
+            except PairingFullError:
+                return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
+            if client is None:
+                return refuse(texts()("pair.used"), 404)
+            remember_client(client)
         return redirect("/", code=303)
 
     def phones(self) -> Response:

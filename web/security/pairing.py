@@ -44,6 +44,8 @@ PAIRING_WINDOW_S = 60.0
 """Time after a press on the panel, in seconds, during which one device may pair without a code."""
 HANDOVER_S = 600.0
 """Time in which a paired device may change from http to https, in seconds. Accepting the certificate takes a while."""
+DOUBLE_TAP_S = 10.0
+"""Time in which a browser that sends the form for pairing again gets the same device, in seconds."""
 _SECRET_BYTES = 12
 """Length of the secret in bytes. 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY = "phone"
@@ -105,6 +107,9 @@ class Pairing:
         """Time (s, `clock`) until which the first phone on the table's own Wi-Fi may pair without a code."""
         self._is_on_hotspot = is_on_hotspot
         self._one_time_token = ""
+        self._last_browser = "", "", float("-inf")
+        """The browser that was paired last, the id of its device, and the time (s, `clock`) until which a second
+        request of this browser does not pair another device."""
         self._handovers: dict[str, tuple[str, float]] = {}
         """Token for the change from http to https, and its time of expiry (s, `clock`), by the id of the device."""
         self._used_clients: set[str] = set()
@@ -152,19 +157,22 @@ class Pairing:
         with self._lock:
             return tuple(self._clients.values())
 
-    def pair(self, code: str, address: str, device: str) -> PairedClient:
+    def pair(self, code: str, address: str, device: str, browser: str = "") -> PairedClient:
         """Pair the device named `device`, at the IP address `address`, by code or secret; return the paired device.
 
-        An empty `code` is accepted if the device may pair without one. Raises `PairingCodeError`, `PairingLockedError`,
-        `PairingFullError`.
+        An empty `code` is accepted if the device may pair without one. `browser` is a secret of the browser: if the
+        user taps twice, the second request has no cookie of a paired device yet, and gets the same device. Raises
+        `PairingCodeError`, `PairingLockedError`, `PairingFullError`.
         """
         code = "".join(code.split())
         with self._lock:
+            if (client := self._find_double_tap(browser)) is not None:
+                return client
             if _are_equal(code, self._secret):
-                return self._add_client(device)
+                return self._add_client(device, browser)
             if not code and self.is_open_for(address):
                 self._open_until = float("-inf")
-                client = self._add_client(device)
+                client = self._add_client(device, browser)
                 self._notify(get_text("pairing-done", client.device))
                 return client
             now = self._clock()
@@ -172,7 +180,7 @@ class Pairing:
                 raise PairingLockedError(seconds)
             if _are_equal(code, self._code):
                 self._rate_limiter.record_success(address)
-                return self._add_client(device)
+                return self._add_client(device, browser)
             paused = self._rate_limiter.record_failure(address, now)
             if paused:
                 self._make_codes()
@@ -182,6 +190,12 @@ class Pairing:
         elif not left:
             self._notify(get_text("pairing-locked"))
         raise PairingCodeError(left)
+
+    def _find_double_tap(self, browser: str) -> PairedClient | None:
+        """Return the device as which this browser was paired a moment ago, or None."""
+        last, phone, until = self._last_browser
+        is_again = bool(browser) and _are_equal(browser, last) and self._clock() < until
+        return self._clients.get(phone) if is_again else None
 
     def open_for_one_device(self) -> None:
         """Allow one device to pair without a code within `PAIRING_WINDOW_S`."""
@@ -269,10 +283,11 @@ class Pairing:
                 self._used_clients.add(phone)
             return client
 
-    def _add_client(self, device: str) -> PairedClient:
-        """Add a device. At the limit, it replaces the oldest device that was not used since the program started.
+    def _add_client(self, device: str, browser: str = "") -> PairedClient:
+        """Add a device, whose browser has the secret `browser`.
 
-        The admin is never replaced. Raises `PairingFullError`.
+        At the limit, it replaces the oldest device that was not used since the program started. The admin is never
+        replaced. Raises `PairingFullError`.
         """
         if len(self._clients) >= MAX_PAIRED_CLIENTS:
             unused = (client.id for client in self._clients.values() if client.id not in self._used_clients)
@@ -285,6 +300,7 @@ class Pairing:
         phone = PairedClient(secrets.token_urlsafe(12), name, self._wall_clock(), admin=not self._clients)
         self._clients[phone.id] = phone
         self._used_clients.add(phone.id)
+        self._last_browser = browser, phone.id, self._clock() + DOUBLE_TAP_S
         self._save()
         return phone
 

@@ -314,6 +314,29 @@ def test_link_of_the_console_pairs_one_browser_once(app: Flask, client: FlaskCli
     assert len(app.extensions["pairing"].clients) == 1
 
 
+def test_admin_that_pairs_again_stays_the_admin(app: Flask, paired: FlaskClient) -> None:
+    pairing = app.extensions["pairing"]
+    before = pairing.clients
+    pair(paired)
+    assert paired.get(f"/enter/{pairing.make_one_time_token()}").headers["Location"] == "/"
+    assert pairing.clients == before and before[0].admin
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_form_that_is_sent_twice_pairs_one_device(app: Flask, client: FlaskClient, is_open: bool) -> None:
+    """The second request of a double tap leaves the browser before the cookie of the first answer has arrived."""
+    pairing = app.extensions["pairing"]
+    if is_open:
+        pairing.open_for_one_device()
+    form = {"csrf": token(client), "code": "" if is_open else pairing.code}
+    second = app.test_client()
+    cookie = client.get_cookie("tilekeeper")
+    assert cookie
+    second.set_cookie("tilekeeper", cookie.value)
+    assert [phone.post("/pair", data=form).status_code for phone in (client, second)] == [205, 205]
+    assert len(pairing.clients) == 1 and 'id="panel"' in second.get("/").text
+
+
 def test_devices_that_were_used_are_never_pushed_out(tmp_path: Path) -> None:
     pairing = Pairing(file=tmp_path / FILE_NAME)
     phones = [pairing.pair(pairing.code, "1", "") for _ in range(MAX_PAIRED_CLIENTS)]
