@@ -29,14 +29,14 @@ delay, only the press of the player to move counts."""
 class DelayedPress:
     """A press by a player who is not to move; its command is submitted at the time `due` (s).
 
-    `seat` is the player who pressed, `seen` the version of the game that the page showed, and `done` the future for the
-    result.
+    `seat` is the player who pressed, `seen` the version of the game at the time of the press (or that the page showed),
+    and `done` the future for the result.
     """
 
     due: float
     command: TableCommand
     seat: int | None
-    seen: Moment | None
+    seen: Moment
     done: Future[TableSnapshot]
 
 

@@ -142,7 +142,7 @@ class GestureKind(StrEnum):
 
     - `PRESS`: the button went down. `PRESSED_AGAIN`: the same, for the second press of a double press.
     - For a button in `HOLD_S`, one of these follows: `TAP` (released early), `HOLD` (held long enough) or `TOGETHER`
-      (another button was pressed as well).
+      (another button was pressed as well). The second press of a double press has no `TAP`, but may become a hold.
     - `STUCK`: reported once for a stuck button. `FREED`: the stuck button was released.
     """
 
@@ -168,7 +168,8 @@ class Gesture:
 class _Contact:
     """State of one button's contact: as measured (`closed`, `changed_at`) and debounced (`down`, `down_since`).
 
-    `counted_at` is the time of the last reported PRESS. `is_hold_possible` is True while the press may become a hold.
+    `counted_at` is the time of the last reported PRESS. `is_hold_possible` is True while the press may become a hold,
+    and `is_repeated` for the second press of a double press.
     """
 
     closed: bool = False
@@ -177,6 +178,7 @@ class _Contact:
     down_since: float = -inf
     counted_at: float = -inf
     is_hold_possible: bool = False
+    is_repeated: bool = False
     stuck: bool = False
 
 
@@ -240,7 +242,8 @@ class GestureDetector:
 
     def _count_press(self, button: Button, now: float) -> Gesture:
         contact = self._contacts[button]
-        if now < contact.counted_at + DOUBLE_PRESS_S:
+        contact.is_repeated = now < contact.counted_at + DOUBLE_PRESS_S
+        if contact.is_repeated:
             return Gesture(button, GestureKind.PRESSED_AGAIN, now)
         contact.counted_at = now
         return Gesture(button, GestureKind.PRESS, now)
@@ -277,7 +280,7 @@ class GestureDetector:
         gestures = []
         if contact.stuck:
             gestures.append(Gesture(button, GestureKind.FREED, time))
-        elif contact.is_hold_possible:
+        elif contact.is_hold_possible and not contact.is_repeated:
             gestures.append(Gesture(button, GestureKind.TAP, time))
         contact.down = contact.is_hold_possible = contact.stuck = False
         return gestures

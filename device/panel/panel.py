@@ -275,9 +275,9 @@ class Panel(Closeable):
             self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
             return done.set_result(self._session.state)
         state = self._session.state
-        # If `seen` is given, the session itself refuses a press that came too late.
-        since_turn = gesture.time - self._last_turn_time if seen is None else inf
-        response = command_for(gesture, state, since_turn)
+        response = command_for(gesture, state, self._measure_since_turn(gesture, state) if seen is None else inf)
+        # A press that came too late, or that was delayed until the game had changed, is refused by the session itself.
+        seen = state.moment if seen is None else seen
         if gesture.kind is GestureKind.PRESS and gesture.button.ends_turn:
             self._refuse_delayed_press()
         if isinstance(response, Refusal):
@@ -298,6 +298,10 @@ class Panel(Closeable):
             self._refuse(Refusal.from_key("new-game-on-page"), done)
         return None
 
+    def _measure_since_turn(self, gesture: Gesture, state: TableSnapshot) -> float:
+        """Return the seconds from the last event of the game to a gesture; 0 if the panel has not handled it yet."""
+        return gesture.time - self._last_turn_time if state.moment == self._state.moment else 0.0
+
     def _refuse_delayed_press(self) -> None:
         """Refuse the delayed press of a player who is not to move, because the player to move has pressed, too."""
         press, self._delayed_press = self._delayed_press, None
@@ -309,10 +313,8 @@ class Panel(Closeable):
     def _set_rehearsal(self, on: bool) -> None:
         self._felt_buttons, self._rehearsal_time = () if on else None, self._clock()
 
-    def _run_command(
-        self, command: TableCommand, seat: int | None, seen: Moment | None, done: Future[TableSnapshot]
-    ) -> None:
-        result = self._session.submit(command, self._session.state.moment if seen is None else seen, seat)
+    def _run_command(self, command: TableCommand, seat: int | None, seen: Moment, done: Future[TableSnapshot]) -> None:
+        result = self._session.submit(command, seen, seat)
         result.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
 
     def _open_pairing(self, done: Future[TableSnapshot]) -> None:

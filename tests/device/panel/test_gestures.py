@@ -92,6 +92,15 @@ def test_tap_and_hold_of_the_pause_button() -> None:
     ]
 
 
+def test_second_press_of_a_double_press_is_no_tap_but_may_be_a_hold() -> None:
+    """Otherwise a game that is paused by a double press would go on at once."""
+    first = ((1, PAUSE, True), (1.2, PAUSE, False), (1.4, PAUSE, True))
+    first_kinds = [GestureKind.PRESS, GestureKind.TAP, GestureKind.PRESSED_AGAIN]
+    for release, more in ((1.5, []), (1.4 + HOLD_S[PAUSE], [GestureKind.HOLD])):
+        kinds = [kind for _, kind in follow(GestureDetector(), *first, (release + 0.1, PAUSE, False))]
+        assert kinds == first_kinds + more
+
+
 def test_hold_is_told_while_the_button_is_still_down() -> None:
     gestures = GestureDetector()
     gestures.handle_edge(POWER, True, 1.0)

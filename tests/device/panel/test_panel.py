@@ -8,13 +8,15 @@ from dataclasses import replace
 import pytest
 from gpiozero.pins.mock import MockFactory
 
+from device.catalogue import get_text
 from device.panel.button_commands import OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelActions, PanelView
 from device.session.commands.games import StartGame
-from device.session.snapshot import Moment, Phase
+from device.session.commands.turns import EndTurn
+from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from engine.rules import STANDARD_RULES
 from tests.support.panels import PINS, PanelTime, Wires, hardware, orders
@@ -116,6 +118,41 @@ def test_both_players_at_once_end_one_turn(wires: Wires, panel_time: PanelTime, 
     panel_time.pass_time(2 * OTHER_SIDE_DELAY_S)
     session.ping().result(PATIENCE_S)
     assert [t.player for t in session.state.turns] == [0]
+
+
+def test_delayed_press_does_not_end_the_next_turn(
+    wires: Wires, panel: Panel, panel_time: PanelTime, table: TextTable, session: TableSession
+) -> None:
+    panel_time.pass_time(SHARED_BUTTON_LOCKOUT_S)
+    table.lay(HORN)
+    wires.down(Button.END_TURN_2)
+    panel_time.pass_time(OTHER_SIDE_DELAY_S / 2)
+    session.submit(EndTurn(), session.state.moment, 0).result(PATIENCE_S)
+    panel_time.pass_time(OTHER_SIDE_DELAY_S)
+    session.ping().result(PATIENCE_S)
+    assert [t.player for t in session.state.turns] == [0] and session.state.question is None
+    until(lambda: panel.view.message == get_text("quicker"))
+
+
+def test_press_at_the_moment_of_a_score_is_not_of_the_next_turn(
+    playing: TableSession, factory: MockFactory, panel_time: PanelTime, table: TextTable
+) -> None:
+    """The second half of a double press, before the panel has handled the score."""
+
+    def press_again(state: TableSnapshot) -> None:
+        if state.turns:
+            factory.pin(5).drive_low()
+
+    pins = Pins(end_turn=(5,))
+    playing.add_listener(press_again)
+    with Panel(playing, orders(), hardware(factory, pins), panel_time.clock, panel_time) as panel:
+        panel_time.pass_time(SHARED_BUTTON_LOCKOUT_S)
+        table.lay(HORN)
+        playing.submit(EndTurn()).result(PATIENCE_S)
+        until(lambda: panel.view.message == get_text("too-quick"))
+        playing.ping().result(PATIENCE_S)
+        assert len(playing.state.turns) == 1 and playing.state.question is None
+    playing.remove_listener(press_again)
 
 
 def test_held_pause_button_takes_the_turn_back(wires: Wires, table: TextTable, session: TableSession) -> None:
