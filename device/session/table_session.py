@@ -306,10 +306,10 @@ class TableSession(Closeable):
         if auto_turns is not None and len(self._controller.game.turns) > len(before.turns):
             auto_turns.note_end(self._controller.game)
 
-    def _end_pending_turn(self) -> None:
-        """Record the play on the board, if it is about to end its turn automatically."""
+    def _end_pending_turn(self, seat: int | None) -> None:
+        """Record the play on the board, if it is about to end its turn automatically and is not the play of `seat`."""
         auto_turns, controller = self._background.auto_turns, self._controller
-        if auto_turns is not None and (pending := auto_turns.get_pending(controller.game, controller.seat)):
+        if auto_turns is not None and (pending := auto_turns.get_pending(controller.game, seat)):
             self._record_advance(pending)
             controller.close_question(is_deferred=True)
 
@@ -376,8 +376,8 @@ class TableSession(Closeable):
         except StoreError as error:
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
-            is_closed = is_deferred and question is not None and question.is_deferrable
-            controller.open_question = None if is_closed else question
+            is_unchanged = question is not None and controller.log.length == self.state.events
+            controller.open_question = question if is_unchanged else None  # a deferred question is in the log
             controller.notices, controller.seat = notices, seat_before
             raise
         except Exception:

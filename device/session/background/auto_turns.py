@@ -114,8 +114,9 @@ class AutoTurns:
     def get_pending(self, game: Game, seat: int | None) -> AdvanceCapture | None:
         """Return the capture of the play that will end the turn if nothing moves, or None if there is none.
 
-        If a pass or an exchange comes first, it is the next player's turn. `seat` is the player who gave this command,
-        None if it is not known; the player to move does not pass after a play. Runs on the session's thread.
+        A command that comes first follows this play: a pass is the next player's, and a challenge is about the play.
+        `seat` is the player who gave the command, None if it is not known or does not matter; the player to move
+        neither passes after a play nor challenges it. Runs on the session's thread.
         """
         pending, capture = self._finder.pending, self._pending_capture
         if pending is None or not pending.can_end or not self._config.ends or seat == game.to_move:

@@ -47,8 +47,9 @@ class CommandContext:
     """Function that prepares the camera for a new game and discards the pictures of the previous game."""
     record_advance: Callable[[AdvanceCapture], None]
     """Function that records a turn that was captured in advance, without another picture."""
-    end_pending_turn: Callable[[], None]
-    """Function that records the play on the board if it is about to end its turn automatically."""
+    end_pending_turn: Callable[[int | None], None]
+    """Function that records the play on the board if it is about to end its turn automatically. The argument is the
+    player whose own play would not be meant; None if the play counts whoever made it."""
     phone_camera: PhoneCamera | PhoneStreamCamera | None = None
     """The camera for pictures taken with phones; None for a table with a camera of its own."""
 

@@ -167,8 +167,10 @@ class EndGame(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.
 
-        The reason is the one that the rules give (such as an empty rack), or an agreement of the players.
+        The reason is the one that the rules give (such as an empty rack), or an agreement of the players. If turns end
+        automatically, a play that is about to end its turn is recorded first.
         """
+        context.end_pending_turn(None)
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])

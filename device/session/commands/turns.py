@@ -9,7 +9,6 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.cameras import Image
-from device.catalogue import get_text
 from device.session.commands.base import (
     BoardRows,
     CommandContext,
@@ -18,25 +17,26 @@ from device.session.commands.base import (
     check_player,
     parse_board,
 )
+from device.session.commands.challenges import (
+    decide_by_list,
+    find_challengers,
+    is_in_doubt,
+    make_challenge_question,
+)
 from device.session.game_controller import GameController
 from device.session.messages import (
-    OpenQuestion,
     Trouble,
     convert_engine_errors,
     find_picture_advice,
     format_sentence,
-    make_challenger_question,
     make_notice,
-    make_question,
     make_refusal,
 )
 from device.session.phases import Command
-from device.session.snapshot import Phase, WordList, can_decide_challenge
+from device.session.snapshot import Phase, can_decide_challenge
 from device.session.turns.decision import Decision, decide
 from device.session.turns.turn_capture import AdvanceCapture
-from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
-from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
@@ -44,10 +44,9 @@ from engine.inference.history import EMPTY_HISTORY
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
-from engine.state import Turn, TurnKind
+from engine.state import TurnKind
 from engine.tiles import Tile
 from engine.validation import Reason
-from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
 MIN_ENTERED_CERTAINTY = 0.8
 """Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the likelihood
@@ -133,7 +132,7 @@ class PassTurn(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
-        context.end_pending_turn()
+        context.end_pending_turn(context.controller.seat)
         context.controller.commit_entered_events([Passed(context.controller.game.to_move)])
 
 
@@ -150,7 +149,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the exchange; refuse the command if the bag has too few tiles."""
-        context.end_pending_turn()
+        context.end_pending_turn(context.controller.seat)
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
@@ -247,17 +246,22 @@ class ChallengePlay(TableCommand, frozen=True):
     defers_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Decide the challenge, or ask the players; refuse the command if there is no play to challenge."""
+        """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.
+
+        If turns end automatically, a play that is about to end its turn is the challenged play.
+        """
         controller = context.controller
-        play = controller.game.challengeable_turn
+        if controller.game.challengeable_turn is not None:
+            context.end_pending_turn(controller.seat)
+        words, game = controller.words, controller.game
+        play = game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        words, game = controller.words, controller.game
         decides = words is not None and game.rules.list_decides and can_decide_challenge(words)
-        if words is not None and decides and not _is_in_doubt(game, play, words):
-            _decide_challenge(controller, play, words)
+        if words is not None and decides and not is_in_doubt(game, play, words):
+            decide_by_list(controller, play, words)
         else:
-            controller.open_question = _ask_for_decision(game, play, words)
+            controller.open_question = make_challenge_question(game, play, words)
 
 
 class DecideChallenge(TableCommand, frozen=True):
@@ -291,7 +295,7 @@ class DecideChallenge(TableCommand, frozen=True):
             check_player(game, self.player)
         if self.player == play.player:
             raise make_refusal("own-play", game.players[play.player])
-        by = _find_challengers(before, play)[0] if self.player is None else self.player
+        by = find_challengers(before, play)[0] if self.player is None else self.player
         controller.record_challenge(Challenged(by, self.upheld), play, is_replacement=is_decided)
 
 
@@ -311,76 +315,6 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
     if is_invalid or before is None or not isinstance(game.events[-1], PlayWithdrawn):
         raise make_refusal("nothing-to-challenge")
     controller.replace_last_press(game.events[len(before.events) : -1])
-
-
-def _is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
-    """Return True if an answer to a deferred question would change whether the words of `play` are valid.
-
-    Answers that only name a blank are not considered, because a blank may stand for any letter that makes a valid word.
-    """
-    letters = game.tiles.letters
-    is_invalid = bool(find_invalid_words(play.words, letters, words))
-    for question in find_open_questions(game):
-        for number, events in enumerate(question.answers):
-            if any(isinstance(event, BlankNamed) for event in events):
-                continue
-            try:
-                other = answer_deferred_question(game, question.number, number, stays_open=True).challengeable_turn
-            except (NotationError, RulesError):
-                continue
-            if other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid:
-                return True
-    return False
-
-
-def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
-    """Return the question with which the players decide whether the challenged words are valid.
-
-    `words` is the word list in use, or None. The list does not decide this challenge: the question only mentions which
-    words are in the list.
-    """
-    seats = _find_challengers(game, play)
-    texts = [get_text("answer-looking-up"), get_text("answer-bad", game.players[play.player])]
-    answers: list[tuple[Event, ...]] = [(), (Challenged(seats[0], upheld=True),)]
-    for seat in seats:
-        texts.append(get_text("answer-in-vain", game.players[seat]) if len(seats) > 1 else get_text("answer-good"))
-        answers.append((Challenged(seat, upheld=False),))
-    formed = ", ".join(word.word for word in play.words)
-    unlisted = () if words is None else find_invalid_words(play.words, game.tiles.letters, words)
-    if unlisted:
-        question = make_question("good-words-unlisted", formed, ", ".join(unlisted), answers=tuple(texts))
-    else:
-        key = "good-words" if words is None else "good-words-listed"
-        question = make_question(key, formed, answers=tuple(texts))
-    return OpenQuestion(question, tuple(answers), first_is_default=False, stops_clock=True)
-
-
-def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
-    """Record a challenge that the word list decides; the challenger is assumed to be the most likely player.
-
-    If a failed challenge costs the challenger a penalty, also ask who has challenged.
-    """
-    game = controller.game
-    invalid_words = find_invalid_words(play.words, game.tiles.letters, words)
-    seats = _find_challengers(game, play)
-    challenged = Challenged(seats[0], bool(invalid_words), invalid_words)
-    controller.record_challenge(challenged, play)
-    if not challenged.upheld and len(seats) > 1:
-        question = make_challenger_question(game, seats)
-        controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
-
-
-def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
-    """Return the seats of the players who may have challenged a play, the next player first.
-
-    Any opponent may challenge. The challenger of a valid play loses the next turn (rule 8), or points in some clubs. If
-    the rules of this game have no such penalty, only the next player is returned.
-    """
-    seats = range(len(game.players))
-    opponents = tuple(seat for seat in (*seats[game.to_move :], *seats[: game.to_move]) if seat != play.player)
-    has_point_penalty = game.rules.challenge is ChallengeRule.POINTS and game.rules.challenger_pays
-    has_penalty = game.rules.challenge is ChallengeRule.DOUBLE or has_point_penalty
-    return opponents if has_penalty else opponents[:1]
 
 
 TURN_COMMANDS = (

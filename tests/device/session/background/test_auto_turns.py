@@ -10,8 +10,8 @@ import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndPause, Pause, Undo
-from device.session.commands.turns import DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.games import EndGame, EndPause, Pause, Undo
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight, WordList
 from engine.board import parse_square
@@ -191,6 +191,44 @@ def test_pass_before_the_end_of_a_turn_is_one_of_the_next_player(
     auto.submit(command)
     auto.rest(8.0)
     assert [(turn.player, turn.kind) for turn in auto.session.state.turns] == [(0, "play"), (1, kind)]
+
+
+def test_play_before_the_end_of_the_game_counts(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(3.0)
+    state = auto.submit(EndGame(), seat=0)
+    assert state.phase is Phase.ENDED and found(auto) == [(0, "HORN")]
+
+
+def test_challenge_before_the_end_of_a_turn_is_about_its_play(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(HORN, ("FOXM", 5, 7, False))
+    auto.rest(3.0)
+    auto.submit(ChallengePlay())
+    kinds = [(turn.player, turn.kind) for turn in auto.session.state.turns]
+    assert kinds == [(0, "play"), (1, "play"), (1, "withdrawn")]
+
+
+def test_challenge_by_the_player_of_the_next_tiles_is_about_the_play_before(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(HORN, FARM)
+    auto.rest(3.0)
+    auto.submit(ChallengePlay(), seat=1)
+    last = auto.session.state.turns[-1]
+    assert (last.player, last.kind, last.by) == (0, "challenge", 1)
+
+
+def test_refused_exchange_does_not_open_the_question_about_an_earlier_turn_again(auto: SteppedTable) -> None:
+    auto.rest(2.0)
+    asked = auto.submit(EndTurn())
+    assert asked.question is not None and asked.question.key == "pass-or-exchange"
+    auto.lay(HORN)
+    auto.rest(3.0)
+    with pytest.raises(CommandRefusedError):
+        auto.submit(ExchangeTiles(20))
+    assert auto.session.state.question is None and found(auto) == [(0, ""), (1, "HORN")]
 
 
 def test_pass_of_a_player_who_took_the_tiles_off_is_no_play(auto: SteppedTable) -> None:

@@ -1,0 +1,87 @@
+"""The decision of a challenge: by the word list, or by the players if the list may not decide it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from device.catalogue import get_text
+from device.session.game_controller import GameController
+from device.session.messages import OpenQuestion, make_challenger_question, make_question
+from device.session.snapshot import WordList
+from engine.blanks import find_invalid_words
+from engine.errors import NotationError, RulesError
+from engine.events import BlankNamed, Challenged, Event
+from engine.game import Game
+from engine.rules import ChallengeRule
+from engine.state import Turn
+from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
+
+
+def is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
+    """Return True if an answer to a deferred question would change whether the words of `play` are valid.
+
+    Answers that only name a blank are not considered, because a blank may stand for any letter that makes a valid word.
+    """
+    letters = game.tiles.letters
+    is_invalid = bool(find_invalid_words(play.words, letters, words))
+    for question in find_open_questions(game):
+        for number, events in enumerate(question.answers):
+            if any(isinstance(event, BlankNamed) for event in events):
+                continue
+            try:
+                other = answer_deferred_question(game, question.number, number, stays_open=True).challengeable_turn
+            except (NotationError, RulesError):
+                continue
+            if other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid:
+                return True
+    return False
+
+
+def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
+    """Return the question with which the players decide whether the challenged words are valid.
+
+    `words` is the word list in use, or None. The list does not decide this challenge: the question only mentions which
+    words are in the list.
+    """
+    seats = find_challengers(game, play)
+    texts = [get_text("answer-looking-up"), get_text("answer-bad", game.players[play.player])]
+    answers: list[tuple[Event, ...]] = [(), (Challenged(seats[0], upheld=True),)]
+    for seat in seats:
+        texts.append(get_text("answer-in-vain", game.players[seat]) if len(seats) > 1 else get_text("answer-good"))
+        answers.append((Challenged(seat, upheld=False),))
+    formed = ", ".join(word.word for word in play.words)
+    unlisted = () if words is None else find_invalid_words(play.words, game.tiles.letters, words)
+    if unlisted:
+        question = make_question("good-words-unlisted", formed, ", ".join(unlisted), answers=tuple(texts))
+    else:
+        key = "good-words" if words is None else "good-words-listed"
+        question = make_question(key, formed, answers=tuple(texts))
+    return OpenQuestion(question, tuple(answers), first_is_default=False, stops_clock=True)
+
+
+def decide_by_list(controller: GameController, play: Turn, words: WordList) -> None:
+    """Record a challenge that the word list decides; the challenger is assumed to be the most likely player.
+
+    If a failed challenge costs the challenger a penalty, also ask who has challenged.
+    """
+    game = controller.game
+    invalid_words = find_invalid_words(play.words, game.tiles.letters, words)
+    seats = find_challengers(game, play)
+    challenged = Challenged(seats[0], bool(invalid_words), invalid_words)
+    controller.record_challenge(challenged, play)
+    if not challenged.upheld and len(seats) > 1:
+        question = make_challenger_question(game, seats)
+        controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
+
+
+def find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
+    """Return the seats of the players who may have challenged a play, the next player first.
+
+    Any opponent may challenge. The challenger of a valid play loses the next turn (rule 8), or points in some clubs. If
+    the rules of this game have no such penalty, only the next player is returned.
+    """
+    seats = range(len(game.players))
+    opponents = tuple(seat for seat in (*seats[game.to_move :], *seats[: game.to_move]) if seat != play.player)
+    has_point_penalty = game.rules.challenge is ChallengeRule.POINTS and game.rules.challenger_pays
+    has_penalty = game.rules.challenge is ChallengeRule.DOUBLE or has_point_penalty
+    return opponents if has_penalty else opponents[:1]
