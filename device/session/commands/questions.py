@@ -112,6 +112,11 @@ class AnswerDeferred(TableCommand, frozen=True):
     question: Annotated[int, Meta(ge=1, le=1000, description="The number of the question.")]
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
+    def is_question_deferred(self, context: CommandContext) -> bool:
+        """Return True unless the open question is this question, which was opened again at the panel."""
+        question = context.controller.open_question
+        return question is not None and question.deferred != self.question
+
     def run(self, context: CommandContext) -> None:
         """Apply the answer; refuse an answer that does not exist, or that makes a later turn impossible."""
         context.controller.answer_deferred_question(self.question, self.answer)

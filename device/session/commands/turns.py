@@ -187,7 +187,8 @@ class EnterBoard(TableCommand, frozen=True):
         decision = decide(game, inference, reading, turn_context)
         named_blanks = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named_blanks))
-        controller.ask_question(_name_blanks_of_answers(game, _drop_answered_question(decision, named_blanks), tiles))
+        before = game if decision.events else controller.game  # an answer does not replace names without a play
+        controller.ask_question(_name_blanks_of_answers(before, _drop_answered_question(decision, named_blanks), tiles))
 
 
 def _match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
@@ -215,11 +216,11 @@ def _drop_answered_question(decision: Decision, named_blanks: Sequence[BlankName
 
 
 def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
-    """Return the decision with the letters of blanks added to each answer of its question."""
+    """Return the decision with the letters of blanks added to each answer of its question that has events."""
     question = decision.open_question
     if question is None:
         return decision
-    answers = tuple((*events, *_name_blanks(game, events, tiles)) for events in question.answers)
+    answers = tuple(events and (*events, *_name_blanks(game, events, tiles)) for events in question.answers)
     return replace(decision, open_question=replace(question, answers=answers))
 
 
@@ -279,10 +280,16 @@ class DecideChallenge(TableCommand, frozen=True):
     upheld: bool
     player: PlayerNumber | None = None
 
+    def is_question_deferred(self, context: CommandContext) -> bool:
+        """Return True unless the command restores a play that was withdrawn: the open question is about this play."""
+        return self.upheld or context.controller.game.rules.challenge is not ChallengeRule.VOID
+
     def run(self, context: CommandContext) -> None:
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
         controller = context.controller
         game = controller.game
+        if game.is_over:
+            raise make_refusal("ended")
         if game.rules.challenge is ChallengeRule.VOID:
             _decide_void_play(controller, self.upheld)
             return

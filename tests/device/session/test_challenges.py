@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import InsertTurn
-from device.session.commands.games import StartGame, Undo
+from device.session.commands.corrections import CorrectTurn, InsertTurn
+from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.lexicon import Lexicon
-from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule
+from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, FinishLineLevel
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play
 from tests.support.waiting import PATIENCE_S
 
@@ -248,6 +248,16 @@ def test_outcome_without_a_challenge_is_refused(playing: TableSession, table: Te
     play(playing, table, HORN, FARM)
     with pytest.raises(CommandRefusedError, match="no player number 4"):
         playing.submit(DecideChallenge(upheld=True, player=3)).result(PATIENCE_S)
+
+
+def test_outcome_of_a_challenge_after_the_end_is_refused(session: TableSession, table: TextTable) -> None:
+    rules = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER,))
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
+    play(session, table, HORN)
+    session.submit(CorrectTurn(1, score=80)).result(PATIENCE_S)
+    assert session.submit(EndGame()).result(PATIENCE_S).winners == (0,)
+    with pytest.raises(CommandRefusedError, match="ended"):
+        session.submit(DecideChallenge(upheld=True)).result(PATIENCE_S)
 
 
 def test_closed_dictionary_shows_no_word_as_invalid_before_a_challenge(session: TableSession, table: TextTable) -> None:

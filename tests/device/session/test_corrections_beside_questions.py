@@ -1,4 +1,7 @@
-"""A correction while a question is open: it answers the question about its own square or turn, and defers any other."""
+"""A correction while a question is open: it answers the question about its own square or turn, and defers any other.
+
+The outcome of a challenge, entered by hand, defers it, too.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ import pytest
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, CorrectTurn, NameBlank
 from device.session.commands.games import StartGame
-from device.session.commands.questions import AnswerDeferred
-from device.session.commands.turns import EndTurn
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion
+from device.session.commands.turns import DecideChallenge, EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BoardReading, SquareReading
@@ -34,8 +37,8 @@ def asked(playing: TableSession, table: TextTable) -> TableSnapshot:
 
 @pytest.mark.parametrize(
     "command",
-    [CorrectSquare("F8", "B"), CorrectSquare("G8", "a"), CorrectTurn(1, score=20)],
-    ids=["square", "blank", "turn"],
+    [CorrectSquare("F8", "B"), CorrectSquare("G8", "a"), CorrectTurn(1, score=20), DecideChallenge(upheld=False)],
+    ids=["square", "blank", "turn", "challenge"],
 )
 def test_correction_of_something_else_keeps_the_question(
     playing: TableSession, asked: TableSnapshot, command: TableCommand
@@ -67,3 +70,13 @@ def test_blank_that_is_named_keeps_the_question_about_another_blank(playing: Tab
     before = totals(state)
     state = playing.submit(NameBlank("H6", "F")).result(PATIENCE_S)
     assert totals(state) == before and state.turns[1].word == "fA.M"
+
+
+def test_entered_board_that_names_an_earlier_blank_can_be_answered(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, H_RN)
+    playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
+    board = rows(("HoRN", 7, 5, True), ("Q", 0, 0, True), ("Z", 0, 3, True), ("A", 14, 14, True))
+    asked = playing.submit(EnterBoard(tuple(map(tuple, board)))).result(PATIENCE_S)  # type: ignore[arg-type]
+    assert asked.question is not None and len(asked.turns) == 1 and asked.turns[0].word == "HoRN"
+    state = playing.submit(AnswerQuestion(len(asked.question.answers) - 1)).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "pass"] and state.question is None

@@ -104,6 +104,31 @@ def test_late_answer_changes_the_earlier_turn(playing: TableSession, table: Text
     assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
 
 
+def test_late_answer_defers_the_question_about_a_later_turn(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    lay_in_doubt(table, HARN, FARM)
+    assert table.board is not None
+    squares = list(table.board.squares)
+    squares[5 * 15 + 7] = SquareReading((("F", 0.55), ("P", 0.45)))
+    table.board = BoardReading(tuple(squares))
+    assert playing.submit(EndTurn()).result(PATIENCE_S).question is not None
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert get_words(state) == ["HORN", "FA.M?"] and [deferred.number for deferred in state.open_questions] == [2]
+    assert get_words(playing.submit(AnswerDeferred(2, 1)).result(PATIENCE_S)) == ["HORN", "PA.M"]
+
+
+def test_late_answer_on_the_page_replaces_one_that_the_panel_has_chosen(
+    playing: TableSession, table: TextTable
+) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    playing.submit(RecallQuestion()).result(PATIENCE_S)
+    assert get_words(playing.submit(ChooseNextAnswer()).result(PATIENCE_S)) == ["HORN?"]
+    state = playing.submit(AnswerDeferred(1, 0)).result(PATIENCE_S)
+    assert get_words(state) == ["HARN"] and not state.open_questions
+
+
 def test_undo_of_a_late_answer_opens_the_question_again(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     play_in_doubt(playing, table, HARN, FARM)
