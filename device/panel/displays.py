@@ -17,7 +17,13 @@ from typing import Any, Protocol
 from PIL import Image, ImageDraw, ImageFont
 
 from device.catalogue import get_text
-from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
+from device.panel.pairing_display import (
+    DIGIT_COUNT,
+    PairingDetails,
+    draw_pairing_pages,
+    fit_font,
+    format_pairing_digits,
+)
 from device.session.messages import format_sentence
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
@@ -29,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 CLOCK_REFRESH_S = 1.0
 """Interval at which a running clock is updated on a display, in seconds."""
+RETRY_INTERVAL_S = 2.0
+"""Interval at which a display that did not answer is tried again, in seconds."""
 PAGE_DURATION_S = 4.0
 """Time for which each page of the pairing details is shown, in seconds."""
 IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
@@ -184,6 +192,8 @@ class DisplayController(Closeable):
         self._displays = tuple(displays)
         self._seconds_left = seconds_left
         self._pairing_details = pairing_details
+        self._silent_displays: set[int] = set()
+        """Indices of the displays that did not answer; they show an old page and are tried again."""
         self._wake_up = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="displays", daemon=True)
@@ -213,9 +223,10 @@ class DisplayController(Closeable):
                 pages = ()
             for index, page in enumerate(pages):
                 if page != shown[index]:
-                    self._show_on(index, page)
-                    shown[index] = page
-            self._wake_up.wait(min(CLOCK_REFRESH_S, PAGE_DURATION_S) if changes_with_time else None)
+                    shown[index] = page if self._show_on(index, page) else None
+            waits = [min(CLOCK_REFRESH_S, PAGE_DURATION_S)] if changes_with_time else []
+            waits += [RETRY_INTERVAL_S] if self._silent_displays else []
+            self._wake_up.wait(min(waits, default=None))
         for display in self._displays:
             display.close()
 
@@ -232,11 +243,17 @@ class DisplayController(Closeable):
         number = period // 2 if state.players else period
         return (PairingPage(self._pairing_details(), number),) * count
 
-    def _show_on(self, index: int, page: ScorePage | PairingPage) -> None:
+    def _show_on(self, index: int, page: ScorePage | PairingPage) -> bool:
+        """Show a page on the display with this index; return False if the display does not answer."""
         try:
             self._displays[index].show(page)
         except Exception as error:  # luma raises errors of many classes; a loose wire must not end the thread
-            _log.warning("display %d does not answer: %s", index + 1, error)
+            if index not in self._silent_displays:
+                _log.warning("display %d does not answer: %s", index + 1, error)
+            self._silent_displays.add(index)
+            return False
+        self._silent_displays.discard(index)
+        return True
 
 
 def choose_score_pages(
@@ -262,28 +279,31 @@ def draw_score_page(page: ScorePage, size: tuple[int, int]) -> Image.Image:
     image = Image.new("1", size)
     draw = ImageDraw.Draw(image)
     small, large = ImageFont.load_default(height * 0.22), ImageFont.load_default(height * 0.45)
+    room = width - 4
     if page.to_move:
         draw.rectangle((0, 0, width - 1, round(height * 0.27)), fill=1)
-    draw.text((2, 0), page.name, fill=not page.to_move, font=small)
+    draw.text((2, 0), page.name, fill=not page.to_move, font=fit_font(page.name, room, height * 0.22))
     if page.name:
         draw.text((2, round(height * 0.26)), str(page.total), fill=1, font=large)
     draw.text((width - 2, round(height * 0.36)), page.clock, fill=1, font=small, anchor="ra")
-    draw.text((2, round(height * 0.76)), page.last_play, fill=1, font=small)
+    font = fit_font(page.last_play, room, height * 0.22)  # otherwise the last digit of a score could be cut off
+    draw.text((2, round(height * 0.76)), page.last_play, fill=1, font=font)
     return image
 
 
 def format_digits(page: ScorePage) -> str:
     """Return a score page as text for eight 7-segment digits: the total at the left, the clock at the right.
 
-    A decimal point takes no digit of its own.
+    A decimal point takes no digit of its own. If there is no room for both, the clock shows minutes only.
     """
     if not page.name:
         return " " * DIGIT_COUNT
     clock = page.clock.replace(":", ".")
     if not clock:
         return str(page.total).rjust(DIGIT_COUNT)
-    room = DIGIT_COUNT - len(clock.replace(".", ""))
-    return str(page.total).ljust(room)[:room] + clock
+    if len(clock.replace(".", "")) + len(str(page.total)) > DIGIT_COUNT:
+        clock = clock.partition(".")[0]
+    return str(page.total).ljust(DIGIT_COUNT - len(clock.replace(".", ""))) + clock
 
 
 def format_clock(seconds: float | None) -> str:

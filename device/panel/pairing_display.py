@@ -81,6 +81,15 @@ def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
     return tuple(page.ljust(DIGIT_COUNT + page.count(".")) for page in pages)
 
 
+def fit_font(text: str, width: float, size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Return the largest font up to `size` (px) in which `text` fits into `width` pixels, or a legible one."""
+    font = ImageFont.load_default(size)
+    while font.getlength(text) > width and size > _MIN_TEXT_HEIGHT_PX:
+        size = max(size - 1, _MIN_TEXT_HEIGHT_PX)
+        font = ImageFont.load_default(size)
+    return font
+
+
 def _draw_qr_page(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
     """Draw the largest QR code of `text` that fits, with the lines `beside` next to it.
 
@@ -115,10 +124,5 @@ def _draw_lines(draw: ImageDraw.ImageDraw, lines: Sequence[str], box: tuple[int,
     left, top, right, bottom = box
     room = (bottom - top) / len(lines)
     for number, line in enumerate(lines):
-        font = ImageFont.load_default(_MIN_TEXT_HEIGHT_PX)
-        for height in range(int(room), _MIN_TEXT_HEIGHT_PX, -1):
-            larger = ImageFont.load_default(height * 0.8)
-            if draw.textlength(line, larger) <= right - left:
-                font = larger
-                break
+        font = fit_font(line, right - left, room * 0.8)
         draw.text((left, top + room * (number + 0.5)), line, fill=1, font=font, anchor="lm")

@@ -86,6 +86,7 @@ def test_clock_is_shown_where_there_is_one() -> None:
         (ScorePage("Anna", 123, "9:05"), "123  9.05"),
         (ScorePage("Anna", 123, "-12:34"), "123-12.34"),
         (ScorePage("Anna", -5, "25:00"), "-5  25.00"),
+        (ScorePage("Anna", 1023, "-12:34"), "1023 -12"),
     ],
 )
 def test_digits(face: ScorePage, text: str) -> None:
@@ -222,6 +223,37 @@ def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
         assert shown == []
         session.submit(Pause()).result(PATIENCE_S)
         assert shows("C 123456", "14")
+
+
+def test_display_that_failed_once_shows_the_newest_total(
+    session: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error on the bus must not leave an old total on the display until the next turn."""
+    monkeypatch.setattr("device.panel.displays.RETRY_INTERVAL_S", 0.01)
+    segments = eight_digits()
+    failures = iter(range(3))
+
+    class Noisy(DigitDisplay):
+        def show(self, page: ScorePage | PairingPage) -> None:
+            if isinstance(page, ScorePage) and page.total and next(failures, None) is not None:
+                raise OSError("remote I/O error")
+            super().show(page)
+
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
+    with DisplayController(session, [Noisy(segments), DigitDisplay(eight_digits())]):
+        until(lambda: str(segments.text) == "       0")
+        table.lay(HORN)
+        session.submit(EndTurn()).result(PATIENCE_S)
+        until(lambda: str(segments.text) == "      14")
+    assert caplog.text.count("display 1 does not answer") == 1, "each fault is logged once"
+
+
+def test_long_play_is_drawn_with_its_whole_score() -> None:
+    """Drawn beside each other, scores that differ in their last digit must differ."""
+    first, second = (
+        draw_score_page(ScorePage("Anna", 9, last_play=f"OVERSPECIALIZED +21{n}"), (128, 64)) for n in (0, 8)
+    )
+    assert not np.array_equal(np.asarray(first), np.asarray(second))
 
 
 def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog: pytest.LogCaptureFixture) -> None:
