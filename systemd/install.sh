@@ -36,6 +36,11 @@ print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])
 PY
 }
 
+store_files() { # without damaged files that were kept
+    local file
+    for file in "$DATA"/games.db{,-wal,-shm,-journal,.tail}; do [ ! -e "$file" ] || say "$file"; done
+}
+
 usage() { sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
 
 read_options() {
@@ -85,9 +90,12 @@ check_machine() {
     command -v systemd-sysusers >/dev/null || refuse "systemd is missing: sudo apt-get install systemd"
     [ -f "$SOURCE/pyproject.toml" ] || refuse "$SOURCE is not a complete copy of Tilekeeper. Copy the whole folder, and run this in it"
     mkdir -p "$BASE/versions"
-    local free
+    local free needed=$NEEDED_MB file
+    while read -r file; do # the upgrade copies them
+        needed=$((needed + $(stat -c %s "$file") / 1000000))
+    done < <(store_files)
     free=$(($(df --output=avail -k "$BASE" | tail -n 1) / 1024))
-    [ "$free" -ge "$NEEDED_MB" ] || refuse "only $free MB are free on the card, but $NEEDED_MB are needed. Try: sudo apt-get clean"
+    [ "$free" -ge "$needed" ] || refuse "only $free MB are free on the card, but $needed are needed. Try: sudo apt-get clean"
     exec 9>"$BASE/.lock"
     flock -n 9 || refuse "another install.sh is running. Wait until it has finished"
 }
@@ -240,7 +248,8 @@ start_version() {
     systemctl stop tilekeeper.service 2>/dev/null || true
     STORE_WAS=$(user_version)
     local file
-    for file in "$DATA"/games.db*; do cp -a "$file" "$SAVED/"; done # a new version may write what an old one cannot read
+    # An old version may be unable to read what a new one writes.
+    while read -r file; do cp -a "$file" "$SAVED/"; done < <(store_files)
     switch_to "$NEW"
     SWITCHED=yes
     systemctl daemon-reload
@@ -268,7 +277,7 @@ roll_back() {
         systemctl stop tilekeeper.service
         if [ -n "$OLD" ]; then switch_to "$OLD"; else rm -f "$BASE/venv"; fi
         if [ "$(user_version)" != "$STORE_WAS" ] && [ -e "$SAVED/games.db" ]; then
-            rm -f "$DATA"/games.db*
+            while read -r path; do rm -f "$path"; done < <(store_files)
             cp -a "$SAVED"/games.db* "$DATA/"
         fi
     fi
@@ -280,13 +289,13 @@ roll_back() {
             [ -z "$NAME_LOST" ] || say "$NAME_WAS" >"$BASE/former-hostname" # the next upgrade still finds it lost
         fi
     fi
+    [ -z "${NEW:-}" ] || rm -rf "$NEW"
+    rm -rf "$SAVED"
     if booted; then
         systemctl daemon-reload
         ! command -v nmcli >/dev/null || nmcli connection reload
-        [ -z "${SWITCHED:-}" ] || [ -z "$OLD" ] || systemctl start tilekeeper.service
+        [ -z "${WAS_ACTIVE:-}" ] || [ -z "$OLD" ] || systemctl start tilekeeper.service # start_version had stopped it
     fi
-    [ -z "${NEW:-}" ] || rm -rf "$NEW"
-    rm -rf "$SAVED"
     if [ -n "$OLD" ]; then
         say "install.sh: nothing has changed. Version ${OLD##*/} continues" >&2
     else

@@ -153,6 +153,44 @@ def test_installer_shows_no_digits_of_a_table_that_does_not_run(machine: Path) -
     assert show_addresses(machine, "", state="failed")[1:] == []
 
 
+def fail_to_copy_games(commands: Path) -> str:
+    """Run the last step of an upgrade on a full disk; return the calls of systemctl."""
+    calls, data = commands / "calls", commands / "data"
+    data.mkdir()
+    (data / "games.db").touch()
+    for name, body in {
+        "systemctl": f'echo "$@" >>{calls}; [ "$1" != is-active ] || echo active',
+        "cp": "exit 1",
+        "udevadm": "",
+        "python3": "echo 3",
+    }.items():
+        (commands / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    steps = (SYSTEMD / "install.sh").read_text(encoding="utf-8").removesuffix('main "$@"\n')
+    steps += f"""BASE={commands}/base DATA={data} SAVED={commands}/saved OLD={commands}/old NEW={commands}/new STEP=copy
+mkdir -p "$BASE" "$SAVED" "$NEW"
+echo /usr/local/bin/tilekeeper >"$BASE/files"
+booted() {{ true; }}
+ln() {{ true; }}
+trap roll_back ERR
+start_version
+"""
+    done = subprocess.run(
+        ["bash", "-c", steps],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 1 and "nothing has changed" in done.stderr
+    return calls.read_text()
+
+
+def test_table_runs_again_if_its_games_cannot_be_copied_before_an_upgrade(machine: Path) -> None:
+    calls = fail_to_copy_games(machine)
+    assert "stop tilekeeper.service" in calls and calls.endswith("start tilekeeper.service\n")
+
+
 def test_every_group_of_the_unit_is_made() -> None:
     made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
     joined = set(
