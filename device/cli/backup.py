@@ -23,10 +23,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the copy of the store to the file."""
-    from device.storage.store import GameStore, StoreError
+    from device.storage.recovery import open_for_reading
+    from device.storage.store import StoreError
 
     try:
-        with GameStore(find_games_file(args), is_owner=False) as store:
+        with open_for_reading(find_games_file(args)) as store:
             store.backup(args.file)
             count = len(store.games())
             print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")

@@ -29,10 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List the games, or write one game to a file."""
     from device.storage.errors import ArchiveError
-    from device.storage.store import GameStore, StoreError
+    from device.storage.recovery import open_for_reading
+    from device.storage.store import StoreError
 
     try:
-        with GameStore(find_games_file(args), is_owner=False) as store:
+        with open_for_reading(find_games_file(args)) as store:
             if args.game is None:
                 _list_games(store)
             else:

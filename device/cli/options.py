@@ -239,15 +239,25 @@ def ensure_data_folder(named: Path | None) -> Path:
 
 
 def find_games_folder(args: argparse.Namespace) -> Path:
-    """Return the folder of the games from the command line or the settings file. Raises `UserError`."""
-    return ensure_data_folder(args.data or load_user_settings(args).data.folder)
+    """Return the folder of the games from the command line or the settings file. Raises `UserError`.
+
+    If there are no games in this folder, and `--data` does not name it, the folder of an installed service is returned.
+    """
+    named = args.data or load_user_settings(args).data.folder
+    has_games = ((named or find_user_folder()) / "games.db").is_file()
+    if args.data is None and not has_games and SERVICE_DATA_FOLDER.is_dir():
+        if not os.access(SERVICE_DATA_FOLDER, os.R_OK | os.X_OK):
+            raise UserError(
+                f"The games of the installed table are in {SERVICE_DATA_FOLDER}, which you may not read. Use sudo, or "
+                "name the folder of your own games with --data."
+            )
+        return SERVICE_DATA_FOLDER
+    return ensure_data_folder(named)
 
 
 def find_games_file(args: argparse.Namespace) -> Path:
     """Return the path of the database file with the games. Raises `UserError` if the file does not exist."""
     path = find_games_folder(args) / "games.db"
-    if args.data is None and not path.is_file() and os.access(SERVICE_DATA_FOLDER / path.name, os.R_OK):
-        path = SERVICE_DATA_FOLDER / path.name  # the games of an installed service
     if not path.is_file():
         raise UserError(f"There are no games in {path.parent}. Give the folder of your games with --data.")
     return path

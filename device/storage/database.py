@@ -27,13 +27,15 @@ from device.storage.errors import (
     make_read_only_error,
     to_store_error,
 )
-from device.storage.files import sync_folder
+from device.storage.files import give_to_folder_owner, sync_folder
 from device.storage.schema import STORE_SCHEMA, Schema, read_schema
 
 _log = logging.getLogger(__name__)
 
 MEMORY = ":memory:"
 """Path that stands for a database in memory."""
+COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
+"""Suffixes of the names of the files that SQLite has beside a database."""
 BUSY_TIMEOUT_S = 5.0
 """Longest time to wait while another program writes to the file, in seconds."""
 
@@ -41,10 +43,13 @@ BUSY_TIMEOUT_S = 5.0
 class Database:
     """An SQLite file with a schema, by default that of the store. Several threads may use the same `Database`."""
 
-    def __init__(self, path: Path | str, *, is_owner: bool, schema: Schema = STORE_SCHEMA) -> None:
+    def __init__(
+        self, path: Path | str, *, is_owner: bool, schema: Schema = STORE_SCHEMA, is_read_only: bool = False
+    ) -> None:
         """Open or create the file, migrate its schema and check its structure. Raises `StoreError`.
 
-        If `is_owner` is True and another program already owns the file, `StoreLockedError` is raised.
+        If `is_owner` is True and another program already owns the file, `StoreLockedError` is raised. If `is_read_only`
+        is True, the file is neither created nor migrated, and a file of an older version raises `StoreReadOnlyError`.
         """
         self.path = str(path)
         self._schema = schema
@@ -54,16 +59,23 @@ class Database:
         try:
             is_new = self.path != MEMORY and not Path(path).exists()
             if is_owner and self.path != MEMORY:
-                self._lock_file = _lock_beside(self.path)
-            self.connection = sqlite3.connect(
-                self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S
+                self._lock_file = lock_beside(self.path)
+            self.connection = (
+                open_read_only(Path(path))
+                if is_read_only
+                else sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S)
             )
         except (sqlite3.Error, OSError) as error:
             self._unlock()
             raise to_store_error(error, self.path) from error
         try:
-            self._prepare()
+            if is_read_only:
+                self._check_read_only()
+            else:
+                self._prepare()
+            self._check_structure()
             if is_new:
+                give_to_folder_owner(*(Path(f"{path}{suffix}") for suffix in ("", *COMPANION_SUFFIXES)))
                 sync_folder(Path(path).parent)
             self._file_id = _identify_file(self.path)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
@@ -155,7 +167,7 @@ class Database:
                 self.connection.execute("DETACH copy")
 
     def _prepare(self) -> None:
-        """Configure the connection, migrate the schema and check the file. Raises `StoreError` and SQLite errors."""
+        """Configure the connection and migrate the schema. Raises `StoreError` and SQLite errors."""
         db = self.connection
         db.text_factory = decode_text
         for pragma in (
@@ -173,6 +185,16 @@ class Database:
         except BaseException:
             self._roll_back()
             raise
+
+    def _check_read_only(self) -> None:
+        """Check the version of a file that cannot be migrated. Raises `StoreError` and SQLite errors."""
+        self._check_version(self.connection)
+        if self.connection.execute("PRAGMA user_version").fetchone() != (self._schema.version,):
+            raise make_read_only_error(self.path)
+
+    def _check_structure(self) -> None:
+        """Check the tables of the file. Raises `StoreDamagedError` and SQLite errors."""
+        db = self.connection
         problems = ["its list of tables"] if read_schema(db) != _read_new_schema(self._schema) else []
         for table in self._schema.checked_tables:
             (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
@@ -207,7 +229,7 @@ class Database:
             self._lock_file = -1
 
 
-def _lock_beside(path: str) -> int:
+def lock_beside(path: str) -> int:
     """Lock the file `PATH.lock` for this program and return the file descriptor. Raises `StoreError`."""
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -223,7 +245,7 @@ def _lock_beside(path: str) -> int:
 
 def _remove_database(path: Path) -> None:
     """Remove an incomplete copy and the files that SQLite has created with it; errors are ignored."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *COMPANION_SUFFIXES):
         with suppress(OSError):
             Path(f"{path}{suffix}").unlink()
 
@@ -240,6 +262,34 @@ def _identify_file(path: str) -> tuple[int, int] | None:
 def decode_text(data: bytes) -> str:
     """Decode a text from the database. Invalid bytes are replaced; the checksum shows the damage later."""
     return data.decode(errors="replace")
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file that cannot be written. Raises `sqlite3.Error`.
+
+    If its folder cannot be written either, SQLite cannot create the index of the write-ahead log. So there are three
+    cases:
+
+    - With an empty log, or without a log, the file is opened as a file that does not change (`immutable`).
+    - A log with an index is read as usual.
+    - A log without an index is read without locks, with an index in memory. This is safe, because a program that was
+      writing to the file would have created the index.
+    """
+    log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    if not log.exists() or log.stat().st_size == 0:
+        return _connect(f"{uri}&immutable=1")
+    if index.exists():
+        return _connect(uri)
+    db = _connect(f"{uri}&vfs=unix-none")
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")  # then SQLite has the index in memory
+    return db
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    db.text_factory = decode_text
+    return db
 
 
 @cache

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.storage.database import MEMORY, decode_text
+from device.storage.database import MEMORY, open_read_only
 from device.storage.errors import StoreError
 from device.storage.schema import STORE_SCHEMA
 from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent, StoredPicture
@@ -84,7 +84,7 @@ class FallbackStore(GameStore):
         """Copy all games of the file without their pictures, which may be larger than the memory."""
         if not self._own_path.is_file():
             return
-        with closing(_open_read_only(self._own_path)) as source, self._database.transaction() as db:
+        with closing(open_read_only(self._own_path)) as source, self._database.transaction() as db:
             if source.execute("PRAGMA user_version").fetchone() != (STORE_SCHEMA.version,):
                 return  # only this version's columns are known
             for table in STORE_SCHEMA.checked_tables:
@@ -145,31 +145,3 @@ class FallbackStore(GameStore):
         for name, colour in self.players():
             if colour:
                 file_store.save_colour(name, colour)
-
-
-def _open_read_only(path: Path) -> sqlite3.Connection:
-    """Open a file that cannot be written. Raises `sqlite3.Error`.
-
-    If its folder cannot be written either, SQLite cannot create the index of the write-ahead log. So there are three
-    cases:
-
-    - With an empty log, or without a log, the file is opened as a file that does not change (`immutable`).
-    - A log with an index is read as usual.
-    - A log without an index is read without locks, with an index in memory. This is safe, because a program that was
-      writing to the file would have created the index.
-    """
-    log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
-    uri = f"{path.resolve().as_uri()}?mode=ro"
-    if not log.exists() or log.stat().st_size == 0:
-        return _connect(f"{uri}&immutable=1")
-    if index.exists():
-        return _connect(uri)
-    db = _connect(f"{uri}&vfs=unix-none")
-    db.execute("PRAGMA locking_mode = EXCLUSIVE")  # then SQLite has the index in memory
-    return db
-
-
-def _connect(uri: str) -> sqlite3.Connection:
-    db = sqlite3.connect(uri, uri=True)
-    db.text_factory = decode_text
-    return db

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import stat
 import tempfile
 from pathlib import Path
+
+_log = logging.getLogger(__name__)
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -46,3 +49,18 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def give_to_folder_owner(*paths: Path) -> None:
+    """Give new files to the owner of their folder, if root made them: the service could not use a file of root.
+
+    Paths without a file are skipped. Raises `OSError` for a folder that cannot be read.
+    """
+    if os.geteuid() != 0:
+        return
+    for path in filter(Path.exists, paths):
+        folder = path.parent.stat()
+        try:
+            os.chown(path, folder.st_uid, folder.st_gid)
+        except OSError as error:  # a container or a file system in which root may not do this
+            _log.warning("%s keeps its owner: %s", path, error)

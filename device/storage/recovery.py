@@ -29,8 +29,15 @@ from device.storage.checksums import (
     find_valid_events,
     is_intact_note,
 )
-from device.storage.database import decode_text
-from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, log_store_errors, to_store_error
+from device.storage.database import COMPANION_SUFFIXES, decode_text
+from device.storage.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+    StoreReadOnlyError,
+    log_store_errors,
+    to_store_error,
+)
 from device.storage.fallback import FallbackStore
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import join_messages
@@ -46,7 +53,6 @@ _GAME_COLUMNS_V2 = f"id, started, imported, deleted, {_COUNT_EVENTS}"
 2."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
-_COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 
 
 def open_store(path: Path) -> tuple[GameStore, str]:
@@ -70,6 +76,14 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         return _rescue_store(path)
     damages = [game.damage for game in store.games() if game.damage]
     return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
+
+
+def open_for_reading(path: Path) -> GameStore:
+    """Open a store to which nothing will be added, even if it cannot be written. Raises `StoreError`."""
+    try:
+        return GameStore(path, is_owner=False)
+    except StoreReadOnlyError:
+        return GameStore(path, is_owner=False, is_read_only=True)
 
 
 def _is_empty_file(path: Path) -> bool:
@@ -164,7 +178,7 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
 def set_aside(path: Path) -> Path:
     """Rename a damaged SQLite file and the log files beside it; return the new path. Raises `OSError`."""
     aside = _find_free_name(path)
-    for suffix in ("", *_COMPANION_SUFFIXES):
+    for suffix in ("", *COMPANION_SUFFIXES):
         if (beside := path.with_name(path.name + suffix)).exists():
             beside.rename(f"{aside}{suffix}")
     return aside

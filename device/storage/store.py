@@ -81,10 +81,12 @@ class GameStore(Closeable):
         clock: Callable[[], float] = time.time,
         picture_limits: PictureLimits = DEFAULT_LIMITS,
         is_owner: bool = True,
+        is_read_only: bool = False,
     ) -> None:
         """Open or create the file; with the path `":memory:"`, games are kept in memory only. Raises `StoreError`.
 
-        If `is_owner` is False, another program may own the file, that is, play games with it.
+        If `is_owner` is False, another program may own the file, that is, play games with it. If `is_read_only` is
+        True, a file on a disk that cannot be written can be opened, too.
         """
         self._clock = clock
         self.picture_limits = picture_limits
@@ -95,7 +97,7 @@ class GameStore(Closeable):
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.delete_listeners: list[Callable[[float], None]] = []
         """Functions that are called with the start time (seconds since 1970) of a game that was deleted."""
-        self._database = Database(path, is_owner=is_owner)
+        self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
             self._damaged: dict[int, int]
             self._last_game_number: int

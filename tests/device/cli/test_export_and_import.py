@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -168,3 +173,67 @@ def test_export_to_a_full_disk_leaves_no_file(data: Path, tmp_path: Path, suffix
     with GameStore(data / "games.db") as store, file_size_limit(100), pytest.raises(OSError, match="too large"):
         export_game(store, 1, path)
     assert not path.exists()
+
+
+SAVE_AS_NOBODY = """
+import os, sys
+from device.cli import main
+folder = sys.argv[1]
+def save(name):
+    return main(["backup", f"{folder}/out/{name}.db", "--data", folder]) or main(
+        ["export", "1", f"{folder}/out/{name}.zip", "--data", folder])
+save("root")  # loads the modules, which the user "nobody" may not read
+os.setuid(65534)  # nobody: the folder is another's
+sys.exit(save("nobody"))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can become nobody")
+def test_games_on_a_disk_that_cannot_be_written_are_saved_elsewhere(data: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="readonly-") as name:  # not below tmp_path, which only its owner may enter
+        folder = Path(name)
+        shutil.copy(data / "games.db", folder)
+        (folder / "out").mkdir()
+        (folder / "out").chmod(0o777)
+        folder.chmod(0o555)
+        done = subprocess.run(
+            [sys.executable, "-c", SAVE_AS_NOBODY, name],
+            capture_output=True, text=True, cwd=Path(__file__).parents[3], timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert (folder / "out" / "nobody.zip").is_file()
+        with GameStore(folder / "out" / "nobody.db") as copied:
+            assert [game.players for game in copied.games()] == [("Anna", "Ben")]
+
+
+def test_game_is_imported_to_the_installed_table_where_a_user_has_no_games(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.cli.options.SERVICE_DATA_FOLDER", data)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    game = tmp_path / "game.gcg"
+    game.write_text(format_gcg(load_demo_games()["three-of-us"]))
+    assert main(["import", str(game)]) == 0
+    with GameStore(data / "games.db") as store:
+        assert len(store.games()) == 2
+    assert not (tmp_path / "home").exists()
+
+
+def test_games_of_the_installed_table_that_a_user_may_not_read_are_named(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("device.cli.options.SERVICE_DATA_FOLDER", data)
+    monkeypatch.setattr("device.cli.options.os.access", lambda *_: False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    assert main(["import", str(tmp_path / "game.gcg")]) == 2
+    assert f"in {data}, which you may not read. Use sudo" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can give files away")
+def test_store_made_by_root_belongs_to_the_owner_of_its_folder(tmp_path: Path) -> None:
+    game, folder = tmp_path / "game.gcg", tmp_path / "service"
+    game.write_text(format_gcg(load_demo_games()["three-of-us"]))
+    folder.mkdir()
+    os.chown(folder, 65534, 65534)
+    assert main(["import", str(game), "--data", str(folder)]) == 0
+    assert (folder / "games.db").stat().st_uid == 65534
