@@ -26,17 +26,13 @@ from device.session.turns.decision import Decision, TurnContext, find_next_quest
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import Challenged, Event, GameStarted, PositionEntered
+from engine.events import Challenged, Event, GameStarted, PositionEntered, QuestionClosed
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.reading import BoardReading
 from engine.state import Turn
 from engine.validation import Proposal, Source, validate_turn
-from engine.validation.deferred_questions import (
-    answer_deferred_question,
-    close_question,
-    find_open_questions,
-)
+from engine.validation.deferred_questions import answer_deferred_question, close_question, find_open_questions
 
 
 class GameController:
@@ -163,13 +159,16 @@ class GameController:
         """Treat the next press as a repetition of the last press, if the last press recorded nothing."""
         self._memory.forget_missed_press()
 
-    def close_question(self, *, is_deferred: bool) -> None:
-        """Close the open question, because another command begins; defer it first if `is_deferred` is True."""
+    def close_question(self, *, is_deferred: bool, answered: int = 0) -> None:
+        """Close the open question, because another command begins; defer it first if `is_deferred` is True.
+
+        `answered` is the number of the deferred question that the command answers; 0 for another command.
+        """
         if is_deferred:
-            self.defer_question(is_asked=False)
+            self.defer_question(is_asked=False, answered=answered)
         self.open_question = None
 
-    def defer_question(self, *, is_asked: bool = True) -> None:
+    def defer_question(self, *, is_asked: bool = True, answered: int = 0) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
         `is_asked` is False if the players have ended the next turn instead of answering. In this case, an answer that
@@ -182,7 +181,8 @@ class GameController:
         if question.deferred and is_chosen:
             self.answer_deferred_question(question.deferred, question.question.chosen)
         elif not is_chosen and (events := make_deferral(self.log, question)):
-            self._report_unsaved(self.log.extend_last_press(events))
+            kept = [event for event in events if event != QuestionClosed(answered)]  # the command answers it at once
+            self._report_unsaved(self.log.extend_last_press(kept))
 
     def save_open_question(self) -> None:
         """Save the open question to disk, so that a power cut does not lose it."""
@@ -203,9 +203,9 @@ class GameController:
         `game` differs from the current game only by the answers to deferred questions. The `notices` are shown.
         """
         self.notices += notices
-        still_open = find_open_questions(game)
+        open_numbers = {question.number for question in find_open_questions(game)}
         for question in find_open_questions(self.game):
-            if question not in still_open:
+            if question.number not in open_numbers:
                 self._memory.close_question(question.squares)
         self._report_unsaved(self.log.append(self.log.find_events_to(game)))
 

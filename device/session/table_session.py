@@ -363,7 +363,7 @@ class TableSession(Closeable):
         controller.notices = ()
         is_deferred = not command.keeps_question and command.is_question_deferred(self._context)
         if not command.keeps_question:
-            controller.close_question(is_deferred=is_deferred)
+            controller.close_question(is_deferred=is_deferred, answered=command.answered_question)
             controller.seat = seat  # an answer belongs to the seat of the turn in question
             self._turn_worker.stop()
         if controller.clock_keeper:

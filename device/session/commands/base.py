@@ -80,6 +80,11 @@ class TableCommand(msgspec.Struct, frozen=True):
         """
         return self.defers_question
 
+    @property
+    def answered_question(self) -> int:
+        """The number of the deferred question that the command answers, otherwise 0."""
+        return 0
+
     def run(self, context: CommandContext) -> None:
         """Execute the command. Raises `CommandRefusedError`, `CameraError`, `StoreError`."""
         raise NotImplementedError

@@ -112,6 +112,11 @@ class AnswerDeferred(TableCommand, frozen=True):
     question: Annotated[int, Meta(ge=1, le=1000, description="The number of the question.")]
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
+    @property
+    def answered_question(self) -> int:
+        """The number of the question."""
+        return self.question
+
     def is_question_deferred(self, context: CommandContext) -> bool:
         """Return True unless the open question is this question, which was opened again at the panel."""
         question = context.controller.open_question

@@ -118,6 +118,21 @@ def test_late_answer_defers_the_question_about_a_later_turn(playing: TableSessio
     assert get_words(playing.submit(AnswerDeferred(2, 1)).result(PATIENCE_S)) == ["HORN", "PA.M"]
 
 
+def test_answer_to_the_oldest_of_three_questions_counts_while_a_fourth_is_open(
+    playing: TableSession, table: TextTable
+) -> None:
+    doubts = {(7, 6): "OQ", (5, 7): "FP", (9, 9): "EF", (11, 8): "NM"}
+    for count, words in enumerate(((HORN,), (HORN, FARM), (HORN, FARM, PASTE), (HORN, FARM, PASTE, TEN)), start=1):
+        squares = list(BoardReading.from_rows(rows(*words)).squares)
+        for (row, column), (symbol, other) in list(doubts.items())[:count]:
+            squares[row * 15 + column] = SquareReading(((symbol, 0.55), (other, 0.45)))
+        table.board = BoardReading(tuple(squares))
+        state = playing.submit(EndTurn()).result(PATIENCE_S)
+        assert state.question is not None and len(state.open_questions) == count - 1
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert state.turns[0].word == "HQRN" and [deferred.number for deferred in state.open_questions] == [2, 3, 4]
+
+
 def test_late_answer_on_the_page_replaces_one_that_the_panel_has_chosen(
     playing: TableSession, table: TextTable
 ) -> None:
