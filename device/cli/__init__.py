@@ -40,6 +40,7 @@ COMMANDS = (
     "export",
     "import",
     "backup",
+    "restore",
     "bench",
     "doctor",
     "replay-report",

@@ -1,7 +1,7 @@
 """Copy all games and their pictures into one file. You can do this while the table is running.
 
-To restore the copy, stop the table, delete games.db-wal, and replace games.db with the copy. The table itself also
-makes a backup without pictures after each game, and keeps the last ten in the folder `backups` beside games.db.
+`tilekeeper restore` restores the copy. The table itself also makes a backup without pictures after each game, and keeps
+the last ten in the folder `backups` beside games.db.
 """
 
 from __future__ import annotations

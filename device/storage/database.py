@@ -135,7 +135,7 @@ class Database:
         try:
             if path.exists():
                 raise StoreError(get_text("file-exists", path))
-            _remove_database(part)
+            remove_database(part)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
                     self.connection.backup(copy, pages=256, sleep=0.01)  # including concurrent writes
@@ -146,10 +146,10 @@ class Database:
             part.replace(path)
             sync_folder(path.parent)
         except (sqlite3.Error, OSError) as error:
-            _remove_database(part)
+            remove_database(part)
             raise to_store_error(error, str(path)) from error
         except StoreError:
-            _remove_database(part)
+            remove_database(part)
             raise
 
     def _copy_log(self, path: Path) -> None:
@@ -243,7 +243,7 @@ def lock_beside(path: str) -> int:
     return handle
 
 
-def _remove_database(path: Path) -> None:
+def remove_database(path: Path) -> None:
     """Remove an incomplete copy and the files that SQLite has created with it; errors are ignored."""
     for suffix in ("", *COMPANION_SUFFIXES):
         with suppress(OSError):

@@ -1,0 +1,140 @@
+"""Restore of a backup: its games replace the store, and what the backup lacks is kept and listed."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from device.cli import main
+from device.storage.backups import make_backup
+from device.storage.errors import StoreDamagedError, StoreLockedError
+from device.storage.recovery import open_store
+from device.storage.restore import Restoration, restore_backup
+from device.storage.store import GameStore
+from engine.events import GameStarted, Passed, to_json
+
+STARTED = to_json(GameStarted(("Anna", "Ben")))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+@pytest.fixture
+def backup(path: Path, tmp_path: Path) -> Path:
+    """A backup with two games; afterwards game 2 has one more event, and game 3 has started."""
+    with GameStore(path) as store:
+        store.append(store.begin_game(STARTED), [to_json(Passed(0))])
+        store.append(store.begin_game(STARTED), [to_json(Passed(0))])
+        made = make_backup(store, tmp_path / "backups")
+        store.append(2, [to_json(Passed(1))])
+        store.begin_game(STARTED)
+    return made
+
+
+def list_lengths(path: Path) -> dict[int, int]:
+    with GameStore(path) as store:
+        return {game.id: game.length for game in store.games()}
+
+
+def list_newer(done: Restoration) -> dict[int, int] | None:
+    return None if done.newer is None else {newer.game.id: newer.restored for newer in done.newer}
+
+
+def test_restored_store_has_the_games_of_the_backup(path: Path, backup: Path) -> None:
+    assert restore_backup(backup, path).count == 2
+    assert list_lengths(path) == {1: 2, 2: 2}
+    assert list_lengths(backup) == {1: 2, 2: 2}
+
+
+def test_games_that_a_backup_lacks_are_listed_and_kept(path: Path, backup: Path) -> None:
+    done = restore_backup(backup, path)
+    assert list_newer(done) == {2: 2, 3: 0}
+    assert done.aside and list_lengths(done.aside / "games.db") == {1: 2, 2: 3, 3: 1}
+
+
+def test_second_restore_of_a_day_keeps_both_replaced_stores(path: Path, backup: Path) -> None:
+    first, second = restore_backup(backup, path), restore_backup(backup, path)
+    assert list_newer(second) == {}
+    assert first.aside and second.aside and first.aside != second.aside
+    assert len(list_lengths(first.aside / "games.db")) == 3
+
+
+def test_restored_store_is_opened_without_a_message(path: Path, backup: Path) -> None:
+    restore_backup(backup, path)
+    store, trouble = open_store(path)
+    store.close()
+    assert trouble == ""
+
+
+def test_game_of_another_store_with_the_same_number_is_no_part_of_the_backup(backup: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "games.db"
+    other.parent.mkdir()
+    with GameStore(other) as store:
+        store.begin_game(STARTED)
+    assert list_newer(restore_backup(backup, other)) == {1: 0}
+
+
+def test_store_in_use_is_not_replaced(path: Path, backup: Path) -> None:
+    with GameStore(path) as store:
+        with pytest.raises(StoreLockedError, match="in use"):
+            restore_backup(backup, path)
+        store.append(3, [to_json(Passed(0))])
+    assert list_lengths(path) == {1: 2, 2: 3, 3: 2}
+
+
+@pytest.mark.parametrize("kind", ["text", "empty", "cut", "foreign"])
+def test_file_that_is_no_backup_replaces_nothing(path: Path, backup: Path, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "other.db"
+    data = {"text": b"shopping list\n" * 1000, "empty": b"", "cut": backup.read_bytes()[:9000], "foreign": b""}[kind]
+    file.write_bytes(data)
+    if kind == "foreign":
+        with sqlite3.connect(file) as db:
+            db.execute("CREATE TABLE photo (name TEXT)")
+        db.close()
+    before = sorted(entry.name for entry in tmp_path.iterdir())
+    with pytest.raises(StoreDamagedError):
+        restore_backup(file, path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == before
+    assert list_lengths(path) == {1: 2, 2: 3, 3: 1}
+
+
+def test_damaged_store_is_kept_as_it_was(path: Path, backup: Path) -> None:
+    path.write_bytes(b"damage" * 2000)
+    done = restore_backup(backup, path)
+    assert done.newer is None and list_lengths(path) == {1: 2, 2: 2}
+    assert done.aside and (done.aside / "games.db").read_bytes() == b"damage" * 2000
+
+
+def test_missing_store_is_restored(path: Path, backup: Path) -> None:
+    path.unlink()
+    assert restore_backup(backup, path) == Restoration(2, None, ())
+    assert list_lengths(path) == {1: 2, 2: 2}
+
+
+def test_command_says_what_the_backup_lacks(path: Path, backup: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["restore", str(backup), "--data", str(path.parent)]) == 0
+    out = capsys.readouterr().out
+    assert f"2 games are restored from {backup}" in out and "are kept in" in out
+    assert "game 2 (Anna, Ben): the backup has 2 of its 3 events" in out
+    assert "game 3 (Anna, Ben): the backup does not have it" in out
+
+
+def test_game_that_a_backup_lacks_is_imported_again(path: Path, backup: Path, tmp_path: Path) -> None:
+    done = restore_backup(backup, path)
+    zipped = str(tmp_path / "game.zip")
+    assert main(["export", "2", zipped, "--data", str(done.aside)]) == 0
+    assert main(["import", zipped, "--data", str(path.parent)]) == 0
+    assert list_lengths(path) == {1: 2, 2: 2, 3: 3}
+
+
+@pytest.mark.parametrize(("name", "why"), [("nothing.db", "There is no file"), ("games.db.lock", "no backup")])
+def test_command_names_a_file_that_cannot_be_restored(
+    path: Path, capsys: pytest.CaptureFixture[str], name: str, why: str
+) -> None:
+    GameStore(path).close()
+    assert main(["restore", str(path.parent / name), "--data", str(path.parent)]) == 2
+    assert why in capsys.readouterr().err
