@@ -232,10 +232,17 @@ def _find_finishers(state: State, lines: tuple[int, ...]) -> tuple[int, ...]:
     """Return the player who reached the finish line first.
 
     If the players finish the round, return all players who reached the finish line in that round. If no player
-    reached the line, return an empty tuple.
+    reached the line, return an empty tuple. A player who falls below the line again, by a withdrawn play or the points
+    of a challenge, has not reached it.
     """
     if not state.rules.finish_line:
         return ()
-    played = [turn for turn in state.turns if turn.stands and turn.kind not in CLOSING_KINDS]
-    reached = [turn.player for turn in played if turn.total >= lines[turn.player]]
-    return tuple(sorted(set(reached))) if state.rules.finish_round else tuple(reached[:1])
+    reached: list[int] = []
+    for turn in state.turns:
+        if turn.kind in CLOSING_KINDS:
+            continue
+        if turn.total < lines[turn.player]:
+            reached = [player for player in reached if player != turn.player]
+        elif turn.player not in reached:
+            reached.append(turn.player)
+    return tuple(sorted(reached)) if state.rules.finish_round else tuple(reached[:1])

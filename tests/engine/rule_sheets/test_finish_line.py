@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.events import Challenged, EndReason, GameEnded, Passed, PlayWithdrawn, ScoreCorrected
 from engine.game import Game
-from engine.rules import STANDARD_RULES, FinishLineLevel, Rules
+from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules
 from tests.support.engine_table import new_game, play
 
 BEGINNERS = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER,))
@@ -37,6 +37,15 @@ def test_finish_line_is_won_by_who_reaches_it_first_if_play_goes_on() -> None:
 def test_finish_line_is_not_reached_by_a_play_that_was_taken_back() -> None:
     game = play(new_game(BEGINNERS), "8B QUARTER").push(PlayWithdrawn(0))
     game = play(game, "8B QUARTER").push(Passed(0))
+    assert end(game) == (1,)
+
+
+def test_finish_line_is_not_reached_by_a_player_who_falls_below_it_by_a_challenge() -> None:
+    club = replace(BEGINNERS, challenge=ChallengeRule.POINTS, challenge_points=10, challenger_pays=True)
+    game = play(new_game(club), "8F HORN", "H6 FA.M").push(ScoreCorrected(0, 72)).push(Challenged(0, upheld=False))
+    assert game.totals == (62, 9) and game.end_due is None
+    game = play(game.push(Passed(0)), "10F PASTE").push(ScoreCorrected(4, 70))
+    assert game.totals == (62, 79)
     assert end(game) == (1,)
 
 
