@@ -52,7 +52,7 @@ def find_due_end(state: State) -> EndReason | None:
         return None
     if _is_finish_line_reached(state):
         return EndReason.FINISH_LINE
-    if _find_player_out(state) is not None:
+    if _find_empty_rack(state) is not None:
         return EndReason.PLAYED_OUT
     is_exchange_impossible = state.bag_count < max(1, state.rules.exchange_minimum_bag)
     passes = sum(1 for _ in takewhile(lambda turn: turn.kind is TurnKind.PASS, reversed(turns)))
@@ -109,7 +109,8 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
 
     - The player revealed the letters (`find_revealed_racks`).
     - The game started from a position with a known rack, and all tiles played since are known.
-    - The rack is empty.
+    - The rack is empty. The number of tiles on a rack is not known for certain in a game that started from a position
+      with unknown racks and an empty bag.
     - The bag is empty and all other racks are known: this rack has all unseen tiles.
     """
     revealed = find_revealed_racks(state)
@@ -117,8 +118,10 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     for player, count in enumerate(state.rack_counts):
         if player in revealed:
             known.append(revealed[player])
+        elif not state.unseen() or (count == 0 and state.bag_count == 0 and not _are_counts_estimated(state)):
+            known.append(())
         else:
-            known.append(() if count == 0 and state.bag_count == 0 else _find_position_rack(state, player))
+            known.append(_find_position_rack(state, player))
     unknown = [player for player, tiles in enumerate(known) if tiles is None]
     if len(unknown) == 1 and state.bag_count == 0:
         left = state.unseen() - Counter(tile for tiles in known if tiles for tile in tiles)
@@ -185,10 +188,32 @@ def _is_unplayed_counted(state: State) -> bool:
 
 
 def _find_player_out(state: State) -> int | None:
-    """Return the player with an empty rack. If tiles are left in the bag or no rack is empty, return None."""
+    """Return the player with an empty rack. If tiles are left in the bag or no rack is empty, return None.
+
+    If the numbers of tiles on the racks are estimates, return the player whose rack is known to be empty, or None.
+    """
+    if state.bag_count or not _are_counts_estimated(state):
+        return _find_empty_rack(state)
+    return next((player for player, tiles in enumerate(find_known_racks(state)) if tiles == ()), None)
+
+
+def _find_empty_rack(state: State) -> int | None:
+    """Return the player without tiles by the count of tiles. If tiles are left in the bag, return None."""
     if state.bag_count:
         return None
     return next((player for player, count in enumerate(state.rack_counts) if count == 0), None)
+
+
+def _are_counts_estimated(state: State) -> bool:
+    """Return True if the number of tiles on the racks was not known in the position from which the game started.
+
+    This is the case if the bag was empty, the racks were not full, and at least two racks were unknown.
+    """
+    lines = [turn for turn in state.turns if turn.kind is TurnKind.POSITION]
+    if sum(not turn.tiles for turn in lines) < 2:
+        return False
+    unseen_count = state.tiles.tile_count - len(lines[0].board.occupied_squares())
+    return unseen_count < len(state.players) * state.rules.rack_size
 
 
 def _score_unplayed_letters(state: State) -> list[EndScore]:

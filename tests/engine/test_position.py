@@ -162,6 +162,26 @@ def test_game_from_a_position_ends_when_a_rack_is_empty() -> None:
     assert ended.racks_wanted == () and ended.totals == (120 - 10, 98 + points + 10)
 
 
+def test_player_whose_rack_was_unknown_in_a_position_goes_out() -> None:
+    game = new_game().push(position(late_board("AEEIZ"), to_move=0), Passed(0))
+    game = game.push(PlayMade(1, Play.from_tiles({A4: Tile("Z")})))
+    points = game.turns[-1].score
+    assert game.end_due is None, "nobody knows how the five tiles were divided"
+    ended = game.push(GameEnded())
+    assert ended.racks_wanted == (0, 1)
+    ended = ended.push(RackRevealed(0, ("A", "E", "E", "I")))
+    assert ended.racks_wanted == () and ended.totals == (120 - 4, 98 + points + 4)
+
+
+def test_player_who_seems_out_after_a_position_may_hold_more_tiles() -> None:
+    game = new_game().push(position(late_board("AEEZ"), to_move=0))
+    game = game.push(PlayMade(0, Play.from_tiles({A4: Tile("Z"), A4 + 1: Tile("A")})))
+    points = game.turns[-1].score
+    assert game.end_due is EndReason.PLAYED_OUT, "this is only a proposal"
+    ended = game.push(GameEnded(), RackRevealed(1, ("E",)))
+    assert ended.racks_wanted == () and ended.totals == (120 + points - 1, 98 - 1)
+
+
 def test_finish_line_counts_the_points_of_a_position() -> None:
     rules = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER, FinishLineLevel.BEGINNER))
     lines = rules.finish_lines(2)
