@@ -14,10 +14,12 @@ let stream = null;
 let pollTimer = null;
 let watchdog = null;
 let newestConnection = 0; // counts the connections by which news come: an answer on an earlier one has no effect
+let hasLostTurns = false; // the table has shown later turns than it has now
 let endsTurn = false; // this phone ended a turn, and the table has not answered yet
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 
 function show(news) {
+  if (isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
   root.dataset.seen = news.seen;
@@ -35,6 +37,7 @@ function show(news) {
   }
   const colours = document.getElementById("colours");
   if (colours.getAttribute("href") !== news.colours) colours.href = news.colours;
+  if (talk) hideDismissed();
   refresh();
   document.dispatchEvent(new CustomEvent("news", { detail: news }));
 }
@@ -59,11 +62,33 @@ function replace(element, html) {
   image.src = picture.getAttribute("href");
 }
 
+// Compares two moments ("12-34": the number of the game and of its events). A table only adds events: also an undo is one.
+function isBefore(seen, shown) {
+  if (!seen || !shown) return false;
+  const [game, events] = seen.split("-").map(Number);
+  const [shownGame, shownEvents] = shown.split("-").map(Number);
+  return game < shownGame || (game === shownGame && events < shownEvents);
+}
+
+// A table cannot know of turns that it lost, for example with an older copy of its files; a page that showed them can.
+function showLostTurns() {
+  const notice = document.getElementById("lost-turns");
+  if (!hasLostTurns || !notice || talk.querySelector(".lost-turns")) return;
+  let notices = talk.querySelector(".notices");
+  if (!notices) {
+    notices = document.createElement("div");
+    notices.className = "notices";
+    talk.append(notices);
+  }
+  notices.append(notice.content.cloneNode(true));
+}
+
 // A notice that was dismissed on this phone stays away until the table takes it back.
 const dismissed = new Set();
 const talk = document.getElementById("talk");
 
 function hideDismissed() {
+  showLostTurns();
   const notices = [...talk.querySelectorAll(".notice:has(.dismiss)")];
   const texts = notices.map((notice) => notice.firstChild.textContent);
   for (const text of dismissed) if (!texts.includes(text)) dismissed.delete(text);

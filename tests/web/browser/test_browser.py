@@ -78,6 +78,25 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
         phone.wait_for_selector("html:not(.offline)")
 
 
+def test_phone_says_that_the_table_went_back_to_earlier_turns(table: ShownTable, phone: Page) -> None:
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        port = server.port
+        visit(phone, server)
+        phone.wait_for_selector("#last .headline")
+    phone.wait_for_selector("html.offline")
+    assert not phone.locator(".lost-turns").count()
+    table.show(replace(samples.MIDGAME, events=samples.MIDGAME.events - 1))  # an older copy of its games
+    with PageServer(create_app(table), port, "127.0.0.1"):
+        phone.wait_for_selector(".lost-turns")
+        assert "later turns than the table has now" in phone.inner_text("#talk")
+        phone.click(".lost-turns .dismiss")
+        phone.wait_for_selector(".lost-turns", state="hidden")
+        table.show(samples.MIDGAME)
+        phone.wait_for_selector(f"html[data-seen='{NOW}']")
+        assert not phone.locator(".lost-turns").is_visible()
+
+
 def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
     table: ShownTable, server: PageServer, phone: Page
 ) -> None:
