@@ -47,7 +47,7 @@ from device.hall.receiving.hall_state import (
     is_state_of,
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
-from device.hall.receiving.received_games import MissingEventsError, TableFullError
+from device.hall.receiving.received_games import MissingEventsError, ReceivedGame, TableFullError
 from device.hall.receiving.results import Result
 from device.hall.receiving.standings import check_pairings, parse_pairings
 from device.settings import HallSettings
@@ -114,6 +114,9 @@ class HallReceiver(BrokerTask):
         self._devices: dict[str, tuple[str, ...]] = {}
         """Ids of the last stores (up to four) in the messages of each table, to detect two devices with one name. The
         same id twice in a row counts once."""
+        self._unapplied: dict[tuple[str, str, int], ReceivedGame] = {}
+        """Games with stored events that are not in `state` yet, because the file could not be written: by table, store
+        and number."""
         self.state = self._load_state()
         if problem:
             self.state = apply_problem(self.state, problem)
@@ -271,14 +274,17 @@ class HallReceiver(BrokerTask):
 
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
-        changed = self.games.add_events(table, store, number, events)
+        key = table, store, number
+        changed = self.games.add_events(table, store, number, events) or self._unapplied.get(key)
         if changed is None:
             return self.state
+        self._unapplied[key] = changed  # until its result is stored: the broker sends the events again after an error
         state = apply_game(self.state, changed, self.games.read_events(changed.id))
         if state.results != self.state.results:
             result = next((one for one in state.results if one.game == changed.id), None)
             self.games.save_result(changed.id, result)
-            return self._remove_rescued(state, result) if result else state
+            state = self._remove_rescued(state, result) if result else state
+        del self._unapplied[key]
         return state
 
     def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
@@ -305,7 +311,15 @@ class HallReceiver(BrokerTask):
         state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))
+        self._save_missing_results(state, newest.values())
         return state
+
+    def _save_missing_results(self, state: HallState, newest: Iterable[ReceivedGame]) -> None:
+        """Save the results of the newest games that were not saved after the last events, because of a power cut."""
+        saved, numbers = self.games.list_results(), {game.id for game in newest}
+        for result in state.results:
+            if result.game in numbers and result not in saved:
+                self.games.save_result(result.game, result)
 
     def _note_problem(self, topic: str, reason: str) -> None:
         key = topic[:100], reason

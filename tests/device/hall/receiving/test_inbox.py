@@ -232,6 +232,36 @@ def test_deleted_result_stays_deleted(tmp_path: Path) -> None:
         assert hall.state.results == (right,)
 
 
+def test_result_counts_after_the_disk_was_full_at_the_end_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker sends the last event again, which the file has already."""
+
+    def fail(*_: object) -> None:
+        raise StoreFullError("the disk is full")
+
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        with monkeypatch.context() as full, pytest.raises(StoreFullError):
+            full.setattr(hall.games, "save_result", fail)
+            send_ended_game(hall, 1)
+        send_ended_game(hall, 1)
+        assert [result.game for result in hall.state.results] == [1]
+        assert [result.game for result in hall.games.list_results()] == [1]
+
+
+def test_result_is_kept_after_a_power_cut_at_the_end_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
+        send_ended_game(hall, 1)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_ended_game(hall, 1)  # the log of the table, after each connection
+        send_ended_game(hall, 2)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.game for result in hall.state.results] == [1, 2]
+
+
 def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     entered = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1.0)
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
