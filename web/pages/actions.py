@@ -101,8 +101,10 @@ class Actions:
         except NewGameError as error:
             return refuse(t(error.key, **error.values))
         except CommandRefusedError as refusal:
-            answer = refuse(explain_refusal(refusal, order.moment, self.session.state))
-            answer.headers["X-Seen"] = str(self.session.state.moment)
+            state = self.session.state
+            answer = refuse(explain_refusal(refusal, order.moment, state))
+            if order.moment.game == state.game:  # a form that was filled in for another game must be opened again
+                answer.headers["X-Seen"] = str(state.moment)
             return answer
         except TimeoutError:
             pass  # the board is being read: the page shows this, and later the result
@@ -129,11 +131,13 @@ class Actions:
 
 
 def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnapshot) -> str:
-    """Return the reason of a refusal, or a description of the last turn if the game has changed since `seen`."""
+    """Return the reason of a refusal, or what has happened in the game since `seen`."""
     t, last = texts(), state.last_turn
     if seen == state.moment:
         return t.translate(refusal)
-    if last is None or seen.game != state.game:
+    if seen.game != state.game:
+        return t("wrong.other_game")
+    if last is None:
         return t("wrong.quicker", what=t("wrong.nothing_new"))
     what = " ".join(filter(None, (actor(state, last), t(f"deed.{last.kind}"), last.word, last.at)))
     return t("wrong.quicker", what=f"{what} ({last.score:+}).")

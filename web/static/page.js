@@ -238,7 +238,9 @@ async function press(event) {
   output.textContent = "";
   const sent = send(panel, event.submitter);
   for (const other of buttons()) other.disabled = true;
-  output.textContent = (await sent).why;
+  const { ok, why } = await sent;
+  if (!ok) endsTurn = false; // no news is an answer to this press any more
+  output.textContent = why;
   refresh();
 }
 

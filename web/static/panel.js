@@ -2,6 +2,7 @@
 "use strict";
 
 const LIGHTS_MS = 400;
+const DOUBLE_TAP_MS = 700; // as device/panel/buttons.py
 const lights = document.querySelector("[data-lights]");
 
 async function watch() {
@@ -21,10 +22,14 @@ async function watch() {
   setTimeout(watch, LIGHTS_MS);
 }
 
-// A press counts only for the game that the page shows: what the lights show is newer than the page.
+// A press counts only for the game that the page shows: what the lights show is newer than the page. The names on the
+// buttons are those of one game.
 function showMoment() {
   const seen = document.querySelector("[data-press]")?.elements.seen;
-  if (seen) seen.value = lights.querySelector("[data-seen]").dataset.seen;
+  if (!seen) return;
+  const newest = lights.querySelector("[data-seen]").dataset.seen;
+  if (newest.split("-")[0] !== seen.value.split("-")[0]) location.reload();
+  else seen.value = newest;
 }
 
 async function post(form, submitter) {
@@ -33,15 +38,24 @@ async function post(form, submitter) {
   return fetch(form.action, { method: "POST", body });
 }
 
+let lastPress = { button: null, time: 0 };
+
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("[data-press]");
   if (!form) return;
   event.preventDefault();
+  const press = { button: event.submitter, time: event.timeStamp };
+  const isDoubleTap = press.button === lastPress.button && press.time - lastPress.time < DOUBLE_TAP_MS;
+  if (isDoubleTap) return;
+  lastPress = press;
   const output = form.querySelector("output");
   output.textContent = "";
-  const answer = await post(form, event.submitter);
-  if (answer.ok) return;
-  output.textContent = (await answer.text()).trim();
+  try {
+    const answer = await post(form, event.submitter);
+    if (!answer.ok) output.textContent = (await answer.text()).trim();
+  } catch {
+    output.textContent = form.dataset.lost;
+  }
 });
 
 if (lights) watch();

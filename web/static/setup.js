@@ -80,6 +80,8 @@ async function place(placed) {
     const answer = await post(cornersForm);
     if (answer.ok) show(await answer.json(), began);
     else if (began === moved) showMessage((await answer.text()).trim(), false);
+  } catch {
+    showMessage(document.getElementById("setup").dataset.lost, false);
   } finally {
     if (began === moved) unplaced = false;
   }
@@ -155,8 +157,12 @@ document.getElementById("teach")?.addEventListener("submit", async (event) => {
   const button = form.querySelector("button");
   button.disabled = true;
   output.textContent = "";
-  const answer = await post(form);
-  output.textContent = answer.ok ? (await answer.json()).said : (await answer.text()).trim();
+  try {
+    const answer = await post(form);
+    output.textContent = answer.ok ? (await answer.json()).said : (await answer.text()).trim();
+  } catch {
+    output.textContent = document.getElementById("setup").dataset.lost;
+  }
   button.disabled = false;
 });
 
@@ -190,8 +196,11 @@ window.addEventListener("hashchange", () => {
 });
 window.addEventListener("pagehide", () => {
   if (!rehearsal || rehearsal.dataset.on !== "1") return;
-  rehearsal.elements.on.value = "0";
+  rehearsal.dataset.on = rehearsal.elements.on.value = "0";
   navigator.sendBeacon(rehearsal.action, new URLSearchParams(new FormData(rehearsal)));
+});
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) showStep(location.hash); // the test of the buttons begins again with the page
 });
 showStep(location.hash);
 if (sight) { // not at a table whose pictures are taken by phones

@@ -3,6 +3,7 @@
 
 const dialog = document.getElementById("dialog");
 const SIDE = 15;
+const DOUBLE_TAP_MS = 700; // nobody reads a refusal and presses again within this time
 
 async function open(address) {
   try {
@@ -39,7 +40,7 @@ dialog?.addEventListener("submit", async (event) => {
   if (ok) return dialog.close();
   output.textContent = why;
   // Whoever was told what happened meanwhile may press again, and means the game as it is now.
-  if (seen !== null && form.elements.seen) form.elements.seen.value = seen;
+  if (seen !== null && form.elements.seen) setTimeout(() => { form.elements.seen.value = seen; }, DOUBLE_TAP_MS);
   output.scrollIntoView({ block: "nearest" });
 });
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.games import StartGame
@@ -16,25 +20,60 @@ from web.host_info import HostInfo
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = MARKS
 
 
-def test_panel_page_ends_two_turns_without_a_reload(browser: Browser) -> None:
-    table = TextTable()
+@pytest.fixture
+def table() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(table: TextTable) -> Iterator[TableSession]:
+    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        yield session
+
+
+@pytest.fixture
+def page(browser: Browser, session: TableSession) -> Iterator[Page]:
+    """The page of the panel on a paired phone."""
     with (
-        GameStore(":memory:") as store,
-        TableSession(table, table, store, WORDS) as session,
         Panel(session, PanelActions()) as panel,
         PageServer(create_app(session, host_info=HostInfo(panel)), 0, "127.0.0.1") as server,
         opened(browser, has_touch=True) as phone,
     ):
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.goto(address(server, "/panel"))
-        for player, words in enumerate(((HORN,), (HORN, FARM))):
-            table.lay(*words)
-            phone.wait_for_selector(f'[data-seen="{session.state.moment}"]')
-            phone.locator(".ends button").nth(player).tap()
-            until(lambda count=player + 1: len(session.state.turns) == count)  # type: ignore[misc]
+        yield phone
+
+
+def test_panel_page_ends_two_turns_without_a_reload(page: Page, table: TextTable, session: TableSession) -> None:
+    for player, words in enumerate(((HORN,), (HORN, FARM))):
+        table.lay(*words)
+        page.wait_for_selector(f'[data-seen="{session.state.moment}"]')
+        page.locator(".ends button").nth(player).tap()
+        until(lambda count=player + 1: len(session.state.turns) == count)  # type: ignore[misc]
+
+
+def test_panel_page_names_the_players_of_the_next_game(page: Page, session: TableSession) -> None:
+    """Otherwise a player would press the button with the own name, and end the turn of another player."""
+    session.submit(StartGame(replace(STARTED, players=("Ben", "Anna")))).result(PATIENCE_S)
+    page.locator(".ends button", has_text="Ben").nth(0).and_(page.locator('[value="end-turn-1"]')).wait_for()
+
+
+def test_double_tap_on_the_panel_page_is_one_press(page: Page) -> None:
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.locator('[name="button"][value="pause"]').dblclick()
+    page.locator('[name="button"][value="challenge"]').tap()
+    page.locator("output:not(:empty)").wait_for()
+    assert len(sent) == 2
+
+
+def test_press_on_the_panel_page_without_a_connection_is_not_silent(page: Page) -> None:
+    page.route("**/panel/press", lambda route: route.abort())
+    page.locator('[name="button"][value="pause"]').tap()
+    page.locator("output", has_text="The table does not answer").wait_for()

@@ -163,6 +163,14 @@ def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskC
     assert answer.headers["X-Seen"] == "1-4"
 
 
+def test_form_of_another_game_stays_refused(table: ShownTable, paired: FlaskClient) -> None:
+    """Pressed again, the form would otherwise end or correct the game that has begun since it was opened."""
+    table.show(replace(samples.MIDGAME, game=2))
+    table.refusal = "Someone else was faster."
+    answer = paired.post("/actions/end-game", data={"csrf": token(paired), "seen": "1-4"})
+    assert answer.text.startswith("Another game has begun meanwhile") and "X-Seen" not in answer.headers
+
+
 def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     press(paired, "/actions/square", square="I10", letter="E", blank="1")
