@@ -30,10 +30,10 @@ MIN_REPLACING_CONFIDENCE: Final = 0.95
 """Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
 """Minimum distance, in squares, between the corners that a search found and those that a user placed; at a smaller
-distance, the board counts as not moved."""
+distance, the board counts as not moved. This holds while the grid that the user marked has not been detected."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
 """Maximum distance, in squares, by which tracking may move corners that a user placed. After a larger movement, the
-tracked grid is another grid than the one that the user marked."""
+tracked grid is another grid than the one that the user marked, or the board has moved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +48,12 @@ class BoardTracker:
     clockwise from the top left of the upright board, or anticlockwise if the picture was mirrored."""
     has_user_corners: bool = False
     """True while `corners` are corners that a user placed."""
+    is_user_grid_detected: bool = False
+    """True if the grid that a user marked has been detected in a picture since then: a grid that is detected elsewhere
+    has moved, even if it is less than `MIN_MOVED_SQUARES` away."""
+    is_upright: bool = False
+    """True if the order of `corners` is that of the upright board: its tiles showed it, or a user placed the corners.
+    False after a search in which the board had no tiles."""
     image_shape: tuple[int, ...] = ()
     """Shape of the images for which `corners` are valid."""
     is_unreliable: bool = False
@@ -93,38 +99,52 @@ class BoardTracker:
         new corners; `confirm` does. The memory is of pictures that are not mirrored, so a mirrored picture ends it.
         """
         after = self._for_shape(image.shape)
-        is_replaced = location is not None and location.source is LocationSource.SEARCHED
+        source = None if location is None else location.source
         is_mirrored = after.is_mirrored if location is None else location.is_mirrored
+        has_user_corners = after.has_user_corners and source is not LocationSource.SEARCHED
+        is_detected = after.is_user_grid_detected or source is LocationSource.FOLLOWED
         return replace(
             after,
             is_unreliable=False,
-            has_user_corners=after.has_user_corners and not is_replaced,
+            has_user_corners=has_user_corners,
+            is_user_grid_detected=has_user_corners and is_detected,
             is_mirrored=is_mirrored,
             memory=None if is_mirrored else after.memory,
         )
 
-    def confirm(self, corners: Floats, memory: BoardMemory | None = None) -> BoardTracker:
+    def confirm(self, corners: Floats, memory: BoardMemory | None = None, *, is_upright: bool = True) -> BoardTracker:
         """Return a tracker with the corners of a plausible reading and its memory.
 
         `corners` `(4, 2)` are in px, clockwise from the top left of the upright board, or anticlockwise if the picture
-        is mirrored.
+        is mirrored. `is_upright` is False if it is not known which corner is the top left one.
         """
-        return replace(self, corners=corners, is_unreliable=False, memory=memory)
+        return replace(self, corners=corners, is_upright=is_upright, is_unreliable=False, memory=memory)
 
     def mark_unreliable(self) -> BoardTracker:
         """Return a tracker that searches the whole next picture, unless a user placed the corners."""
         return replace(self, is_unreliable=True)
 
-    def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> BoardTracker:
+    def place_corners(
+        self, corners: Floats, image_shape: tuple[int, ...], *, is_detected: bool = False
+    ) -> BoardTracker:
         """Return a tracker with corners that a user placed in images of shape `image_shape`.
 
-        These corners are used until a search finds the board elsewhere with high confidence. Raises ValueError unless
-        the corners are a convex quad in clockwise order; if the pictures are mirrored, either order is accepted.
+        These corners are used until a search finds the board elsewhere with high confidence. `is_detected` is True if
+        their grid was also detected (`is_user_grid_detected`). Raises ValueError unless the corners are a convex quad
+        in clockwise order; if the pictures are mirrored, either order is accepted.
         """
         quad = as_quad(corners)
         if not is_convex(quad) and not (self.is_mirrored and is_convex(reverse_quad(quad))):
             raise ValueError("corners must run clockwise from the top left of the tiles")
-        return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape, memory=None)
+        return replace(
+            self,
+            corners=quad,
+            has_user_corners=True,
+            is_user_grid_detected=is_detected,
+            is_upright=True,
+            image_shape=image_shape,
+            memory=None,
+        )
 
     def has_same_corners(self, other: BoardTracker) -> bool:
         """Return True if this tracker still has the corners of `other`, an earlier tracker.
@@ -138,7 +158,8 @@ class BoardTracker:
 
         `is_mirrored` is kept, because it depends on the camera and not on the place of the board.
         """
-        return replace(self, corners=None, has_user_corners=False, memory=None)
+        is_mirrored = self.is_mirrored
+        return BoardTracker(image_shape=self.image_shape, is_unreliable=self.is_unreliable, is_mirrored=is_mirrored)
 
     def _for_shape(self, image_shape: tuple[int, ...]) -> BoardTracker:
         """Return this tracker if its images have `image_shape`, otherwise a tracker without corners for that shape."""
@@ -150,11 +171,12 @@ class BoardTracker:
         If no user placed `corners`, returns the result of the search, or raises `BoardNotFoundError` if it fails. If a
         user placed `corners`, returns them unless the search finds a board in another place with high confidence.
         """
+        min_moved = MAX_USER_CORNER_SHIFT_SQUARES if self.is_user_grid_detected else MIN_MOVED_SQUARES
         try:
             found = locator.locate(image)
             is_moved = (
                 found.confidence >= MIN_REPLACING_CONFIDENCE
-                and measure_corner_distance(found.corners, corners) >= MIN_MOVED_SQUARES
+                and measure_corner_distance(found.corners, corners) >= min_moved
             )
             if is_moved or not self.has_user_corners:
                 return found

@@ -167,19 +167,19 @@ class BoardCamera:
         self, tracker: BoardTracker, image: Image, tiles: Collection[str]
     ) -> tuple[PhotoReading, BoardTracker]:
         """Return the reading of the board in a picture, and the tracker to use for the next picture."""
-        before = tracker.corners
         reading = self._reader.read(image, tiles, hint=tracker)
         after = tracker.update(image, reading.location)
-        if (
-            before is not None
-            and reading.board is not None
-            and reading.corners is not None
-            and reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE
-            and measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
-        ):
-            # With few tiles the orientation is uncertain; a board that was not moved keeps its orientation.
-            reading = self._reader.read(image, tiles, corners=rotate_like(reading.corners, before))
-        return reading, after
+        board, found, before = reading.board, reading.corners, tracker.corners
+        if board is None or found is None or before is None or not _keeps_orientation(tracker, reading):
+            return reading, after
+        # With few tiles the orientation is uncertain; a board that was not moved keeps its orientation.
+        kept = rotate_like(found, before)
+        if not board.shows_tiles and (kept == found).all():
+            return reading, after
+        upright = self._reader.read(image, tiles, corners=kept)
+        if upright.board is not None:  # the given corners are as certain as they were when they were detected
+            upright = replace(upright, board=replace(upright.board, offset_confidence=board.offset_confidence))
+        return upright, after
 
     def confirm_location(self, reading: PhotoReading) -> None:
         """Track the board from the corners of a plausible reading; do nothing if its orientation is uncertain."""
@@ -190,22 +190,25 @@ class BoardCamera:
         """Track the board from the corners of a reading, even if its orientation is uncertain."""
         with self._lock:
             if self._follows_board and reading.corners is not None:
-                self._tracker = self._tracker.confirm(reading.corners, reading.memory)
+                is_upright = _shows_orientation(reading) or _keeps_orientation(self._tracker, reading)
+                self._tracker = self._tracker.confirm(reading.corners, reading.memory, is_upright=is_upright)
 
     def mark_location_unreliable(self) -> None:
         """Search the whole of the next picture for the board, because the last reading was implausible."""
         with self._lock:
             self._tracker = self._tracker.mark_unreliable()
 
-    def place_corners(self, corners: Floats, image_shape: tuple[int, ...], *, is_mirrored: bool = False) -> None:
+    def place_corners(
+        self, corners: Floats, image_shape: tuple[int, ...], *, is_mirrored: bool = False, is_detected: bool = False
+    ) -> None:
         """Use corners, `(4, 2)` in pixels, that a user placed in a picture of the shape `image_shape`.
 
-        `is_mirrored` is True if the camera is known to deliver mirrored pictures. Raises ValueError if the corners
-        cannot form a board.
+        `is_mirrored` is True if the camera is known to deliver mirrored pictures, and `is_detected` if the grid of
+        these corners was detected as well. Raises ValueError if the corners cannot form a board.
         """
         with self._lock:
             tracker = replace(self._tracker, is_mirrored=is_mirrored or self._tracker.is_mirrored)
-            self._tracker = tracker.place_corners(corners, image_shape)
+            self._tracker = tracker.place_corners(corners, image_shape, is_detected=is_detected)
 
     def forget_corners(self) -> None:
         """Discard all corners, including those that a user placed; the whole of the next picture is then searched."""
@@ -215,6 +218,19 @@ class BoardCamera:
     def close(self) -> None:
         """Release the camera."""
         self._camera.close()
+
+
+def _shows_orientation(reading: PhotoReading) -> bool:
+    """Return True if the tiles on the board show which way up it is."""
+    is_certain = reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE
+    return is_certain and reading.board is not None and reading.board.shows_tiles
+
+
+def _keeps_orientation(tracker: BoardTracker, reading: PhotoReading) -> bool:
+    """Return True if the tiles do not show which way up the board is, but `tracker` does, as it has not moved."""
+    if tracker.corners is None or not tracker.is_upright or reading.corners is None or _shows_orientation(reading):
+        return False
+    return measure_corner_distance(reading.corners, tracker.corners) < MIN_MOVED_SQUARES
 
 
 CHECK_INTERVAL_S = 0.2

@@ -160,6 +160,8 @@ class TableSetup:
             note: dict[str, object] = {"corners": tracker.corners.tolist(), "shape": list(self._image_shape)}
             if tracker.is_mirrored:
                 note["mirrored"] = True
+            if tracker.is_user_grid_detected:
+                note["detected"] = True
             data = json.dumps(note)
         with log_store_errors("the corners are not kept"):
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:
@@ -171,6 +173,7 @@ class TableSetup:
             if data:
                 shape = tuple(int(side) for side in data["shape"])
                 corners, is_mirrored = np.asarray(data["corners"], np.float64), bool(data.get("mirrored"))
-                self._board_camera.place_corners(corners, shape, is_mirrored=is_mirrored)
+                is_detected = bool(data.get("detected"))
+                self._board_camera.place_corners(corners, shape, is_mirrored=is_mirrored, is_detected=is_detected)
         except (StoreError, ValueError, KeyError, TypeError) as error:
             _log.warning("the corners that were kept cannot be used: %s", error)

@@ -31,6 +31,13 @@ def test_user_corners_are_replaced_where_the_board_is_surely_elsewhere() -> None
     assert (location.corners == HERE + 60).all() and not PLACED.update(IMAGE, location).has_user_corners
 
 
+def test_user_corners_whose_grid_was_detected_are_replaced_after_a_small_movement() -> None:
+    detected = PLACED.update(IMAGE, BoardLocation(HERE, 1.0, LocationSource.FOLLOWED))
+    assert (detected.locate(IMAGE, FixedLocator(BoardLocation(HERE + 10, 1.0))).corners == HERE + 10).all()
+    placed = detected.place_corners(HERE, IMAGE.shape)
+    assert placed.locate(IMAGE, FixedLocator(BoardLocation(HERE + 10, 1.0))).source is LocationSource.PLACED
+
+
 def test_user_corners_hold_after_a_picture_without_a_board() -> None:
     after = PLACED.mark_unreliable().update(IMAGE, None)
     assert after.has_user_corners and not after.is_unreliable and after.corners is HERE

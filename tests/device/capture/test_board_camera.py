@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from vision.tracking import BoardTracker
 IMAGE: Image = np.zeros((300, 400, 3), np.uint8)
 HERE: Floats = np.array([[50.0, 20.0], [250.0, 20.0], [250.0, 220.0], [50.0, 220.0]])
 TILES = ("A",)
+ONE_TILE = ("A" + EMPTY_ROWS[0][1:], *EMPTY_ROWS[1:])
 
 
 class Board:
@@ -46,12 +48,16 @@ class Board:
 
 
 class Letters:
-    """A reader that locates the board by `board`, `turn` quarters from upright with the confidence `upright`."""
+    """A reader that locates the board by `board`, `turn` quarters from upright with the confidence `upright`.
+
+    It reads the tiles `rows`.
+    """
 
     def __init__(self, board: Board) -> None:
         self.board = board
         self.turn = 0
         self.upright = 1.0
+        self.rows = ONE_TILE
 
     def read(
         self,
@@ -63,13 +69,13 @@ class Letters:
     ) -> PhotoReading:
         ms = ReadingTimes(1, 1, 2)
         if corners is not None:
-            return PhotoReading(BoardReading.from_rows(EMPTY_ROWS), corners, (), ms)
+            return PhotoReading(BoardReading.from_rows(self.rows), corners, (), ms)
         try:
             found = (hint or BoardTracker()).locate(image, self.board)
         except BoardNotFoundError as error:
             return PhotoReading(None, None, (str(error),), ms)
         turned = np.roll(found.corners, -self.turn, axis=0)
-        board = BoardReading.from_rows(EMPTY_ROWS)
+        board = replace(BoardReading.from_rows(self.rows), offset_confidence=found.confidence)
         return PhotoReading(board, turned, (), ms, orientation_confidence=self.upright, location=found)
 
 
@@ -147,6 +153,29 @@ def test_board_whose_few_tiles_say_little_lies_as_it_lay(sight: BoardCamera, let
     corners(sight)
     letters.turn, letters.upright = 2, 0.6
     assert (corners(sight) == np.roll(HERE, -3, axis=0)).all()
+
+
+def test_orientation_that_is_kept_makes_the_place_no_more_certain(sight: BoardCamera, letters: Letters) -> None:
+    corners(sight)
+    letters.upright = 0.6
+    reading = sight.read_board(IMAGE, TILES)
+    assert reading.board is not None and reading.board.offset_confidence == 0.9
+
+
+def test_empty_board_does_not_say_which_way_up_it_is(sight: BoardCamera, letters: Letters) -> None:
+    letters.rows = EMPTY_ROWS
+    corners(sight)
+    letters.rows, letters.turn, letters.upright = ONE_TILE, 2, 0.6
+    reading = sight.read_board(IMAGE, TILES)
+    assert reading.orientation_confidence == 0.6 and (reading.corners == np.roll(HERE, -2, axis=0)).all()
+
+
+def test_empty_board_that_is_searched_anew_lies_as_it_lay(sight: BoardCamera, letters: Letters) -> None:
+    letters.turn = 3
+    corners(sight)
+    letters.rows, letters.turn = EMPTY_ROWS, 0
+    sight.mark_location_unreliable()
+    assert (corners(sight) == np.roll(HERE, -3, axis=0)).all() and sight.tracker.is_upright
 
 
 def test_other_size_of_picture_begins_anew(sight: BoardCamera, board: Board) -> None:

@@ -75,6 +75,15 @@ def test_placed_corners_are_kept_over_a_restart(set_up: TableSetup, store: GameS
     assert view.corners == placed and view.placed
 
 
+def test_board_that_moved_a_little_before_a_restart_is_found(
+    set_up: TableSetup, store: GameStore, board: Board
+) -> None:
+    set_up.place_corners([(float(x), float(y)) for x, y in HERE], TILES)
+    board.at, board.sure = HERE + 10, 1.0
+    view = again(store, board).capture_setup_view(TILES)
+    assert not view.placed and view.corners is not None and view.corners[0] == (60.0, 30.0)
+
+
 def test_placed_corners_are_forgotten_when_people_say_so(set_up: TableSetup, store: GameStore, board: Board) -> None:
     set_up.place_corners([(float(x), float(y)) for x, y in HERE + 7], TILES)
     assert not set_up.place_corners(None, TILES).placed
