@@ -29,6 +29,9 @@ MAX_SIDE_PX: Final = 2560
 """Maximum length in pixels of the longer side of a loaded image; larger images are scaled down to this size."""
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
 """Image formats that are accepted: Pillow decodes each of these without starting another program."""
+_JPEG_FORMATS: Final = ("JPEG", "MPO")
+"""Pillow's names for the format of a JPEG. MPO is a JPEG with more pictures behind the photograph: phones store their
+HDR gain map or a second lens there."""
 _REDUCED_PIXELS: Final = 12_000_000
 """Size, in pixels, above which an image is scaled down before it is converted to RGB, to save memory."""
 _BAND_ROWS: Final = 512
@@ -150,7 +153,7 @@ def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
         raise Pictures.DecompressionBombError
     if opened.mode.startswith("F"):
         raise _FloatPixelsError
-    if max(size) > longest and opened.format == "JPEG":
+    if max(size) > longest and opened.format in _JPEG_FORMATS:
         # A JPEG can be scaled down by powers of two during decoding, in a fraction of the time and memory.
         share = longest / max(size)
         width, height = (max(1, round(side * share)) for side in opened.size)  # a picture may be one pixel wide
@@ -173,7 +176,7 @@ def _find_max_pixels(opened: Pictures.Image) -> int:
     """Return the maximum number of pixels accepted for an image of the format of `opened`."""
     if opened.format == "WEBP":
         return MAX_WEBP_PIXELS
-    is_read_in_rows = opened.format == "JPEG" and not opened.info.get("progressive")
+    is_read_in_rows = opened.format in _JPEG_FORMATS and not opened.info.get("progressive")
     return MAX_JPEG_PIXELS if is_read_in_rows else MAX_PICTURE_PIXELS
 
 

@@ -143,6 +143,14 @@ def test_a_photograph_of_sixty_megapixels_opens(tmp_path: Path) -> None:
     assert photo.size == (9000, 6700)
 
 
+def test_a_large_jpeg_of_a_phone_with_a_gain_map_opens(tmp_path: Path) -> None:
+    photo, gain_map = Pictures.new("RGB", (8064, 6048), (200, 40, 10)), Pictures.new("L", (80, 60))
+    photo.save(tmp_path / "phone.jpg", "MPO", save_all=True, append_images=[gain_map])
+    loaded = load_photo(tmp_path / "phone.jpg", 800)
+    assert loaded.size == (8064, 6048) and loaded.image.shape == (600, 800, 3)
+    assert np.abs(loaded.image[300, 400].astype(int) - [10, 40, 200]).max() < 4
+
+
 def test_load_photo_refuses_a_large_png_before_decoding_it(tmp_path: Path) -> None:
     path = tmp_path / "large.png"
     Pictures.new("1", (13_000, 13_000)).save(path)  # 21 kB; decoded, it took 2.1 GB
