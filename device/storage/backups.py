@@ -1,4 +1,7 @@
-"""Automatic backups: after each game the store is copied without its pictures; the last ten backups are kept."""
+"""Automatic backups: after each game the store is copied without its pictures; the last ten backups are kept.
+
+A backup with games that the store has lost is kept, too.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +32,20 @@ def list_backups(folder: Path) -> list[Path]:
 
 
 def make_backup(store: GameStore, folder: Path) -> Path:
-    """Write a new backup, keep the last `MAX_BACKUPS` and delete older backups. Raises `StoreError`."""
+    """Write a new backup, keep the last `MAX_BACKUPS` and delete older backups. Raises `StoreError`.
+
+    An older backup is not deleted if it has a game that the store does not have: the card may have lost the store.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         earlier = list_backups(folder)
         number = _read_number(earlier[-1]) + 1 if earlier else 1
         path = folder / f"games-{number:06}.db"
         store.backup(path, pictures=False)
+        starts = {game.started for game in store.games()}
         for old in earlier[: -(MAX_BACKUPS - 1)]:
-            old.unlink(missing_ok=True)
+            if _read_starts(old) <= starts:
+                old.unlink(missing_ok=True)
     except OSError as error:
         raise to_store_error(error, str(folder)) from error
     return path
@@ -45,6 +53,16 @@ def make_backup(store: GameStore, folder: Path) -> Path:
 
 def _read_number(backup: Path) -> int:
     return int(backup.stem.removeprefix("games-"))
+
+
+def _read_starts(backup: Path) -> set[float]:
+    """Return the start times (seconds since 1970) of the games in a backup; none if the backup cannot be read."""
+    try:
+        with GameStore(backup, is_owner=False, is_read_only=True) as copy:
+            return {game.started for game in copy.games()}
+    except StoreError as error:
+        _log.warning("an old backup cannot be read: %s", error)
+        return set()
 
 
 def delete_from_backups(started: float, folder: Path) -> None:

@@ -61,7 +61,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
     Raises `StoreLockedError` if another program uses the store. In this case the table does not use a store in memory,
     because the other program also uses the camera.
     """
-    was_empty = _is_empty_file(path)
+    was_empty, was_missing = _is_empty_file(path), not os.path.lexists(path)
     try:
         store = GameStore(path)
     except StoreLockedError:
@@ -74,6 +74,8 @@ def open_store(path: Path) -> tuple[GameStore, str]:
     if was_empty and not store.games() and list_backups(path.parent / BACKUP_FOLDER):
         store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
         return _rescue_store(path)
+    if was_missing and (backups := list_backups(path.parent / BACKUP_FOLDER)):
+        return store, get_text("store-begun-anew", path, backups[-1])
     damages = [game.damage for game in store.games() if game.damage]
     return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
 

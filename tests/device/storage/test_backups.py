@@ -83,6 +83,17 @@ def test_last_ten_backups_are_kept_in_order(tmp_path: Path) -> None:
         assert len(newest.games()) == 12
 
 
+def test_backup_with_games_that_the_store_lost_is_kept(tmp_path: Path) -> None:
+    for name, count in (("before.db", 2), ("games.db", 2 * MAX_BACKUPS)):  # the card lost the first file
+        with GameStore(tmp_path / name) as store:
+            for _ in range(count):
+                store.begin_game(STARTED)
+                make_backup(store, tmp_path)
+    assert [path.name for path in list_backups(tmp_path)] == [
+        f"games-{n:06}.db" for n in (1, 2, *range(MAX_BACKUPS + 3, 2 * MAX_BACKUPS + 3))
+    ]
+
+
 def test_backup_after_the_last_number_of_six_digits_gets_the_next_number(tmp_path: Path) -> None:
     (tmp_path / "backups").mkdir()
     (tmp_path / "backups" / "games-999999.db").write_bytes(b"a copy of somebody's own")

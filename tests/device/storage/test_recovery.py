@@ -59,6 +59,24 @@ def test_file_that_is_no_store_is_kept_aside_unchanged(path: Path) -> None:
     store.close()
 
 
+def test_missing_store_names_the_newest_backup_once(path: Path, games: int) -> None:
+    with GameStore(path) as store:
+        backup = make_backup(store, path.parent / BACKUP_FOLDER)
+    path.unlink()
+    store, trouble = open_store(path)
+    store.close()
+    assert games and f"tilekeeper restore {backup}" in trouble
+    store, trouble = open_store(path)
+    store.close()
+    assert trouble == ""
+
+
+def test_first_store_begins_without_a_message(path: Path) -> None:
+    store, trouble = open_store(path)
+    store.close()
+    assert trouble == ""
+
+
 def test_two_damaged_stores_of_one_day_are_both_kept(path: Path) -> None:
     for text in (b"first", b"second"):
         path.write_bytes(text * 1000)
