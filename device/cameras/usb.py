@@ -8,7 +8,7 @@ from functools import partial
 
 import cv2
 
-from device.cameras.base import DEFAULT_MAINS_HZ, Frame, has_light_changed, measure_brightness
+from device.cameras.base import DEFAULT_MAINS_HZ, BlackPictureError, Frame, has_light_changed, measure_brightness
 from device.cameras.stream import StreamCamera, silence_opencv
 from device.cameras.v4l2_controls import V4l2Controls
 from device.catalogue import get_text
@@ -59,17 +59,22 @@ class UsbCamera(StreamCamera):
         """Adjust exposure and focus, then lock them if the camera supports this. Raises `CameraError`.
 
         Some cameras do not report the exposure that they have found. Locking it would make their pictures brighter or
-        darker, so their exposure remains automatic.
+        darker, or even black, so their exposure remains automatic.
         """
+        self._locked_brightness = None
         self._controls.adjust_automatically(self._mains_hz)
         self._wait(SETTLE_S)
         adjusted = measure_brightness(super().still().image)
         self._controls.lock()
         self._wait(LOCK_DELAY_S)
-        self._locked_brightness = measure_brightness(super().still().image)
-        if has_light_changed(adjusted, self._locked_brightness):
+        try:
+            locked = measure_brightness(super().still().image)
+        except BlackPictureError:
+            locked = 0.0
+        if has_light_changed(adjusted, locked):
             self._controls.adjust_automatically(self._mains_hz)
-            self._locked_brightness = None
+        else:
+            self._locked_brightness = locked
 
     def _open(self, device: str) -> cv2.VideoCapture | None:
         """Open the device and set its controls, which a camera loses when it is unplugged. Return None on failure."""

@@ -19,12 +19,13 @@ GET, SET = 0xC008561B, 0xC008561C
 class Driver:
     """A camera's driver: the controls that it has, and pictures whose brightness follows exposure and light."""
 
-    def __init__(self, *missing: Control, reports_exposure: bool = True) -> None:
+    def __init__(self, *missing: Control, reports_exposure: bool = True, other_exposure: int = 20) -> None:
         self.values = {control: 0 for control in Control if control not in missing}
         self.values |= {Control.EXPOSURE: 50} if Control.EXPOSURE in self.values else {}
         self.light = 100.0
         self.is_plugged = True
         self.reports_exposure = reports_exposure
+        self.other_exposure = other_exposure
 
     @property
     def is_manual(self) -> bool:
@@ -37,7 +38,7 @@ class Driver:
         if request == SET:
             self.values[Control(control)] = value
         elif control == Control.EXPOSURE and not self.is_manual:
-            value = round(10_000 / self.light) if self.reports_exposure else 20
+            value = round(10_000 / self.light) if self.reports_exposure else self.other_exposure
         else:
             value = self.values[Control(control)]
         return struct.pack("Ii", control, value)
@@ -106,10 +107,12 @@ def test_usb_exposure_is_adjusted_again_if_the_light_has_changed(device: str, mo
         assert driver.values[Control.EXPOSURE] == 50
 
 
+@pytest.mark.parametrize("exposure", [20, 1])
 def test_usb_camera_that_does_not_report_its_exposure_stays_automatic(
-    device: str, monkeypatch: pytest.MonkeyPatch
+    device: str, monkeypatch: pytest.MonkeyPatch, exposure: int
 ) -> None:
-    driver = Driver(reports_exposure=False)
+    """With the shortest exposure, locked pictures would be black in the whole game."""
+    driver = Driver(reports_exposure=False, other_exposure=exposure)
     with open_usb(driver, device, monkeypatch) as camera:
         camera.settle()
         assert not driver.is_manual and camera.still().image.mean() == 100
