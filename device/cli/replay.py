@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ def replay_photos(
 
     If a later photograph corrects a tile, the correction is part of the turn in which the tile was placed. If the first
     photograph shows more than two plays, the game starts from that position with 0 points. The table profile `profile`
-    learns from confirmed turns.
+    learns from confirmed turns. A reading may take any time: nobody waits at a table.
     """
     from device.cameras.folder import FolderCamera
     from device.session.messages import PASS_KEYS, START_FROM_HERE, CommandRefusedError
@@ -102,7 +103,9 @@ def replay_photos(
     camera = FolderCamera(photos)
     with (
         GameStore(":memory:") as store,
-        TableSession(camera, reader, store, lexicon, follows_board=False, profile=profile) as session,
+        TableSession(
+            camera, reader, store, lexicon, follows_board=False, profile=profile, max_turn_s=math.inf
+        ) as session,
     ):
         state = session.submit(StartGame(started)).result()
         for photo in photos:

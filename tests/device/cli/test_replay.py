@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ import numpy as np
 import pytest
 
 from device.cli import main
+from device.session.table_session import TableSession
+from device.session.threads import _POLL_INTERVAL_S
 from engine.board import parse_square
 from engine.reading import BoardReading, SquareReading
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, ReaderInOrder, rows
-from vision.geometry import Image
+from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 
@@ -117,6 +120,27 @@ def test_photograph_without_a_board_is_a_problem_and_the_game_goes_on(
     answer = replay(monkeypatch, capsys, photos, [rows(HORN), None, rows(HORN, FARM, PASTE)])
     assert answer["problems"][0].startswith(photos[1]) and "cat" in answer["problems"][0]
     assert answer["totals"] == {"Anna": 39, "Ben": 9}
+
+
+class SlowReader(ReaderInOrder):
+    """A reader that takes longer than the session waits between two looks at the clock."""
+
+    def read(
+        self, image: Image, tiles: Collection[str], *, corners: Floats | None = None, hint: object = None
+    ) -> PhotoReading:
+        threading.Event().wait(3 * _POLL_INTERVAL_S)
+        return super().read(image, tiles, corners=corners, hint=hint)
+
+
+def test_photographs_are_read_on_a_slow_machine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    monkeypatch.setitem(TableSession.__init__.__kwdefaults__, "max_turn_s", 0.0)
+    reader = SlowReader([rows(HORN), rows(HORN, FARM)])
+    monkeypatch.setattr("device.cli.replay.make_profiled_reader", lambda: (reader, None))
+    assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["turns"]) == 2 and answer["problems"] == []
 
 
 def test_damaged_photograph_is_a_problem(
