@@ -171,7 +171,7 @@ def capture_turn(
 
     def read(image: Image) -> BoardReading | None:
         progress.record_step()
-        return camera.read_board(image, game.tiles.letters).board
+        return camera.read_earlier_picture(image, game.tiles.letters).board
 
     turn = _split_turns(turn, context, read, key_frames)
     return _check_key_frames(turn, context, read, key_frames)
