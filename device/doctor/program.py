@@ -45,6 +45,8 @@ SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", "/usr/lib/systemd/sys
 PRIVATE_FOLDERS = ("/home", "/root", "/run/user")
 """Folders that the service does not see (`ProtectHome=` in the unit)."""
 
+_STORE_FILES = ("games.db", "games.db-wal", "games.db-shm", "games.db.lock")
+"""Files in the data folder that the table must be able to write. A copy that was made with sudo belongs to root."""
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
@@ -211,9 +213,10 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
             yield subject.note(f"{folder} does not exist yet: the first game creates it")
         return
     account = find_service_account(system)
-    if account is not None and not can_write(path, account):
+    needed = (path, *(file for name in _STORE_FILES if (file := path / name).exists()))
+    if account is not None and (closed := [one for one in needed if not can_write(one, account)]):
         yield subject.fault(
-            f"the table cannot write to {folder}",
+            f"the table cannot write to /{closed[0].relative_to(system.root)}",
             f"sudo chown -R {SERVICE_USER}: {folder} && sudo systemctl restart tilekeeper",
         )
     if (kind := _find_file_system(system, folder)) == "overlay":
@@ -252,6 +255,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
     """
     from device.storage.schema import STORE_SCHEMA
 
+    recover = "sudo systemctl restart tilekeeper: the table keeps the file, and recovers the games that can be read"
     aside = f"sudo systemctl stop tilekeeper; sudo mv {shown} {shown}.damaged; sudo systemctl start tilekeeper"
     try:
         with path.open("rb") as file:
@@ -267,7 +271,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
     if not head:
         return  # the table is creating it at this moment
     if len(head) < 100 or not head.startswith(_SQLITE_MAGIC):
-        yield subject.fault(f"{shown} is damaged, or is not a store of games", aside)
+        yield subject.fault(f"{shown} is damaged, or is not a store of games", recover)
         return
     (version,) = struct.unpack(">I", head[60:64])  # https://www.sqlite.org/fileformat2.html#the_database_header
     if version > STORE_SCHEMA.version:
@@ -275,14 +279,14 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
     elif path.with_name(path.name + "-wal").exists():
         yield subject.good(f"{shown} is in use, or was not closed (the next start repairs that)")
     else:
-        yield from _check_integrity(subject, path, shown, aside)
+        yield from _check_integrity(subject, path, shown, recover)
 
 
-def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> Iterator[Finding]:
+def _check_integrity(subject: Subject, path: Path, shown: Path, recover: str) -> Iterator[Finding]:
     """Run SQLite's `quick_check` on the database. The table must be stopped.
 
     The database is opened as `immutable`, so that SQLite creates no files beside it. `shown` is the path of the
-    database in messages, and `aside` the remedy for a damaged database.
+    database in messages, and `recover` the remedy for a damaged database.
     """
     try:
         store = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
@@ -296,7 +300,7 @@ def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> I
     if result == "ok":
         yield subject.good(f"{shown} is intact: {count} game{'' if count == 1 else 's'}")
     else:
-        yield subject.fault(f"{shown} is damaged ({result})", aside)
+        yield subject.fault(f"{shown} is damaged ({result})", recover)
 
 
 def _find_file_system(system: System, folder: Path) -> str:

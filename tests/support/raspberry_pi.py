@@ -85,6 +85,8 @@ class RaspberryPi(System):
         data.chmod(0o770)
         with GameStore(data / "games.db"):
             pass
+        for file in data.iterdir():
+            file.chmod(0o660)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file, replacing an existing one."""

@@ -135,7 +135,16 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         lambda pi: pi.write("/var/lib/tilekeeper/games.db", "x" * 4096),
         "games",
         "is damaged, or is not a store",
-        "games.db.damaged",
+        "restart tilekeeper: the table keeps the file, and recovers the games",
+    ),
+    "store was copied with sudo": (
+        lambda pi: (
+            pi.write("/var/lib/tilekeeper/games.db", "x" * 4096).chmod(0o600),
+            os.chown(pi.path("/var/lib/tilekeeper/games.db"), 0, 4711) if os.getuid() == 0 else None,
+        ),
+        "games",
+        "the table cannot write to /var/lib/tilekeeper/games.db",
+        "chown -R tilekeeper",
     ),
     "voltage too low": (
         lambda pi: pi.answer("vcgencmd", "get_throttled", "throttled=0x50005"),
