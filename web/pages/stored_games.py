@@ -174,6 +174,7 @@ class HistoryPages:
             return refuse(texts()("records.merge_first", name=after))
         if after != before:
             self.archive.rename_player(before, after)
+            self.pairing.rename_player(before, after)  # phones of the player, who may not be in the game at the table
             for seat in seats:
                 try:
                     order = RenamePlayer(seat, after)

@@ -57,6 +57,14 @@ def test_game_at_the_table_is_renamed_by_the_session(table: House, phone: FlaskC
     assert table.session.state.undo
 
 
+def test_phone_of_a_renamed_player_keeps_its_seat_in_later_games(table: House, phone: FlaskClient) -> None:
+    """Also if the player is not in the game at the table, whose renamed players the phones follow."""
+    pairing = table.app.extensions["pairing"]
+    pairing.assign_player(pairing.clients[0].id, "Anna")
+    assert rename(phone, "Anna", "Anne")[0] == 303
+    assert pairing.clients[0].find_seat(("Ben", "Anne")) == 1
+
+
 def test_players_who_met_are_not_merged(phone: FlaskClient) -> None:
     status, why = rename(phone, "Anna", "Ben", merge="1")
     assert status == 409 and "played against each other" in why
