@@ -65,6 +65,8 @@ CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Size of the largest packet that the broker sends to the hall, in bytes. It is above `MAX_MESSAGE_BYTES`, so that
 messages that are too large still arrive, and the hall reports them as problems."""
+DOUBLE_CLICK_S = 10.0
+"""Time in which an equal result that the director enters is the same form, sent twice, in seconds."""
 MAX_STATE_AGE_S = 86_400.0
 """Largest age of a state that the broker had kept, in seconds; an older state counts as being of this age."""
 _CLIENT_NOTE = "client"
@@ -167,12 +169,14 @@ class HallReceiver(BrokerTask):
         self.delay_s = seconds
 
     def add_result(self, result: Result) -> None:
-        """Add a result of a table without a camera. Raises `StoreError`.
+        """Add a result of a table without a camera, unless the same form was sent twice. Raises `StoreError`.
 
         If the clock was set back, the result gets a time just after that of the last result and of the event's begin:
         otherwise it would not count after a restart.
         """
         with self._lock:
+            if any(_is_sent_again(result, one) for one in self.state.results):
+                return
             last = self._find_last_entry()
             if result.ended <= last:
                 result = msgspec.structs.replace(result, ended=math.nextafter(last, math.inf))
@@ -364,3 +368,9 @@ class HallReceiver(BrokerTask):
         finally:
             connection.close()
             self._set_connected(False)
+
+
+def _is_sent_again(result: Result, before: Result) -> bool:
+    """Return True if two entered results are equal and were entered within `DOUBLE_CLICK_S`."""
+    is_soon = abs(result.ended - before.ended) < DOUBLE_CLICK_S
+    return is_soon and not before.game and msgspec.structs.replace(before, ended=result.ended) == result

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
 from device.hall.messages import TableStatus, make_status_message
 from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
-from device.hall.receiving.receiver import HallReceiver
+from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.hall.receiving.results import Result
 from device.hall.receiving.standings import PairingsError
 from device.settings import HallSettings
@@ -219,6 +220,15 @@ def test_game_with_rules_of_other_types_is_not_shown() -> None:
         hall.receive("tilekeeper/v1/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
         played = hall.state.tables["7"].played
     assert played is not None and played.game is None
+
+
+def test_result_of_a_form_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
+    first = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1000.0)
+    again, later = (msgspec.structs.replace(first, ended=first.ended + seconds) for seconds in (0.3, DOUBLE_CLICK_S))
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for result in (first, again, later):
+            hall.add_result(result)
+        assert hall.state.results == (first, later)
 
 
 def test_deleted_result_stays_deleted(tmp_path: Path) -> None:
