@@ -106,11 +106,11 @@ def import_gcg(store: GameStore, data: bytes) -> int:
         problem = record.problems[0]
         raise ArchiveError(get_text("gcg-line", problem.line, problem.reason))
     try:
-        bodies = [to_json(_clean_player_names(event)) for event in build_game(record).events]
+        game = Game.from_events(list(map(_clean_player_names, build_game(record).events)))
     except (NotationError, RulesError) as error:
         raise ArchiveError(get_text("gcg-impossible", error)) from error
     now = time.time()
-    events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
+    events = tuple(StoredEvent(number, now, to_json(event)) for number, event in enumerate(game.events))
     _refuse_duplicate(store, events)
     return store.add_game(now, events, ())
 
@@ -124,12 +124,16 @@ def list_gcg_problems(data: bytes) -> tuple[str, ...]:
 def _clean_player_names(event: Event) -> Event:
     """Return a `GameStarted` event with corrected players' names, and any other event unchanged.
 
-    Names from other programs may be too long, may be empty, or may contain characters that cannot be displayed.
+    Names from other programs may be too long, may be empty, or may contain characters that cannot be displayed. Names
+    that are equal after the correction get the number of the player.
     """
     if not isinstance(event, GameStarted):
         return event
     cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
-    return replace(event, players=tuple(name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)))
+    names = [name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)]
+    numbered = (f"{name[: MAX_PLAYER_NAME_LENGTH - 2].strip()} {seat}" for seat, name in enumerate(names, 1))
+    unique = (name if names.count(name) == 1 else other for name, other in zip(names, numbered, strict=True))
+    return replace(event, players=tuple(unique))
 
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:

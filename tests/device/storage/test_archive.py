@@ -142,6 +142,21 @@ def test_gcg_of_any_program_becomes_a_game(other: GameStore) -> None:
     assert game.players == ("Ann", "Bob") and game.totals == (14, 9)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ("Anna", "An\x07na", ("Anna 1", "Anna 2")),
+        ("x" * 80, "x" * 79 + "y", ("x" * 38 + " 1", "x" * 38 + " 2")),
+        ("Player 2", "", ("Player 2", "B")),
+    ],
+)
+def test_names_of_a_gcg_that_are_shortened_stay_different(
+    other: GameStore, first: str, second: str, names: tuple[str, str]
+) -> None:
+    text = f"#player1 A {first}\n#player2 B {second}\n>A: HORN 8F HORN +14 14\n"
+    assert load_game(other, import_gcg(other, text.encode())).players == names
+
+
 def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, other: GameStore) -> None:
     long = "B" * 80
     data = f"#player1 A Ann\x1b[2Ja\n#player2 B {long}\n>A: HORN 8F HORN +14 14\n".encode()
