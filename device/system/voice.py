@@ -10,6 +10,7 @@ import logging
 import queue
 import subprocess
 import threading
+from collections import Counter
 from collections.abc import Callable
 
 from device.catalogue import Catalogue, get_text, load_catalogue
@@ -88,7 +89,7 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
     sentences = []
     is_same_game = before.game == now.game
     if is_same_game and len(now.turns) > len(before.turns):
-        new_turns = now.turns[len(before.turns) :]
+        new_turns = _find_new_turns(before, now)
         sentences += [_describe_turn(now, turn, catalogue) for turn in new_turns if turn.kind in _SPOKEN_KINDS]
     elif is_same_game and len(now.turns) < len(before.turns):
         sentences.append(catalogue.format("voice.undone"))
@@ -136,6 +137,21 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
             raise VoiceError(get_text("voice-mute", program, error)) from None
 
     return speak
+
+
+def _find_new_turns(before: TableSnapshot, now: TableSnapshot) -> list[TurnView]:
+    """Return the turns that `now` has in addition; one that the players have inserted is among earlier turns."""
+    known = Counter(map(_identify_turn, before.turns))
+    other_turns = []
+    for turn in now.turns:
+        known[_identify_turn(turn)] -= 1
+        if known[_identify_turn(turn)] < 0:
+            other_turns.append(turn)
+    return other_turns[len(before.turns) - len(now.turns) :]  # the others were corrected at the same time
+
+
+def _identify_turn(turn: TurnView) -> tuple[int, str, str, str]:
+    return turn.player, turn.kind, turn.at, turn.word
 
 
 def _describe_turn(state: TableSnapshot, turn: TurnView, catalogue: Catalogue) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import load_catalogue
-from device.session.commands.corrections import RevealRack
+from device.session.commands.corrections import InsertTurn, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Sight
@@ -132,6 +132,18 @@ def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, ta
 def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
     state = session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert describe_change(state, state, load_catalogue("en")) == ""
+
+
+def test_inserted_turn_is_said_and_not_the_last_one_again(session: TableSession, table: TextTable) -> None:
+    mouth = Mouth()
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    for words in ((HORN,), (HORN, FARM)):
+        table.lay(*words)
+        session.submit(EndTurn()).result(PATIENCE_S)
+    with Voice(session, mouth):
+        session.submit(InsertTurn(number=2, kind="exchange", player=0, count=3)).result(PATIENCE_S)
+        until(lambda: mouth.said)
+    assert [text for text, _ in mouth.said] == ["Anna exchanges tiles."]
 
 
 def test_turn_that_may_be_over_is_asked_once(session: TableSession) -> None:
