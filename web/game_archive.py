@@ -49,6 +49,10 @@ class GameInProgressError(TilekeeperError):
     """Error for deleting the game in progress: it can be deleted only after another game has started."""
 
 
+class CommentChangedError(TilekeeperError):
+    """Error for a comment on a game that another client has changed since the user began to write."""
+
+
 class PlayersMetError(TilekeeperError):
     """Error for merging two players who have played against each other."""
 
@@ -268,18 +272,25 @@ class GameArchive:
         """Return the players' comment on a game, or an empty string. Raises `StoreError`."""
         return self.store.read_note(number, COMMENT_NOTE) or ""
 
-    def save_comment(self, number: int, text: str) -> None:
+    def save_comment(self, number: int, text: str, before: str) -> None:
         """Save the players' comment on a game, without control characters; an empty text deletes the comment.
 
-        Raises `GameNotFoundError`, `StoreError`.
+        `before` is the comment that the user saw. Raises `CommentChangedError`, `GameNotFoundError`, `StoreError`.
         """
         self.find_game(number)
-        lines = ("".join(filter(is_displayable, line)).rstrip() for line in text[:MAX_COMMENT_CHARS].splitlines())
-        self.store.save_note(number, COMMENT_NOTE, "\n".join(lines).strip())
+        comment = _clean_comment(text)
+        if _clean_comment(self.read_comment(number)) not in (_clean_comment(before), comment):
+            raise CommentChangedError(number)
+        self.store.save_note(number, COMMENT_NOTE, comment)
 
     def _make_file_name(self, number: int, ending: str) -> str:
         stored = self.find_game(number)
         return make_file_name(stored, self._summary_cache.list_players(stored), ending)
+
+
+def _clean_comment(text: str) -> str:
+    lines = ("".join(filter(is_displayable, line)).rstrip() for line in text[:MAX_COMMENT_CHARS].splitlines())
+    return "\n".join(lines).strip()
 
 
 @contextmanager

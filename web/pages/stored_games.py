@@ -21,6 +21,7 @@ from device.storage.statistics import HeadToHead
 from web.filters import build_score_charts
 from web.game_archive import (
     MAX_COMMENT_CHARS,
+    CommentChangedError,
     GameArchive,
     GameInProgressError,
     GameLine,
@@ -43,6 +44,7 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     routes = Blueprint("history", __name__)
     routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
+    routes.register_error_handler(CommentChangedError, lambda _: refuse(texts()("history.comment_changed")))
     routes.register_error_handler(PlayersMetError, lambda _: refuse(texts()("records.met")))
     routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
     pages, game = HistoryPages(archive, pairing, session), "/history/<int:number>"
@@ -129,7 +131,8 @@ class HistoryPages:
 
     def comment(self, number: int) -> ResponseReturnValue:
         """Save the players' comment on a game and redirect to the page of the game."""
-        self.archive.save_comment(number, request.form.get("comment", ""))
+        before = request.form.get("before", "")
+        self.archive.save_comment(number, request.form.get("comment", ""), before)
         return redirect(f"/history/{number}", code=303)
 
     def confirm_delete(self, number: int) -> ResponseReturnValue:

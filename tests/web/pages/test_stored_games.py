@@ -211,12 +211,21 @@ def test_game_can_be_shared_as_a_picture(played: House) -> None:
     assert '<a class="button" href="/history/1">Look back and share</a>' in read(played, "/")
 
 
+def test_note_of_another_phone_is_not_replaced_unseen(table: House, phone: FlaskClient) -> None:
+    """Two players write at the end of a game; the first one may also tap twice."""
+    statuses = [
+        phone.post("/history/1/comment", data={"csrf": token(phone), "comment": text, "before": ""}).status_code
+        for text in ("First", "First", "Second")
+    ]
+    assert statuses == [303, 303, 409] and '<p class="comment">First</p>' in read(table, "/history/1")
+
+
 def test_note_on_a_game_is_kept_and_shown_to_everyone(table: House, phone: FlaskClient) -> None:
     assert "Write a note" in phone.get("/history/1").text and "Write a note" not in read(table, "/history/1")
     form = {"csrf": token(phone), "comment": " Grandma's birthday\x07 \r\n<b>Cake!</b>\n\n"}
     assert phone.post("/history/1/comment", data=form).location == "/history/1"
     assert '<p class="comment">Grandma&#39;s birthday\n&lt;b&gt;Cake!&lt;/b&gt;</p>' in read(table, "/history/1")
-    phone.post("/history/1/comment", data={"csrf": token(phone), "comment": " "})
+    phone.post("/history/1/comment", data={"csrf": token(phone), "comment": " ", "before": form["comment"]})
     assert 'class="comment"' not in read(table, "/history/1")
 
 
