@@ -95,7 +95,8 @@ check_machine() {
         needed=$((needed + $(stat -c %s "$file") / 1000000))
     done < <(store_files)
     free=$(($(df --output=avail -k "$BASE" | tail -n 1) / 1024))
-    [ "$free" -ge "$needed" ] || refuse "only $free MB are free on the card, but $needed are needed. Try: sudo apt-get clean"
+    [ "$free" -ge "$needed" ] || refuse "only $free MB are free on the card, but $needed are needed." \
+        "Try: sudo apt-get clean. Stored pictures can be deleted on the page"
     exec 9>"$BASE/.lock"
     flock -n 9 || refuse "another install.sh is running. Wait until it has finished"
 }

@@ -231,8 +231,12 @@ class Database:
 
 def lock_beside(path: str) -> int:
     """Lock the file `PATH.lock` for this program and return the file descriptor. Raises `StoreError`."""
+    lock = Path(f"{path}.lock")
+    is_new = not os.path.lexists(lock)
     try:
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if is_new:
+            give_to_folder_owner(lock)
     except OSError:
         raise make_read_only_error(path) from None
     try:

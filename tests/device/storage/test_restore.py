@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -113,6 +114,20 @@ def test_missing_store_is_restored(path: Path, backup: Path) -> None:
     path.unlink()
     assert restore_backup(backup, path) == Restoration(2, None, ())
     assert list_lengths(path) == {1: 2, 2: 2}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can give files away")
+def test_store_restored_by_root_belongs_to_the_owner_of_its_folder(backup: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    folder.mkdir()
+    os.chown(folder, 65534, 65534)
+    for _ in range(2):
+        restore_backup(backup, folder / "games.db")
+    assert {entry.name.partition("-")[0]: entry.stat().st_uid for entry in folder.iterdir()} == {
+        "games.db": 65534,
+        "games.db.lock": 65534,
+        "replaced": 65534,
+    }
 
 
 def test_command_says_what_the_backup_lacks(path: Path, backup: Path, capsys: pytest.CaptureFixture[str]) -> None:
