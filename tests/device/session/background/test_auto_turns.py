@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndGame, EndPause, Pause, Undo
+from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight, WordList
+from device.storage.game_log import GameLog
+from device.storage.store import GameStore
 from engine.board import parse_square
 from engine.reading import BoardReading, SquareReading
+from tests.support.engine_table import new_game
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
 from tests.support.stepped_time import get_advance
 from tests.support.text_table import FARM, HORN, WORDS, PaintedTable, RuledTable
@@ -198,6 +202,19 @@ def test_play_before_the_end_of_the_game_counts(auto: SteppedTable) -> None:
     auto.rest(3.0)
     state = auto.submit(EndGame(), seat=0)
     assert state.phase is Phase.ENDED and found(auto) == [(0, "HORN")]
+
+
+def test_play_before_the_next_game_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "games.db"
+    with open_stepped_table(RuledTable, path, auto_turns=AutoTurnConfig(ends=True, wait_s=WAIT_S)) as auto:
+        auto.lay(HORN)
+        auto.rest(3.0)
+        game = auto.session.state.game
+        auto.submit(PlayAgain(new_game().start_event))
+        assert auto.session.state.game != game
+    with GameStore(path) as store:
+        turns = GameLog(store, game, [event.body for event in store.events(game)]).game.turns
+        assert [turn.words[0].word for turn in turns] == ["HORN"]
 
 
 def test_challenge_before_the_end_of_a_turn_is_about_its_play(auto: SteppedTable) -> None:
