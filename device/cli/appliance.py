@@ -251,7 +251,8 @@ class Appliance:
 
         def read_seconds_left(player: int) -> float | None:
             clock = session.state.clock
-            return None if clock is None else clock.left(player, time.monotonic())
+            # The display may still show a player of the game before.
+            return None if clock is None or player >= len(clock.used) else clock.left(player, time.monotonic())
 
         def read_pairing_details() -> PairingDetails:
             from device.panel.pairing_display import make_pairing_details  # only a table with displays needs it

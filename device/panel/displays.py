@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from device.catalogue import get_text
 from device.panel.pairing_display import (
@@ -23,6 +23,7 @@ from device.panel.pairing_display import (
     draw_pairing_pages,
     fit_font,
     format_pairing_digits,
+    load_font,
 )
 from device.session.messages import format_sentence
 from device.session.snapshot import Phase, TableSnapshot, TurnView
@@ -278,16 +279,18 @@ def draw_score_page(page: ScorePage, size: tuple[int, int]) -> Image.Image:
     width, height = size
     image = Image.new("1", size)
     draw = ImageDraw.Draw(image)
-    small, large = ImageFont.load_default(height * 0.22), ImageFont.load_default(height * 0.45)
+    large, small = load_font(str(page.total), height * 0.45), load_font(page.clock, height * 0.22)
     room = width - 4
     if page.to_move:
         draw.rectangle((0, 0, width - 1, round(height * 0.27)), fill=1)
-    draw.text((2, 0), page.name, fill=not page.to_move, font=fit_font(page.name, room, height * 0.22))
+    # Place the baselines, because the fonts have different heights above the letters.
+    name_font = fit_font(page.name, room, height * 0.22)
+    draw.text((2, round(height * 0.2)), page.name, fill=not page.to_move, font=name_font, anchor="ls")
     if page.name:
-        draw.text((2, round(height * 0.26)), str(page.total), fill=1, font=large)
-    draw.text((width - 2, round(height * 0.36)), page.clock, fill=1, font=small, anchor="ra")
+        draw.text((2, round(height * 0.67)), str(page.total), fill=1, font=large, anchor="ls")
+    draw.text((width - 2, round(height * 0.57)), page.clock, fill=1, font=small, anchor="rs")
     font = fit_font(page.last_play, room, height * 0.22)  # otherwise the last digit of a score could be cut off
-    draw.text((2, round(height * 0.76)), page.last_play, fill=1, font=font)
+    draw.text((2, round(height * 0.94)), page.last_play, fill=1, font=font, anchor="ls")
     return image
 
 

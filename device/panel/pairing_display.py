@@ -13,6 +13,7 @@ import segno
 from PIL import Image, ImageDraw, ImageFont
 
 from device.system.hotspot import Hotspot
+from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 
 DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
@@ -81,12 +82,21 @@ def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
     return tuple(page.ljust(DIGIT_COUNT + page.count(".")) for page in pages)
 
 
-def fit_font(text: str, width: float, size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+def load_font(text: str, size: float) -> ImageFont.FreeTypeFont:
+    """Return a font of `size` pixels that can draw every letter of `text`; if there is none, a font without some.
+
+    Pillow's default font has only A to Z: it draws Ä, Ł, Ω and Ж as the same box.
+    """
+    fonts = packaged_fonts()
+    return ImageFont.truetype(str((select_supporting_fonts(fonts, text) or fonts)[0]), size)
+
+
+def fit_font(text: str, width: float, size: float) -> ImageFont.FreeTypeFont:
     """Return the largest font up to `size` (px) in which `text` fits into `width` pixels, or a legible one."""
-    font = ImageFont.load_default(size)
+    font = load_font(text, size)
     while font.getlength(text) > width and size > _MIN_TEXT_HEIGHT_PX:
         size = max(size - 1, _MIN_TEXT_HEIGHT_PX)
-        font = ImageFont.load_default(size)
+        font = load_font(text, size)
     return font
 
 

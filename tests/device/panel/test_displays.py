@@ -294,3 +294,9 @@ def test_a_turn_without_a_word_is_said_in_the_language_of_the_tiles() -> None:
 @pytest.mark.parametrize("kind", sorted(set(TurnKind) - {TurnKind.PLAY}))
 def test_every_kind_of_turn_has_a_short_word(kind: str, tiles: str) -> None:
     assert format_turn_kind(kind, tiles)
+
+
+@pytest.mark.parametrize("letters", ["ÄÖÜ", "ŁŻĆ", "ΑΩΨ", "АЖЯ"])
+def test_oled_draws_each_letter_of_a_name_differently(letters: str) -> None:
+    drawn = {draw_score_page(ScorePage(letter, 12), (128, 64)).tobytes() for letter in letters}
+    assert len(drawn) == len(letters)
