@@ -30,7 +30,8 @@ def is_blurred(image: Image, corners: Floats) -> bool:
     `image` is `(H, W, 3) uint8 BGR`, and `corners` are those of the board, `(4, 2)` in pixels. The measure is the width
     of edges between light and dark. If no edge is found, return False.
     """
-    side = square_side(corners)
+    # The outline of a board in the picture is no longer than that of the picture. Placed corners may be far outside.
+    side = min(square_side(corners), max(image.shape[:2]) / BOARD_SIZE)
     grey = cv2.cvtColor(rectify(image, homography(corners), max(1, round(side))), cv2.COLOR_BGR2GRAY)
     width = measure_edge_width(np.asarray(grey, np.uint8))
     return width is not None and width > max(BLURRED_EDGE_WIDTH * side, MIN_EDGE_WIDTH_PX)

@@ -288,7 +288,8 @@ def shrink_image(image: Image, max_side_px: int) -> Image:
     scale = max_side_px / max(image.shape[:2])
     if scale >= 1:
         return image
-    return np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
+    width, height = (max(1, round(side * scale)) for side in (image.shape[1], image.shape[0]))
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _letterbox_image(image: Image, side: int) -> Image:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import cv2
 import numpy as np
 import pytest
@@ -34,3 +36,12 @@ def test_picture_with_wide_edges_is_blurred(blur: float, blurred: bool) -> None:
     picture = cv2.cvtColor(draw_board(blur), cv2.COLOR_GRAY2BGR)
     corners = grid_corners(15 * SQUARE_PX)
     assert is_blurred(np.asarray(picture, np.uint8), corners) is blurred
+
+
+def test_corners_far_outside_the_picture_take_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        assert is_blurred(np.full((60, 80, 3), 90, np.uint8), grid_corners(60_000.0) - 30_000) is False
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from device.capture.turn_images import add_reading, find_reading
+from device.capture.turn_images import add_reading, find_reading, shrink_image
 from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, rows
 
@@ -49,3 +49,7 @@ def test_comment_of_another_program_is_no_reading(jpeg: bytes, comment: str) -> 
     out = io.BytesIO()
     Image.open(io.BytesIO(jpeg)).save(out, "JPEG", comment=comment)
     assert find_reading(out.getvalue()) is None
+
+
+def test_picture_that_is_one_pixel_wide_can_be_shrunk() -> None:
+    assert shrink_image(np.zeros((5000, 1, 3), np.uint8), 704).shape == (704, 1, 3)
