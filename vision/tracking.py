@@ -34,6 +34,8 @@ distance, the board counts as not moved. This holds while the grid that the user
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
 """Maximum distance, in squares, by which tracking may move corners that a user placed. After a larger movement, the
 tracked grid is another grid than the one that the user marked, or the board has moved."""
+_MAX_DISTANCE_OUTSIDE: Final = 1.0
+"""Maximum distance of a placed corner from the picture, as a share of the picture's longer side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,10 +132,14 @@ class BoardTracker:
         """Return a tracker with corners that a user placed in images of shape `image_shape`.
 
         These corners are used until a search finds the board elsewhere with high confidence. `is_detected` is True if
-        their grid was also detected (`is_user_grid_detected`). Raises ValueError unless the corners are a convex quad
-        in clockwise order; if the pictures are mirrored, either order is accepted.
+        their grid was also detected (`is_user_grid_detected`). Raises ValueError if a corner is far outside the picture
+        or the corners are no convex quad in clockwise order; if the pictures are mirrored, either order is accepted.
         """
         quad = as_quad(corners)
+        size = np.array([image_shape[1], image_shape[0]])
+        outside = np.maximum(-quad, quad - size)
+        if outside.max() > _MAX_DISTANCE_OUTSIDE * size.max():
+            raise ValueError("a corner is too far outside the picture")
         if not is_convex(quad) and not (self.is_mirrored and is_convex(reverse_quad(quad))):
             raise ValueError("corners must run clockwise from the top left of the tiles")
         return replace(

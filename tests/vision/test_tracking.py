@@ -67,6 +67,14 @@ def test_anticlockwise_corners_are_refused_unless_pictures_are_mirrored() -> Non
         BoardTracker().place_corners(reverse_quad(HERE), IMAGE.shape)
 
 
+@pytest.mark.parametrize("rows", [slice(0, 2), slice(2, 4)])
+def test_corners_far_outside_the_picture_are_refused(rows: slice) -> None:
+    far = HERE.copy()
+    far[rows, 1] += 1e4 if rows.start else -1e4
+    with pytest.raises(ValueError, match="outside the picture"):
+        BoardTracker().place_corners(far, IMAGE.shape)
+
+
 def test_mirrored_pictures_are_remembered_until_a_board_is_read_otherwise() -> None:
     mirrored = BoardTracker().update(IMAGE, BoardLocation(HERE, 1.0, is_mirrored=True))
     assert mirrored.is_mirrored and mirrored.reset().is_mirrored and mirrored.update(IMAGE[:200], None).is_mirrored
