@@ -63,11 +63,12 @@ function replace(element, html) {
 }
 
 // Compares two moments ("12-34": the number of the game and of its events). A table only adds events: also an undo is one.
+// While it starts, it has no game yet ("0-0").
 function isBefore(seen, shown) {
   if (!seen || !shown) return false;
   const [game, events] = seen.split("-").map(Number);
   const [shownGame, shownEvents] = shown.split("-").map(Number);
-  return game < shownGame || (game === shownGame && events < shownEvents);
+  return game > 0 && (game < shownGame || (game === shownGame && events < shownEvents));
 }
 
 // A table cannot know of turns that it lost, for example with an older copy of its files; a page that showed them can.
