@@ -96,9 +96,9 @@ def test_notice_that_comes_again_is_shown_again(browser: Browser, server: PageSe
         pair(phone, server, server.app.extensions["pairing"].code)
         table.show(FAULTY)
         phone.get_by_role("button", name="Dismiss").first.tap()
-        table.show(samples.MIDGAME)
+        table.show(replace(samples.MIDGAME, events=FAULTY.events + 1))
         phone.locator(".notice").first.wait_for(state="detached")
-        table.show(FAULTY)
+        table.show(replace(FAULTY, events=FAULTY.events + 2))
         phone.get_by_text("The camera is gone.").wait_for()
 
 
