@@ -113,18 +113,18 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
       with unknown racks and an empty bag.
     - The bag is empty and all other racks are known: this rack has all unseen tiles.
     """
-    revealed = find_revealed_racks(state)
+    revealed, unseen = find_revealed_racks(state), state.unseen()
     known: list[tuple[str, ...] | None] = []
     for player, count in enumerate(state.rack_counts):
         if player in revealed:
             known.append(revealed[player])
-        elif not state.unseen() or (count == 0 and state.bag_count == 0 and not _are_counts_estimated(state)):
+        elif not unseen or (count == 0 and state.bag_count == 0 and not _are_counts_estimated(state)):
             known.append(())
         else:
             known.append(_find_position_rack(state, player))
     unknown = [player for player, tiles in enumerate(known) if tiles is None]
     if len(unknown) == 1 and state.bag_count == 0:
-        left = state.unseen() - Counter(tile for tiles in known if tiles for tile in tiles)
+        left = unseen - Counter(tile for tiles in known if tiles for tile in tiles)
         known[unknown[0]] = tuple(sorted(left.elements()))
     return tuple(known)
 

@@ -243,16 +243,15 @@ def find_games_folder(args: argparse.Namespace) -> Path:
 
     If there are no games in this folder, and `--data` does not name it, the folder of an installed service is returned.
     """
-    named = args.data or load_user_settings(args).data.folder
-    has_games = ((named or find_user_folder()) / "games.db").is_file()
-    if args.data is None and not has_games and SERVICE_DATA_FOLDER.is_dir():
+    folder = args.data or load_user_settings(args).data.folder or find_user_folder()
+    if args.data is None and not (folder / "games.db").is_file() and SERVICE_DATA_FOLDER.is_dir():
         if not os.access(SERVICE_DATA_FOLDER, os.R_OK | os.X_OK):
             raise UserError(
                 f"The games of the installed table are in {SERVICE_DATA_FOLDER}, which you may not read. Use sudo, or "
                 "name the folder of your own games with --data."
             )
         return SERVICE_DATA_FOLDER
-    return ensure_data_folder(named)
+    return ensure_data_folder(folder)
 
 
 def find_games_file(args: argparse.Namespace) -> Path:

@@ -309,7 +309,7 @@ class TableSession(Closeable):
     def _end_pending_turn(self, seat: int | None) -> None:
         """Record the play on the board, if it is about to end its turn automatically and is not the play of `seat`."""
         auto_turns, controller = self._background.auto_turns, self._controller
-        if auto_turns is not None and (pending := auto_turns.get_pending(controller.game, seat)):
+        if auto_turns and controller.has_game and (pending := auto_turns.get_pending(controller.game, seat)):
             self._record_advance(pending)
             controller.close_question(is_deferred=True)
 

@@ -68,8 +68,8 @@ def _read_starts(backup: Path) -> set[float]:
 def delete_from_backups(started: float, folder: Path) -> None:
     """Delete the game that started at the time `started` (seconds since 1970) from all backups in a folder.
 
-    Its number does not identify a game: in a store that was begun anew or recovered, another game may have it. If a
-    backup cannot be changed, raises `StoreError` after deleting the game from all other backups.
+    Its number does not identify a game: a new or recovered store may give it to another game. If a backup cannot be
+    changed, raises `StoreError` after deleting the game from all other backups.
     """
     failure: StoreError | None = None
     for path in list_backups(folder):

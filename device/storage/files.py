@@ -7,6 +7,7 @@ import logging
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
@@ -40,6 +41,13 @@ def read_small_file(path: Path, max_bytes: int) -> bytes:
         if not stat.S_ISREG(state.st_mode) or state.st_size > max_bytes:
             raise OSError(errno.EINVAL, f"no file of up to {max_bytes} bytes", str(path))
         return file.read()
+
+
+def make_dated_path(path: Path) -> Path:
+    """Return `path` with today's date at the end of its name, and a number as well if there is such a file already."""
+    stem = f"{path.name}-{time.strftime('%Y%m%d')}"
+    numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))
+    return next(name for name in numbered if not os.path.lexists(name))
 
 
 def sync_folder(folder: Path) -> None:

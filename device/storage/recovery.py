@@ -39,6 +39,7 @@ from device.storage.errors import (
     to_store_error,
 )
 from device.storage.fallback import FallbackStore
+from device.storage.files import make_dated_path
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import join_messages
 
@@ -75,7 +76,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
         return _rescue_store(path)
     if was_missing and (backups := list_backups(path.parent / BACKUP_FOLDER)):
-        return store, get_text("store-begun-anew", path, backups[-1])
+        return store, get_text("store-was-missing", path, backups[-1])
     damages = [game.damage for game in store.games() if game.damage]
     return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
 
@@ -179,7 +180,7 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
 
 def set_aside(path: Path) -> Path:
     """Rename a damaged SQLite file and the log files beside it; return the new path. Raises `OSError`."""
-    aside = _find_free_name(path)
+    aside = make_dated_path(path.with_name(f"{path.name}.damaged"))
     for suffix in ("", *COMPANION_SUFFIXES):
         if (beside := path.with_name(path.name + suffix)).exists():
             beside.rename(f"{aside}{suffix}")
@@ -309,10 +310,3 @@ def read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tup
         yield from db.execute(sql, values)
     except sqlite3.Error as error:
         _log.info("the damaged store: %s", error)
-
-
-def _find_free_name(path: Path) -> Path:
-    """Return an unused path for the damaged store, in the folder of `path`."""
-    stem = f"{path.name}.damaged-{time.strftime('%Y%m%d')}"
-    numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))
-    return next(name for name in numbered if not os.path.lexists(name))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import takewhile
@@ -16,7 +15,7 @@ from pathlib import Path
 from device.catalogue import get_text
 from device.storage.database import COMPANION_SUFFIXES, lock_beside, open_read_only, remove_database
 from device.storage.errors import StoreDamagedError, StoreError, to_store_error
-from device.storage.files import give_to_folder_owner, sync_folder
+from device.storage.files import give_to_folder_owner, make_dated_path, sync_folder
 from device.storage.recovery import open_for_reading
 from device.storage.store import GameStore
 from device.storage.stored_game import StoredGame
@@ -108,9 +107,7 @@ def _keep_aside(path: Path) -> Path | None:
     """
     if not path.exists():
         return None
-    stem = f"replaced-{time.strftime('%Y%m%d')}"
-    numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))
-    folder = next(name for name in numbered if not os.path.lexists(name))
+    folder = make_dated_path(path.with_name("replaced"))
     folder.mkdir(mode=0o750)
     give_to_folder_owner(folder)
     for suffix in (*COMPANION_SUFFIXES, ".tail"):

@@ -166,7 +166,7 @@ def test_player_whose_rack_was_unknown_in_a_position_goes_out() -> None:
     game = new_game().push(position(late_board("AEEIZ"), to_move=0), Passed(0))
     game = game.push(PlayMade(1, Play.from_tiles({A4: Tile("Z")})))
     points = game.turns[-1].score
-    assert game.end_due is None, "nobody knows how the five tiles were divided"
+    assert game.end_due is None, "the number of tiles on each rack is not known"
     ended = game.push(GameEnded())
     assert ended.racks_wanted == (0, 1)
     ended = ended.push(RackRevealed(0, ("A", "E", "E", "I")))

@@ -37,7 +37,7 @@ function show(news) {
   }
   const colours = document.getElementById("colours");
   if (colours.getAttribute("href") !== news.colours) colours.href = news.colours;
-  if (talk) hideDismissed();
+  if (talk && hasLostTurns) hideDismissed();
   refresh();
   document.dispatchEvent(new CustomEvent("news", { detail: news }));
 }

@@ -57,9 +57,9 @@ class ProfileUpdater:
     def learn_pending(self, source: str, game: Game) -> str:
         """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
 
-        The last turn of `game` confirms the pending turn. If this is the pending turn itself, it was undone and made
-        anew, and its picture may show other tiles. `source` identifies the game. Return an error message if the profile
-        could not be saved, otherwise an empty string.
+        The last turn of `game` confirms the pending turn. If this is the pending turn itself, it was undone and played
+        again, and its picture may show other tiles. `source` identifies the game. Return an error message if the
+        profile could not be saved, otherwise an empty string.
         """
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) - 1 or not game.turns[pending.turn].stands:

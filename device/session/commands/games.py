@@ -194,7 +194,7 @@ class StartGame(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
-        _record_pending_play(context)
+        context.end_pending_turn(None)
         context.controller.start_game(self.started, self.words, self.colours)
         context.prepare_board()
 
@@ -213,7 +213,7 @@ class PlayAgain(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
-        _record_pending_play(context)
+        context.end_pending_turn(None)
         controller = context.controller
         last = controller.log if controller.has_game else _load_newest_log(controller.store)
         if last is None:
@@ -255,12 +255,6 @@ class ResumeGame(TableCommand, frozen=True):
         if replacement and not log.game.turns and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
         context.prepare_board()
-
-
-def _record_pending_play(context: CommandContext) -> None:
-    """Record the play of the running game, if there is one, that is about to end its turn automatically."""
-    if context.controller.has_game:
-        context.end_pending_turn(None)
 
 
 def _load_newest_log(store: GameStore) -> GameLog | None:

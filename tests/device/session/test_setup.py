@@ -216,10 +216,10 @@ def test_tile_that_its_picture_does_not_show_is_not_learnt(knowledge: TableProfi
     assert {one.symbol for one in knowledge.examples} == {"C", "A"}
 
 
-def test_turn_that_was_made_anew_after_an_undo_is_not_learnt(knowledge: TableProfile) -> None:
+def test_turn_that_was_played_again_after_an_undo_is_not_learnt(knowledge: TableProfile) -> None:
     learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
-    undone, anew = turn(before, "CAA"), turn(before, "BAB")
-    for game in (undone, anew):
+    undone, redone = turn(before, "CAA"), turn(before, "BAB")
+    for game in (undone, redone):
         learner.add_turn(capture(game, read_of(game), OwnTable().picture({110: "C", 111: "A", 112: "A"})), "1", game)
     assert not knowledge.examples
 

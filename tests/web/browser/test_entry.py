@@ -12,6 +12,7 @@ from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.browsers import MARKS, SCREEN, opened, pair, visit
+from tests.support.sessions import open_session
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
 from web import create_app
@@ -30,8 +31,7 @@ def table() -> TextTable:
 
 @pytest.fixture
 def session(table: TextTable) -> Iterator[TableSession]:
-    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    with open_session(table, table) as session:
         play(session, table, HORN)
         yield session
 

@@ -11,9 +11,9 @@ import pytest
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
-from device.storage.store import GameStore
 from tests.support.browsers import MARKS, address, opened, pair
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+from tests.support.sessions import open_session
+from tests.support.text_table import FARM, HORN, STARTED, TextTable
 from tests.support.waiting import PATIENCE_S, until
 from web import create_app
 from web.host_info import HostInfo
@@ -32,8 +32,7 @@ def table() -> TextTable:
 
 @pytest.fixture
 def session(table: TextTable) -> Iterator[TableSession]:
-    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    with open_session(table, table) as session:
         yield session
 
 

@@ -10,14 +10,13 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from device.cameras.phone_stream import PhoneStreamCamera
-from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
 from device.session.table_session import TableSession
-from device.storage.store import GameStore
 from engine.limits import MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from tests.device.cameras.test_phone_stream import SMALL, jpeg
-from tests.support.text_table import HORN, STARTED, WORDS, TextTable
-from tests.support.waiting import PATIENCE_S, until
+from tests.support.sessions import open_session
+from tests.support.text_table import HORN, TextTable
+from tests.support.waiting import until
 from tests.web.conftest import pair, token
 from tests.web.pages.test_pictures import send_picture
 from tests.web.security.test_limits_requests import read_all, send
@@ -41,8 +40,7 @@ def board() -> TextTable:
 
 @pytest.fixture
 def session(camera: PhoneStreamCamera, board: TextTable) -> Iterator[TableSession]:
-    with GameStore(":memory:") as store, TableSession(camera, board, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    with open_session(camera, board) as session:
         yield session
 
 
