@@ -6,6 +6,7 @@ The hotspot is the table's own Wi-Fi. Reference: https://networkmanager.dev/docs
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import threading
 import time
@@ -32,6 +33,8 @@ SCAN_S = 12.0
 UNUSED_S = 300.0
 """Time without a phone, in seconds, before the table's own Wi-Fi is closed to search for a known network."""
 CHECK_INTERVAL_S = 60.0
+
+_log = logging.getLogger(__name__)
 
 _NAME = "org.freedesktop.NetworkManager"
 _ROOT = "/org/freedesktop/NetworkManager"
@@ -123,8 +126,9 @@ class NetworkManager:
 class HotspotWatch:
     """Periodic search for a known network: closes the table's own Wi-Fi for some seconds while no phone uses it.
 
-    This is needed after a power failure, because a Raspberry Pi starts faster than the router. `count_phones` returns
-    the number of phones in the table's own Wi-Fi. If it returns None (unknown), the Wi-Fi stays open.
+    This is needed after a power failure, because a Raspberry Pi starts faster than the router. If no known network was
+    joined, each check tries to open the table's own Wi-Fi again. `count_phones` returns the number of phones in the
+    table's own Wi-Fi. If it returns None (unknown), the Wi-Fi stays open.
     """
 
     def __init__(
@@ -141,23 +145,36 @@ class HotspotWatch:
         self._count_phones = count_phones
         self._clock = clock
         self._unused_since: float | None = None
+        self._has_closed_hotspot = False
 
     def check(self) -> float:
         """Search for known networks if the hotspot was unused for long enough. Return the seconds until the next check.
 
-        Raises `WifiError`.
+        An error of NetworkManager is logged.
         """
+        try:
+            self._check_hotspot()
+        except WifiError as error:
+            _log.warning("the table's own Wi-Fi: %s", error)
+        return CHECK_INTERVAL_S
+
+    def _check_hotspot(self) -> None:
         now = self._clock()
-        if not self._hotspot.is_active() or self._count_phones() != 0:
+        is_active = self._hotspot.is_active()
+        if is_active:
+            self._has_closed_hotspot = False
+        elif self._has_closed_hotspot:
+            self._manager.open_hotspot()
+        if not is_active or self._count_phones() != 0:
             self._unused_since = None
         elif self._unused_since is None:
             self._unused_since = now
         elif now - self._unused_since >= UNUSED_S:
             self._unused_since = None
             self._look_for_known_networks()
-        return CHECK_INTERVAL_S
 
     def _look_for_known_networks(self) -> None:
+        self._has_closed_hotspot = True
         self._manager.close_hotspot()
         try:
             self._manager.scan()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,5 +147,52 @@ def test_own_wifi_stays_open_while_a_phone_uses_it(own: OwnWifi, watch: HotspotW
     own.now, own.phones = 2 * UNUSED_S - 1, 0
     watch.check()
     own.now = 2.9 * UNUSED_S
+    watch.check()
+    assert own.calls == []
+
+
+def test_service_may_do_what_opens_the_own_wifi() -> None:
+    """NetworkManager asks for `wifi.share.protected` too, which polkit refuses to users who are not logged in."""
+    rule = (Path(__file__).parents[3] / "systemd" / "tilekeeper.polkit").read_text(encoding="utf-8")
+    allowed = set(re.findall(r'"org\.freedesktop\.NetworkManager\.([\w.-]+)"', rule))
+    assert {"network-control", "wifi.share.protected"} <= allowed
+
+
+def test_own_wifi_that_could_not_be_opened_again_is_opened_at_a_later_check(
+    own: OwnWifi, watch: HotspotWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        own.calls.append("refused")
+        raise WifiError("NetworkManager did not answer")
+
+    monkeypatch.setattr(own, "open_hotspot", refuse)
+    watch.check()
+    own.now = UNUSED_S
+    watch.check()
+    monkeypatch.undo()
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: False)  # it was closed
+    watch.check()
+    assert own.calls == ["close", "scan", "refused", "open"]
+
+
+def test_own_wifi_opens_again_if_a_known_network_could_not_be_joined(
+    own: OwnWifi, watch: HotspotWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch.check()
+    own.now = UNUSED_S
+    watch.check()  # a known network was being joined, so nothing was opened
+    own.calls.clear()
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
+    for _ in range(2):
+        watch.check()
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: True)
+    watch.check()
+    assert own.calls == ["open", "open"]
+
+
+def test_own_wifi_that_was_never_closed_is_left_to_networkmanager(
+    own: OwnWifi, watch: HotspotWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
     watch.check()
     assert own.calls == []
