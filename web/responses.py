@@ -8,13 +8,22 @@ from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from web.i18n import texts
-from web.security.csrf import is_document_request
 from web.security.pairing import Pairing, current_client
 
 A_DAY = "private, max-age=86400"
 FOR_EVER = "private, max-age=31536000, immutable"
 """Values of Cache-Control: `FOR_EVER` for pictures whose name is unique, `A_DAY` for pictures of stored games, which
 may be deleted."""
+
+
+def is_document_request() -> bool:
+    """Return True if the browser requests a page to display, and not data for a script.
+
+    Browsers send `Sec-Fetch-Dest` only over https and on the machine itself. Over http, as on phones in the Wi-Fi,
+    `Accept` tells the two apart: for a page it names HTML, and the scripts of the pages leave it at `*/*`.
+    """
+    destination = request.headers.get("Sec-Fetch-Dest")
+    return destination == "document" if destination else "text/html" in request.headers.get("Accept", "")
 
 
 def render_page(template: str, **values: object) -> Response:

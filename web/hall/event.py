@@ -35,8 +35,7 @@ from web.hall.feed import MAX_DELAY_S
 from web.hall.view import HallView
 from web.i18n import texts
 from web.live import send_message, send_stream
-from web.responses import accept, refuse, render_page, send_file
-from web.security.csrf import is_document_request
+from web.responses import accept, is_document_request, refuse, render_page, send_file
 from web.security.pairing import Pairing, current_client
 
 EVENT_PATH = "/event"

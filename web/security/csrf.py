@@ -11,6 +11,7 @@ from flask import Flask, Response, request, session
 from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
+from web.responses import refuse
 from web.security.pairing import Pairing, current_client
 
 PAIR_PATH = "/pair"
@@ -67,7 +68,7 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
             wrong = "pair.needed"
         elif not _has_valid_token():
             wrong = "wrong.stale"
-        return Response(f"{texts()(wrong)}\n", status=403, mimetype="text/plain") if wrong else None
+        return refuse(texts()(wrong), 403) if wrong else None
 
     app.before_request(check_change)
     app.after_request(_set_headers)
@@ -79,11 +80,6 @@ def csrf_token() -> str:
     if _TOKEN_KEY not in session:
         session[_TOKEN_KEY] = secrets.token_urlsafe(24)
     return str(session[_TOKEN_KEY])
-
-
-def is_document_request() -> bool:
-    """Return True if the browser requests a page to display, and not data for a script."""
-    return request.headers.get("Sec-Fetch-Dest") == "document"
 
 
 def is_cross_site() -> bool:

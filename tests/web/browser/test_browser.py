@@ -12,14 +12,15 @@ from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from tests.support import samples
-from tests.support.browsers import MARKS, opened, visit
+from tests.support.browsers import MARKS, chromium, opened, visit
 from tests.support.browsers import pair as pair_with
 from tests.web.conftest import ShownTable
 from web import create_app
+from web.host_info import HostInfo
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 pytestmark = MARKS
 NOW = samples.MIDGAME.moment
@@ -50,6 +51,20 @@ def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, ph
     assert phone.inner_text(".on-turn .name") == "Ben"
     assert phone.locator("svg.board g.t").count() == 15
     assert phone.title().startswith("Ben to play")
+
+
+def test_scanned_code_pairs_a_phone_in_the_wifi(table: ShownTable, playwright: Playwright) -> None:
+    """Over http, browsers say only to the machine itself what a request is for (`Sec-Fetch-Dest`)."""
+    app = create_app(table, host_info=HostInfo(names=("table.test",)))
+    rules = "--host-resolver-rules=MAP table.test 127.0.0.1"
+    with (
+        PageServer(app, 0, "127.0.0.1") as server,
+        chromium(playwright, rules) as browser,
+        opened(browser) as phone,
+    ):
+        phone.goto(f"http://table.test:{server.port}/pair/{app.extensions['pairing'].secret}")
+        phone.get_by_role("button", name="Pair", exact=True).click()
+        phone.wait_for_selector("#panel")
 
 
 def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, phone: Page) -> None:

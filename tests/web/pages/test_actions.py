@@ -58,6 +58,12 @@ COMMANDS: dict[str, tuple[dict[str, str | list[str]], TableCommand]] = {
     "/actions/square": ({"square": "E8", "letter": "N"}, CorrectSquare("E8", "N")),
 }
 
+PAGE_REQUESTS = [
+    {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"},
+    {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
+]
+"""Headers with which browsers request a page: on the machine itself or over https, and over http in the Wi-Fi."""
+
 
 def press(client: FlaskClient, path: str, seen: str = "1-4", **form: str) -> tuple[int, str]:
     answer = client.post(path, data={"csrf": token(client), "seen": seen, **form})
@@ -140,8 +146,8 @@ def test_looking_is_no_change(table: ShownTable, paired: FlaskClient) -> None:
     assert table.submitted == []
 
 
-def test_form_without_script_comes_back_to_the_page(paired: FlaskClient) -> None:
-    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
+@pytest.mark.parametrize("headers", PAGE_REQUESTS)
+def test_form_without_script_comes_back_to_the_page(paired: FlaskClient, headers: dict[str, str]) -> None:
     answer = paired.post("/actions/undo", data={"csrf": token(paired), "seen": "0-0"}, headers=headers)
     assert answer.status_code == 303 and answer.headers["Location"] == "/"
 
@@ -191,12 +197,20 @@ def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: Fla
     assert table.submitted == [(CorrectSquare("Z99", "e"), NOW)]
 
 
-def test_refusal_without_script_is_a_page_with_a_way_back(table: ShownTable, paired: FlaskClient) -> None:
+@pytest.mark.parametrize("headers", PAGE_REQUESTS)
+def test_refusal_without_script_is_a_page_with_a_way_back(
+    table: ShownTable, paired: FlaskClient, headers: dict[str, str]
+) -> None:
     table.refusal = "There is no <play> to challenge."
-    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
     answer = paired.post("/actions/challenge", data={"csrf": token(paired), "seen": "0-0"}, headers=headers)
     assert answer.status_code == 409
     assert "There is no &lt;play&gt; to challenge." in answer.text and 'href="/"' in answer.text
+
+
+@pytest.mark.parametrize("headers", PAGE_REQUESTS)
+def test_form_of_an_unpaired_phone_is_refused_by_a_page(client: FlaskClient, headers: dict[str, str]) -> None:
+    answer = client.post("/actions/undo", data={"csrf": token(client), "seen": "0-0"}, headers=headers)
+    assert answer.status_code == 403 and "not paired" in answer.text and 'href="/"' in answer.text
 
 
 def test_what_people_write_is_shown_as_text_in_every_form(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
