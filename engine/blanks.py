@@ -10,6 +10,12 @@ from engine.lexicon import WordList
 from engine.scoring import WordScore
 from engine.state import State
 
+MAX_SEARCHED_BLANKS = 3
+"""Maximum number of unnamed blanks whose letters are searched together; more than these count as letters that fit.
+
+No tile set has more blanks, but players may enter more of them by hand. A search for seven would never end.
+"""
+
 
 def unnamed_blanks(state: State) -> tuple[Square, ...]:
     """Return the squares of the blanks on the board whose letter has not been named."""
@@ -35,9 +41,12 @@ def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexic
     """Return the words of a play that are not in the word list.
 
     Unnamed blanks in these words may stand for any of `letters`. Of these, the letters that make the fewest words
-    invalid are assumed.
+    invalid are assumed. If there are more than `MAX_SEARCHED_BLANKS` blanks, words with a blank count as valid.
     """
-    blanks = sorted({s for word in words for s, tile in zip(word.squares, word.tiles, strict=True) if tile.is_unnamed})
+    blanks = _find_unnamed_squares(words)
+    if len(blanks) > MAX_SEARCHED_BLANKS:
+        words = [word for word in words if not _find_unnamed_squares([word])]
+        blanks = ()
     fewest: tuple[str, ...] | None = None
     for chosen in product(letters, repeat=len(blanks)):
         names = dict(zip(blanks, chosen, strict=True))
@@ -53,9 +62,16 @@ def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexic
     return fewest or ()
 
 
+def _find_unnamed_squares(words: Sequence[WordScore]) -> tuple[Square, ...]:
+    pairs = (pair for word in words for pair in zip(word.squares, word.tiles, strict=True))
+    return tuple(sorted({square for square, tile in pairs if tile.is_unnamed}))
+
+
 def _can_complete_word(
     letters: Sequence[str], word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
 ) -> bool:
+    if len(_find_unnamed_squares([word])) > MAX_SEARCHED_BLANKS:
+        return True
     choices: list[Sequence[str]] = []
     for word_square, tile in zip(word.squares, word.tiles, strict=True):
         if word_square == square:

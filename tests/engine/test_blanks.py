@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.blanks import find_blank_letters, unnamed_blanks
+from engine.blanks import find_blank_letters, find_invalid_words, unnamed_blanks
 from engine.board import parse_square
 from engine.events import BlankNamed
 from tests.support.engine_table import new_game, play
@@ -34,3 +34,31 @@ def test_a_blank_that_was_named_has_a_name() -> None:
     game = play(new_game(), "8F ?ORN")
     assert unnamed_blanks(game.state) == (F8,)
     assert unnamed_blanks(game.push(BlankNamed(F8, "H")).state) == ()
+
+
+class CountedWords:
+    """A word list that counts its look-ups, and fails after more than a press may take."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __contains__(self, word: str) -> bool:
+        self.count += 1
+        assert self.count < 100_000, "the search does not end"
+        return False
+
+
+def test_letters_of_more_blanks_than_a_set_has_are_not_searched() -> None:
+    game = play(new_game(), "8F ?????")
+    assert find_blank_letters(game.state, F8, CountedWords().__contains__) == game.tiles.letters
+
+
+def test_word_of_more_blanks_than_a_set_has_counts_as_valid() -> None:
+    game = play(new_game(), "8F ?????")
+    assert find_invalid_words(game.turns[0].words, game.tiles.letters, CountedWords()) == ()
+
+
+def test_other_words_of_a_play_with_too_many_blanks_are_looked_up() -> None:
+    game = play(new_game(), "8F HORN", "9F ????")
+    words = [*game.turns[0].words, *game.turns[1].words]
+    assert find_invalid_words(words, game.tiles.letters, CountedWords()) == ("HORN",)
