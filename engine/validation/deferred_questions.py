@@ -42,6 +42,7 @@ from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.reading import BoardReading
+from engine.state import Turn, find_challengeable_turn
 from engine.validation.findings import MIN_LETTER_CONFIDENCE
 from engine.validation.void_plays import withdraw_void_plays
 
@@ -210,15 +211,21 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
 
 
 def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
-    """Return an event that followed the game `old`, with player and turn numbers adapted to the game `new`."""
+    """Return an event that followed the game `old`, with player and turn numbers adapted to the game `new`.
+
+    Raises `RulesError` if the event is no longer possible.
+    """
+    if isinstance(event, PlayWithdrawn | Challenged):
+        play = _find_same_play(old, new, shift, event)
+        event = replace(event, player=play.player) if isinstance(event, PlayWithdrawn) else event
+        if _find_target(new, event) != play:
+            raise _LateAnswerError
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
         return replace(event, player=new.to_move)
     if isinstance(event, Challenged) and event.by == old.to_move:
         return replace(event, by=new.to_move)
-    if isinstance(event, PlayWithdrawn) and new.turns and old.turns[-1].player == event.player:
-        return replace(event, player=new.turns[-1].player)
     if isinstance(event, QuestionDeferred):
         old, new = (Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new))
         return replace(event, answers=tuple(tuple(_move_events(events, old, new, shift)) for events in event.answers))
@@ -230,6 +237,28 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
         if isinstance(other, PlayerTurn) and other.player == old.turns[event.turn].player:
             return replace(moved, event=replace(other, player=new.turns[moved.turn].player))
     return moved
+
+
+def _find_same_play(old: Game, new: Game, shift: _TurnShift, event: PlayWithdrawn | Challenged) -> Turn:
+    """Return the turn of the game `new` with the play that `event`, which followed the game `old`, refers to.
+
+    The play is the one on the same squares. A late answer may change its tiles, but an earlier play to which the answer
+    adds these tiles is another play. Raises `RulesError` if there is no such play.
+    """
+    target = _find_target(old, event)
+    squares = {square for square, _ in target.placements} if target else set[Square]()
+    for turn in new.state.standing_plays():
+        covered = {square for square, _ in turn.placements}
+        if covered == squares or (turn.number >= shift.start and not covered.isdisjoint(squares)):
+            return turn
+    raise _LateAnswerError
+
+
+def _find_target(game: Game, event: PlayWithdrawn | Challenged) -> Turn | None:
+    """Return the turn of the play that an event takes back or challenges, or None if there is no such play."""
+    if isinstance(event, Challenged):
+        return find_challengeable_turn(game.state)
+    return next((turn for turn in game.state.standing_plays() if turn.player == event.player), None)
 
 
 def _move_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Iterator[Event]:

@@ -181,6 +181,38 @@ def test_late_answer_with_one_more_turn_is_about_the_play_of_the_other_player(ev
     assert after.totals == ((14, 0) if isinstance(event, PlayWithdrawn) or event.upheld else (23, 0))
 
 
+def test_late_answer_with_one_more_turn_leaves_a_play_of_the_next_player_on_the_board() -> None:
+    before = play(new_game(), "8F HORN", "H6 FA.M")
+    event = PlayMade(0, written(before, "10F PASTE"))
+    question = QuestionDeferred(0, "Passed?", ("no", "yes"), ((event,), (event, Passed(1))), 1)
+    game = before.push(event)
+    game = game.push(*defer_question(game, question, None)).push(PlayWithdrawn(0))
+    after = answer_deferred_question(game, 1, 1)
+    assert after.totals == game.totals == (14, 9) and after.board == before.board
+
+
+def test_late_answer_without_the_play_that_was_taken_back_is_refused() -> None:
+    before = play(new_game(), "8F HORN", "H6 FA.M")
+    event = PlayMade(0, written(before, "10F PASTE"))
+    question = QuestionDeferred(0, "Passed?", ("no", "yes"), ((event,), (Passed(0),)), 1)
+    game = before.push(event)
+    game = game.push(*defer_question(game, question, None)).push(PlayWithdrawn(0))
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1)
+
+
+@pytest.mark.parametrize("later", [PlayWithdrawn(1), Challenged(0, upheld=True)])
+def test_late_answer_that_adds_a_tile_taken_back_to_the_play_before_is_refused(later: Event) -> None:
+    before = play(new_game(), "8F HORN")
+    event = PlayMade(1, written(before, "8F ....S"))
+    longer = TurnCorrected(0, PlayMade(0, written(new_game(), "8F HORNS")))
+    question = QuestionDeferred(0, "Whose tile?", ("Ben", "Anna"), ((event,), (longer,)), 1)
+    game = before.push(event)
+    game = game.push(*defer_question(game, question, None)).push(later)
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1)
+
+
 def test_late_answer_moves_the_answers_of_later_questions_to_the_other_player() -> None:
     game = defer(play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M"), "H6 FA.M")
     after = answer_deferred_question(answer_deferred_question(game, 1, 1), 2, 1)
