@@ -89,11 +89,14 @@ def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
 def _find_cloud_name(system: System) -> str:
     """Return the host name that cloud-init sets at each start, or an empty string if it sets none.
 
-    Raspberry Pi Imager 2 writes this name to the file `user-data` of the cards that it customises.
+    Raspberry Pi Imager 2 writes this name to the file `user-data` of the cards that it customises. A settings file that
+    only root may read is skipped.
     """
-    if any("preserve_hostname: true" in path.read_text() for path in system.glob("/etc/cloud/cloud.cfg.d/*.cfg")):
+    user_data = system.read_text("/boot/firmware/user-data") or ""
+    files = (system.read_text(path.relative_to(system.root)) for path in system.glob("/etc/cloud/cloud.cfg.d/*.cfg"))
+    if any("preserve_hostname: true" in text for text in (*filter(None, files), user_data)):
         return ""
-    match = re.search(r"(?m)^hostname: *(\S+)", system.read_text("/boot/firmware/user-data") or "")
+    match = re.search(r"""(?m)^hostname: *["']?([\w.-]+)""", user_data)
     return match[1] if match and system.path("/etc/cloud").exists() else ""
 
 

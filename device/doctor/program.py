@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import shlex
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator
@@ -45,8 +46,15 @@ SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", "/usr/lib/systemd/sys
 PRIVATE_FOLDERS = ("/home", "/root", "/run/user")
 """Folders that the service does not see (`ProtectHome=` in the unit)."""
 
-_STORE_FILES = ("games.db", "games.db-wal", "games.db-shm", "games.db.lock")
+_WRITTEN_FILES = (
+    "games.db", "games.db-wal", "games.db-shm", "games.db.lock", "table.npz", "pairing.json", "https.pem",
+    "tilekeeper.log", "backups", "lexicons",
+)  # fmt: skip
 """Files in the data folder that the table must be able to write. A copy that was made with sudo belongs to root."""
+_UNIT_DATA = re.compile(r"(?m)^ExecStart=.*\s--data[ =](\S+)")
+"""Pattern of the folder of the games in the unit of the service. There, the option replaces `data.folder`."""
+_OCTAL_ESCAPE = re.compile(r"\\(\d{3})")
+"""Pattern of a space or another special character in a path of `/proc/mounts`, such as `\\040`."""
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
@@ -213,13 +221,20 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
             yield subject.note(f"{folder} does not exist yet: the first game creates it")
         return
     account = find_service_account(system)
-    needed = (path, *(file for name in _STORE_FILES if (file := path / name).exists()))
+    needed = (path, *(file for name in _WRITTEN_FILES if (file := path / name).exists()))
     if account is not None and (closed := [one for one in needed if not can_write(one, account)]):
         yield subject.fault(
             f"the table cannot write to /{closed[0].relative_to(system.root)}",
-            f"sudo chown -R {SERVICE_USER}: {folder} && sudo systemctl restart tilekeeper",
+            f"sudo chown -R {SERVICE_USER}: {shlex.quote(str(folder))} && sudo systemctl restart tilekeeper",
         )
-    if (kind := _find_file_system(system, folder)) == "overlay":
+    mount, kind, options = _find_mount(system, folder)
+    if "ro" in options and mount != "/":  # a root that is mounted read-only is a fault of the card
+        yield subject.fault(
+            f"{folder} is mounted read-only, as the kernel does after errors: no turn can be saved",
+            f"sudo mount -o remount,rw {shlex.quote(mount)}; if it becomes read-only again, save the games (tilekeeper "
+            "backup FILE) and use another card or stick",
+        )
+    if kind == "overlay":
         yield subject.fault(
             f"{folder} is on an overlay: every game is lost when the power goes off",
             "sudo raspi-config nonint do_overlayfs 1 && sudo reboot, or mount a separate partition there",
@@ -242,7 +257,13 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def find_data_folder(system: System, settings: Settings) -> Path:
-    """Return the folder of the stored games, as a path on the examined machine (without `System.root`)."""
+    """Return the folder of the stored games, as a path on the examined machine (without `System.root`).
+
+    If the service is installed, this is the folder that its unit names; the service does not use `data.folder`.
+    """
+    for unit in filter(None, map(system.read_text, SERVICE_UNITS)):
+        if named := _UNIT_DATA.search(unit):
+            return Path(named[1])
     if settings.data.folder is not None:
         return settings.data.folder
     return SERVICE_DATA_FOLDER if is_service_installed(system) else Path.home() / ".local" / "share" / "tilekeeper"
@@ -256,7 +277,8 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
     from device.storage.schema import STORE_SCHEMA
 
     recover = "sudo systemctl restart tilekeeper: the table keeps the file, and recovers the games that can be read"
-    aside = f"sudo systemctl stop tilekeeper; sudo mv {shown} {shown}.damaged; sudo systemctl start tilekeeper"
+    quoted = shlex.quote(str(shown))
+    aside = f"sudo systemctl stop tilekeeper; sudo mv {quoted} {quoted}.damaged; sudo systemctl start tilekeeper"
     try:
         with path.open("rb") as file:
             head = file.read(100)
@@ -303,14 +325,17 @@ def _check_integrity(subject: Subject, path: Path, shown: Path, recover: str) ->
         yield subject.fault(f"{shown} is damaged ({result})", recover)
 
 
-def _find_file_system(system: System, folder: Path) -> str:
-    """Return the type of the file system that contains `folder`, or an empty string if unknown."""
-    kind, longest = "", -1
+def _find_mount(system: System, folder: Path) -> tuple[str, str, tuple[str, ...]]:
+    """Return the mount point, the type and the options of the file system that contains `folder`.
+
+    The values are empty if they are unknown.
+    """
+    found: tuple[str, str, tuple[str, ...]] = ("", "", ())
     for line in (system.read_text("/proc/mounts") or "").splitlines():
-        fields = line.split()
-        if len(fields) > 2 and folder.is_relative_to(fields[1]) and len(fields[1]) >= longest:
-            kind, longest = fields[2], len(fields[1])
-    return kind
+        fields = [_OCTAL_ESCAPE.sub(lambda match: chr(int(match[1], 8)), field) for field in line.split()]
+        if len(fields) > 3 and folder.is_relative_to(fields[1]) and len(fields[1]) >= len(found[0]):
+            found = (fields[1], fields[2], tuple(fields[3].split(",")))
+    return found
 
 
 def collect_versions(system: System) -> dict[str, str]:

@@ -31,6 +31,35 @@ def test_games_on_a_partition_of_their_own_below_an_overlay_are_good(pi: Raspber
     assert not find_findings(examine(pi), "games", Severity.FAULT)
 
 
+def test_games_on_a_stick_whose_name_has_a_space_are_good(pi: RaspberryPi) -> None:
+    pi.change("/etc/systemd/system/tilekeeper.service", "--data /var/lib/tilekeeper", "")
+    pi.change("/etc/tilekeeper/settings.toml", 'folder = ""', 'folder = "/media/USB Stick/games"')
+    pi.write("/proc/mounts", "overlayroot / overlay rw 0 0\n/dev/sda1 /media/USB\\040Stick ext4 rw 0 0\n")
+    folder = pi.path("/media/USB Stick/games")
+    folder.mkdir(parents=True)
+    folder.chmod(0o770)
+    assert not find_findings(examine(pi), "games", Severity.FAULT)
+
+
+def test_games_are_examined_in_the_folder_that_the_service_uses(pi: RaspberryPi) -> None:
+    pi.change("/etc/tilekeeper/settings.toml", 'folder = ""', 'folder = "/mnt/stick"')
+    good = find_findings(examine(pi), "games", Severity.GOOD)
+    assert any("/var/lib/tilekeeper/games.db is intact" in finding.text for finding in good)
+
+
+def test_settings_of_cloud_init_that_cannot_be_read_are_skipped(pi: RaspberryPi) -> None:
+    pi.path("/etc/cloud/cloud.cfg.d/50-network.cfg").mkdir(parents=True)  # root may read every file
+    pi.write("/etc/cloud/cloud.cfg.d/60-owner.cfg", "").write_bytes(b"# M\xfcller\n")
+    assert find_findings(examine(pi), "name", Severity.GOOD)
+
+
+@pytest.mark.parametrize("name", ['"tilekeeper"', "'tilekeeper'", "tilekeeper # of the table"])
+def test_name_of_cloud_init_may_be_quoted(pi: RaspberryPi, name: str) -> None:
+    pi.write("/etc/cloud/cloud.cfg", "")
+    pi.write("/boot/firmware/user-data", f"hostname: {name}\n")
+    assert not find_findings(examine(pi), "name", Severity.WARNING)
+
+
 def test_a_name_that_cloud_init_leaves_alone_is_good(pi: RaspberryPi) -> None:
     pi.write("/etc/cloud/cloud.cfg.d/99-tilekeeper.cfg", "preserve_hostname: true\n")
     pi.write("/boot/firmware/user-data", "hostname: raspberrypi\n")

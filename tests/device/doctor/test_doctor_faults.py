@@ -119,6 +119,24 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "mounted read-only",
         "write a new card",
     ),
+    "partition of the games is read-only": (
+        lambda pi: pi.write(
+            "/proc/mounts",
+            "/dev/mmcblk0p2 / ext4 rw 0 0\n/dev/sda1 /var/lib/tilekeeper ext4 ro,noatime 0 0\n",
+        ),
+        "games",
+        "/var/lib/tilekeeper is mounted read-only",
+        "mount -o remount,rw /var/lib/tilekeeper",
+    ),
+    "profile of the tiles was copied with sudo": (
+        lambda pi: (
+            pi.write("/var/lib/tilekeeper/table.npz", "").chmod(0o600),
+            os.chown(pi.path("/var/lib/tilekeeper/table.npz"), 0, 4711) if os.getuid() == 0 else None,
+        ),
+        "games",
+        "the table cannot write to /var/lib/tilekeeper/table.npz",
+        "chown -R tilekeeper",
+    ),
     "games on an overlay": (
         lambda pi: pi.change("/proc/mounts", "/dev/mmcblk0p2 / ext4", "overlayroot / overlay"),
         "games",
