@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from device.cameras.addresses import hide_credentials, is_network_address
 from device.doctor.finding import Finding, Subject
@@ -25,6 +26,8 @@ _PHONES = {
     "phone-stream": "a paired phone on a stand sends the pictures",
 }
 """Findings for a phone as the camera, by value of the camera setting."""
+_DEFAULT_PORTS = {"http": 80, "https": 443, "rtsp": 554, "rtsps": 322}
+"""Port of a network camera whose address has none, by scheme."""
 _NO_MODULE_ADVICE = (
     "switch the power off, then reseat the ribbon cable at both ends: its contacts must face the contacts of the "
     "socket (a Pi 5 and a Zero need the narrow cable)"
@@ -40,7 +43,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.good(_PHONES[kind])
         return
     if is_network_address(source):
-        yield subject.good(f"network camera at {hide_credentials(source)}")
+        yield _check_network_camera(system, subject, source)
         return
     if kind == "folder":
         yield from _check_folder(system, subject, Path(where))
@@ -81,6 +84,27 @@ def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.fault(str(error), "see above; then: sudo systemctl restart tilekeeper")
         return
     yield from check_image(image, settings)
+
+
+def _check_network_camera(system: System, subject: Subject, source: str) -> Finding:
+    """Check that the address is valid and that something answers there; `check_picture` checks the picture."""
+    shown, change = hide_credentials(source), f"change camera.source in {SYSTEM_SETTINGS_FILE}"
+    try:
+        address = urlsplit(source)
+        host, port = address.hostname, address.port or _DEFAULT_PORTS[address.scheme]
+    except ValueError:
+        host = None
+    if not host:
+        return subject.fault(
+            f"{shown} is not a valid address",
+            f"write a special character of the password as its code, # as %23; {change}",
+        )
+    if not system.can_connect(host, port):
+        return subject.fault(
+            f"nothing answers at {shown}",
+            f"switch the camera on, and connect it to the same network; if its address is another now, {change}",
+        )
+    return subject.good(f"network camera at {shown}")
 
 
 def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 COMMAND_TIMEOUT_S = 15.0
 """Maximum running time of a command in seconds. A command that takes longer is stopped."""
+CONNECT_TIMEOUT_S = 3.0
+"""Maximum time for a connection to another machine in seconds."""
 _COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service may lack sbin
 
 
@@ -159,6 +161,14 @@ class System:
             return camera.still().image
         finally:
             camera.close()
+
+    def can_connect(self, host: str, port: int) -> bool:
+        """Return True if a program on the machine `host` accepts connections on this TCP port."""
+        try:
+            socket.create_connection((host, port), CONNECT_TIMEOUT_S).close()
+        except (OSError, UnicodeError):  # UnicodeError: no name of a machine
+            return False
+        return True
 
     def is_port_free(self, host: str, port: int) -> bool:
         """Return True if a server can listen on the port, and False if another program uses the port.

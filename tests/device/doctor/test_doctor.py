@@ -122,6 +122,16 @@ def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch:
     assert find_findings(examine(pi), "camera", Severity.FAULT)
 
 
+def test_network_camera_that_answers_is_good(pi: RaspberryPi) -> None:
+    with socket.socket() as camera:
+        camera.bind(("127.0.0.1", 0))
+        camera.listen()
+        address = f"http://anna:secret@127.0.0.1:{camera.getsockname()[1]}/video"
+        pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', f'source = "{address}"')
+        texts = [finding.text for finding in find_findings(examine(pi, picture=False), "camera", Severity.GOOD)]
+    assert texts == [f"network camera at {address.replace('anna:secret@', '')}"]
+
+
 def test_turns_that_cannot_end_by_themselves_are_a_warning(pi: RaspberryPi) -> None:
     pi.change("/etc/tilekeeper/settings.toml", 'auto = "off"', 'auto = "end"')
     assert not find_findings(examine(pi), "camera", Severity.WARNING)

@@ -83,6 +83,18 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "/dev/video2 is missing",
         "lsusb",
     ),
+    "network camera is switched off": (
+        lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "http://u:pw@127.0.0.1:1/v"'),
+        "camera",
+        "nothing answers at http://127.0.0.1:1/v",
+        "switch the camera on",
+    ),
+    "password of a network camera with a number sign": (
+        lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "rtsp://u:a#b@127.0.0.1/v"'),
+        "camera",
+        "rtsp://127.0.0.1/v is not a valid address",
+        "# as %23",
+    ),
     "camera not for the user": (
         lambda pi: pi.path("/dev/video0").chmod(0o600),
         "camera",
