@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 NETWORK_SCHEMES = ("http://", "https://", "rtsp://", "rtsps://")
+_HOST = re.compile(r"([^:@]*|\[[0-9A-Fa-f:.%]+\])(:\d+)?")
+"""Pattern of a host name or address with an optional port."""
 
 
 def is_network_address(source: str) -> bool:
@@ -17,9 +21,18 @@ def hide_credentials(source: str) -> str:
     'rtsp://camera.local:554/live'
     >>> hide_credentials("usb:0")
     'usb:0'
+
+    If a password contains a slash, it cannot be told from the path, so only the scheme is returned:
+
+    >>> hide_credentials("rtsp://anna:se/cret@camera.local/live")
+    'rtsp://...'
     """
     if "://" not in source:
         return source
     scheme, _, rest = source.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2].partition('?')[0]}{slash}{path.partition('?')[0].partition('#')[0]}"
+    authority, slash, path = rest.partition("/")
+    host = authority.rpartition("@")[2].partition("?")[0]
+    path = path.partition("?")[0].partition("#")[0]
+    if "@" in path or not _HOST.fullmatch(host):
+        return f"{scheme}://..."
+    return f"{scheme}://{host}{slash}{path}"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, open_camera, open_reconnecting_camera
+from device.cameras.addresses import hide_credentials
 from device.settings import SettingsError, parse_settings
 from tests.support.stream_servers import MjpegServer
 
@@ -36,6 +37,17 @@ def test_missing_network_camera_is_named_without_its_password(server: str) -> No
     with pytest.raises(CameraError, match="No video comes from http://127") as error:
         open_camera(f"http://anna:{SECRET}@{server}/nothing?token={SECRET}")
     assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize("password", ["pa/ss-42", "12/ss-42", "p?a/ss-42", "pa#/ss-42", "pa@/ss-42"])
+def test_password_with_special_characters_is_hidden(password: str) -> None:
+    shown = hide_credentials(f"http://anna:{password}@camera.local:8080/video?key=ss-42")
+    assert "ss-42" not in shown and "anna" not in shown
+
+
+@pytest.mark.parametrize("address", ["http://camera.local/video", "https://10.0.0.7:8443/v", "rtsp://[fe80::1]:554/v"])
+def test_address_without_a_password_is_shown_whole(address: str) -> None:
+    assert hide_credentials(address) == address
 
 
 def test_network_camera_may_be_switched_on_later(server: str) -> None:
