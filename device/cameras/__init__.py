@@ -58,7 +58,9 @@ def open_camera(
     if kind == "folder" and where:
         from device.cameras.folder import FolderCamera
 
-        return FolderCamera.from_folder(Path(where), open_record and open_record(Path(where)))
+        # A shell expands ~ only at the beginning of a word.
+        folder = Path(where).expanduser() if where.startswith("~/") else Path(where)
+        return FolderCamera.from_folder(folder, open_record and open_record(folder))
     if kind == "usb" and where:
         from device.cameras.usb import UsbCamera
 

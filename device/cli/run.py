@@ -89,8 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
 def has_game_options(args: argparse.Namespace) -> bool:
     """Return True if the command line has options for a new game."""
-    names = ("players", "tiles", "lexicon", "rules", "challenge", "clock", "first", "rule")
-    return args.new or any(getattr(args, name) is not None for name in names)
+    return args.new or any(getattr(args, name) is not None for name in (*_GAME_OPTIONS, "rule"))
 
 
 def make_settings_file(args: argparse.Namespace) -> SettingsFile:

@@ -46,6 +46,13 @@ def test_folder_gives_its_pictures_in_order_of_their_names_and_each_once(tmp_pat
     assert camera.preview() is None and not camera.live
 
 
+def test_folder_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "Bilder vom Tisch").mkdir()
+    write(tmp_path / "Bilder vom Tisch" / "a.png", 10)
+    assert grey(open_camera("folder:~/Bilder vom Tisch").still().image) == 10
+
+
 class PictureRecord:
     """The pictures that were shown, kept in memory."""
 

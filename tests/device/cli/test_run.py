@@ -143,6 +143,18 @@ def test_options_that_a_game_in_progress_does_not_take_are_named(
     assert "--players, --tiles, --layout, --lexicon had no effect" in capsys.readouterr().out
 
 
+def test_layout_alone_is_an_option_of_the_game(folder: Path) -> None:
+    args = options(folder, free_port())
+    with Program(args, []) as phone:
+        assert phone.sees("Anna to play")
+    args.players, args.layout, args.port = None, "exchanged", free_port()
+    with Program(args, []) as phone:
+        assert phone.sees("to play")
+    with GameStore(folder.parent / "data" / "games.db") as store:
+        layouts = [store.events(game.id)[0].body["layout"] for game in store.games()]
+    assert layouts == ["exchanged"]
+
+
 def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
     args = options(folder, free_port())
     with Program(args, []) as phone:
