@@ -19,7 +19,8 @@ import hmac
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,6 +100,8 @@ class Pairing:
         self._problem = ""
         """The reason why the file could not be written at the last attempt; empty if it was written."""
         self._lock = threading.Lock()
+        self._notices: list[str] = []
+        """Sentences for `notify` that are sent as soon as the lock is released (`_change`)."""
         self._rate_limiter = PairingRateLimiter()
         self._open_until = float("-inf")
         """Time (s, `clock`) until which one device may pair without a code, because of a press on the panel."""
@@ -165,7 +168,7 @@ class Pairing:
         `PairingCodeError`, `PairingLockedError`, `PairingFullError`.
         """
         code = "".join(code.split())
-        with self._lock:
+        with self._change():
             if (client := self._find_double_tap(browser)) is not None:
                 return client
             if _are_equal(code, self._secret):
@@ -173,7 +176,7 @@ class Pairing:
             if not code and self.is_open_for(address):
                 self._open_until = float("-inf")
                 client = self._add_client(device, browser)
-                self._notify(get_text("pairing-done", client.device))
+                self._notices.append(get_text("pairing-done", client.device))
                 return client
             now = self._clock()
             if (seconds := self._rate_limiter.wait_time(address, now)) > 0:
@@ -182,14 +185,28 @@ class Pairing:
                 self._rate_limiter.record_success(address)
                 return self._add_client(device, browser)
             paused = self._rate_limiter.record_failure(address, now)
+            left = self._rate_limiter.tries_left(address)
             if paused:
                 self._make_codes()
-            left = self._rate_limiter.tries_left(address)
-        if paused:
-            self._notify(get_text("pairing-rests", str(PairingLockedError(paused).minutes)))
-        elif not left:
-            self._notify(get_text("pairing-locked"))
+                self._notices.append(get_text("pairing-rests", str(PairingLockedError(paused).minutes)))
+            elif not left:
+                self._notices.append(get_text("pairing-locked"))
         raise PairingCodeError(left)
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Hold the lock in the `with` block, and send the notices after it.
+
+        Not with the lock: `notify` waits for the lock of the session, whose listeners rename players here.
+        """
+        try:
+            with self._lock:
+                yield
+        finally:
+            with self._lock:
+                notices, self._notices = self._notices, []
+            for notice in notices:
+                self._notify(notice)
 
     def _find_double_tap(self, browser: str) -> PairedClient | None:
         """Return the device as which this browser was paired a moment ago, or None."""
@@ -208,7 +225,7 @@ class Pairing:
 
     def redeem(self, token: str, device: str) -> PairedClient | None:
         """Pair a device by a one-time token. Return None if the token is wrong or was already used."""
-        with self._lock:
+        with self._change():
             if not self._one_time_token or not _are_equal(token, self._one_time_token):
                 return None
             self._one_time_token = ""
@@ -241,7 +258,7 @@ class Pairing:
 
         If the device was the admin, the oldest remaining device becomes the admin.
         """
-        with self._lock:
+        with self._change():
             self._handovers.pop(phone, None)
             removed = self._clients.pop(phone, None)
             if removed is None:
@@ -258,7 +275,7 @@ class Pairing:
 
         Return False if the device is not paired.
         """
-        with self._lock:
+        with self._change():
             if phone not in self._clients:
                 return False
             self._clients[phone] = replace(self._clients[phone], player=player)
@@ -267,7 +284,7 @@ class Pairing:
 
     def rename_player(self, before: str, after: str) -> None:
         """Assign the devices of the player `before` to the new name `after`."""
-        with self._lock:
+        with self._change():
             theirs = {
                 client.id: replace(client, player=after) for client in self._clients.values() if client.player == before
             }
@@ -316,7 +333,8 @@ class Pairing:
         self._key = data.key
         self._clients = {client.id: client for client in data.clients}
         if self._file is not None and not (is_intact and self._file.exists()):
-            self._save()
+            with self._change():
+                self._save()
         if not is_intact:
             self._notify(get_text("pairing-damaged"))
 
@@ -324,7 +342,7 @@ class Pairing:
         if self._file is not None:
             problem = save_pairing_data(self._file, PairingData(self._key, tuple(self._clients.values())))
             if problem and not self._problem:
-                self._notify(get_text("pairing-not-saved", problem))
+                self._notices.append(get_text("pairing-not-saved", problem))
             self._problem = problem
 
 

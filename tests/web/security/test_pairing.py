@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from device.catalogue import get_text
 from engine.limits import MAX_PAIRED_CLIENTS
 from tests.support import samples
 from tests.support.api_table import Program
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
 from web.security.cookies import MAX_AGE_S
@@ -294,6 +296,27 @@ def test_press_on_the_panel_lets_one_device_in_for_a_minute(guarded: Table) -> N
     guarded.time += PAIRING_WINDOW_S
     with pytest.raises(PairingCodeError):
         guarded.pairing.pair("", "10.9.9.9", "")
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_notice_about_a_pairing_waits_for_no_other_thread(tmp_path: Path, is_saved: bool) -> None:
+    """The session holds its lock when it adds a notice, and when it renames players: each thread would wait for ever."""
+    are_done = []
+
+    def notify(_: str) -> None:
+        renaming = threading.Thread(target=pairing.rename_player, args=("Anna", "Bea"), daemon=True)
+        renaming.start()
+        renaming.join(PATIENCE_S)
+        are_done.append(not renaming.is_alive())
+
+    file = tmp_path / FILE_NAME
+    pairing = Pairing(notify, file=file)
+    if not is_saved:
+        file.unlink()
+        file.mkdir()
+    pairing.open_for_one_device()
+    pairing.assign_player(pairing.pair("", "1", "phone").id, "Anna")
+    assert are_done and all(are_done)
 
 
 def test_form_needs_no_code_while_pairing_is_open(app: Flask, client: FlaskClient) -> None:
