@@ -250,16 +250,19 @@ class GameArchive:
         self.store.delete_game(number)
         self._summary_cache.discard(number)
 
+    def check_never_met(self, before: str, after: str) -> None:
+        """Raise `PlayersMetError` if there is a game with both players. Raises `StoreError`."""
+        if any(after in self._summary_cache.list_players(stored) for stored in self.find_games(before)):
+            raise PlayersMetError(f"{before} and {after} played against each other.")
+
     def rename_player(self, before: str, after: str) -> None:
         """Rename a player in the list of players and in all stored games except the game at the table.
 
         If there is a player with the name `after`, the two become one player. In games that cannot be read, the name
         stays. Raises `StoreError`. If both names are in one game, raises `PlayersMetError` and renames nothing.
         """
-        games = self.find_games(before)
-        if any(after in self._summary_cache.list_players(stored) for stored in games):
-            raise PlayersMetError(f"{before} and {after} played against each other.")
-        for stored in games:
+        self.check_never_met(before, after)
+        for stored in self.find_games(before):
             if stored.damage or stored.id == self._get_current_game():
                 continue
             with suppress(*UNREADABLE_GAME_ERRORS):

@@ -166,7 +166,7 @@ class HistoryPages:
         """Rename a player in all games and redirect to the player's records.
 
         The name of another player is allowed only if the form has the field `merge`. In the game at the table, the
-        player is renamed by a command to the session.
+        player is renamed by a command to the session; if the table refuses it, nothing is renamed.
         """
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
         names = [name for name, _ in self.archive.store.players()]
@@ -176,8 +176,7 @@ class HistoryPages:
         if after in names and after != before and "merge" not in request.form:
             return refuse(texts()("records.merge_first", name=after))
         if after != before:
-            self.archive.rename_player(before, after)
-            self.pairing.rename_player(before, after)  # phones of the player, who may not be in the game at the table
+            self.archive.check_never_met(before, after)
             for seat in seats:
                 try:
                     order = RenamePlayer(seat, after)
@@ -186,6 +185,8 @@ class HistoryPages:
                     return refuse(texts().translate(refusal))
                 except TimeoutError:
                     return refuse(texts()("setup.slow"))
+            self.archive.rename_player(before, after)
+            self.pairing.rename_player(before, after)  # phones of the player, who may not be in the game at the table
         return redirect(f"/records?{urlencode({'player': after})}", code=303)
 
     def _render(self, template: str, **values: object) -> Response:

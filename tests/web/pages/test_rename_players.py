@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.session.commands.games import StartGame
+from device.session.commands.turns import EndTurn
 from tests.support.api_table import STARTED, House, house
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
@@ -63,6 +64,18 @@ def test_phone_of_a_renamed_player_keeps_its_seat_in_later_games(table: House, p
     pairing.assign_player(pairing.clients[0].id, "Anna")
     assert rename(phone, "Anna", "Anne")[0] == 303
     assert pairing.clients[0].find_seat(("Ben", "Anne")) == 1
+
+
+def test_renaming_that_the_table_refuses_changes_nothing(table: House, phone: FlaskClient) -> None:
+    pairing = table.app.extensions["pairing"]
+    pairing.assign_player(pairing.clients[0].id, "Cem")
+    with table.board.hold_reading():
+        reading = table.session.submit(EndTurn())
+        assert rename(phone, "Cem", "Cemal")[0] == 409
+    reading.result(PATIENCE_S)
+    assert pairing.clients[0].find_seat(("Ann", "Cem")) == 1
+    assert rename(phone, "Cem", "Cemal")[0] == 303
+    assert [player.name for player in table.session.state.players] == ["Ann", "Cemal"]
 
 
 def test_players_who_met_are_not_merged(phone: FlaskClient) -> None:

@@ -300,7 +300,7 @@ def test_press_on_the_panel_lets_one_device_in_for_a_minute(guarded: Table) -> N
 
 @pytest.mark.parametrize("is_saved", [True, False])
 def test_notice_about_a_pairing_waits_for_no_other_thread(tmp_path: Path, is_saved: bool) -> None:
-    """The session holds its lock when it adds a notice, and when it renames players: each thread would wait for ever."""
+    """The session holds its lock when it adds a notice, and when it renames players: both threads would wait."""
     are_done = []
 
     def notify(_: str) -> None:
