@@ -292,8 +292,8 @@ class GameArchive:
 
 
 def _clean_comment(text: str) -> str:
-    lines = ("".join(filter(is_displayable, line)).rstrip() for line in text[:MAX_COMMENT_CHARS].splitlines())
-    return "\n".join(lines).strip()
+    lines = ("".join(filter(is_displayable, line)).rstrip() for line in text.splitlines())
+    return "\n".join(lines).strip()[:MAX_COMMENT_CHARS].rstrip()  # browsers send each line break as two characters
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.support.api_table import STARTED, House, house
 from tests.support.text_table import HORN
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
-from web.game_archive import MAX_IMPORT_BYTES
+from web.game_archive import MAX_COMMENT_CHARS, MAX_IMPORT_BYTES, GameArchive
 from web.security.csrf import MAX_BODY_BYTES
 
 
@@ -227,6 +227,14 @@ def test_note_on_a_game_is_kept_and_shown_to_everyone(table: House, phone: Flask
     assert '<p class="comment">Grandma&#39;s birthday\n&lt;b&gt;Cake!&lt;/b&gt;</p>' in read(table, "/history/1")
     phone.post("/history/1/comment", data={"csrf": token(phone), "comment": " ", "before": form["comment"]})
     assert 'class="comment"' not in read(table, "/history/1")
+
+
+def test_longest_note_is_kept_whole_and_can_be_changed(table: House, phone: FlaskClient) -> None:
+    note = "\n".join(["A line of Grandma's note."] * 100)[:MAX_COMMENT_CHARS]  # browsers count a line break once
+    for before, text in (("", note), (note, "Second")):
+        form = {"csrf": token(phone), "comment": text.replace("\n", "\r\n"), "before": before.replace("\n", "\r\n")}
+        assert phone.post("/history/1/comment", data=form).status_code == 303
+        assert GameArchive(table.store, lambda: 0).read_comment(1) == text
 
 
 def test_note_on_a_game_that_does_not_exist_is_refused(phone: FlaskClient) -> None:
