@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.board import parse_position, position_name, transpose
 from engine.errors import NotationError
-from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record, quote_text
+from engine.gcg.record import UNKNOWN_RACK, Entry, Player, Pragma, Problem, Rack, Record, quote_text
 from engine.limits import MAX_GCG_LINE_CHARS, MAX_GCG_LINES, MAX_GCG_PRAGMAS
 from engine.messages import make_message
+from engine.reading import BLANK
 from engine.state import TURN_KINDS
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -151,7 +153,8 @@ class _Reader:
         if match := _PLAYER.match(name):
             self._read_player(number, int(match[1]), text)
         elif match := _RACK.match(name):
-            self.racks.append(Rack(int(match[1]) - 1, text, number))
+            tiles = "" if text.upper() == UNKNOWN_RACK else text.replace("_", BLANK)
+            self.racks.append(Rack(int(match[1]) - 1, tiles, number))
             self.first_rack_line = self.first_rack_line or number
         elif name == "note" and self.entries:
             self._extend_note(text)
@@ -261,9 +264,7 @@ class _Reader:
         """Return the events with the seats of their players, and add players without a `#player` line."""
         entries: list[Entry] = []
         for written, entry in self.entries:
-            seats = [seat for seat, player in enumerate(players) if written == player.nick]
-            seats = seats or [seat for seat, player in enumerate(players) if written == player.name]
-            seats = seats or [seat for seat, player in enumerate(players) if written == player.name.split()[0]]
+            seats = _find_seats(players, written)
             if not seats:
                 known = ", ".join(player.nick for player in players)
                 text = "There is no #player line for {0}. Add this line, or correct the name."
@@ -280,6 +281,23 @@ class _Reader:
                 seat = last if last in seats else seats[0]
             entries.append(replace(entry, player=seat))
         return tuple(entries)
+
+
+def _find_seats(players: Sequence[Player], written: str) -> list[int]:
+    """Return the seats of the players whom an event line with the nickname `written` may mean.
+
+    Files that were edited by hand may have the name, its first word, or the nickname in another case.
+    """
+    nicks, names = [player.nick for player in players], [player.name for player in players]
+    known = nicks, names, [name.split()[0] for name in names]
+    for texts in known:
+        if seats := [seat for seat, text in enumerate(texts) if text == written]:
+            return seats
+    for texts in known:
+        seats = [seat for seat, text in enumerate(texts) if text.casefold() == written.casefold()]
+        if len(seats) == 1:
+            return seats
+    return []
 
 
 def _transpose_position(position: str) -> str:

@@ -18,7 +18,7 @@ from engine.gcg.edition import (
     find_variants,
 )
 from engine.gcg.record import Entry, Pragma, Problem, Record
-from engine.gcg.validate import check_entry, check_order, check_racks
+from engine.gcg.validate import check_end_racks, check_entry, check_order, check_racks
 from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import Rules
@@ -133,7 +133,8 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
         replace(event, entry=entry) for event, entry in zip(replayer.replay_events(), record.entries, strict=True)
     )
     board = replayer.board
-    problems = (*record.problems, *replayer.problems, *check_order(record), *check_racks(spelled, board, tiles))
+    problems = [*record.problems, *replayer.problems, *check_order(record)]
+    problems += [*check_end_racks(spelled, board, tiles), *check_racks(spelled, board, tiles)]
     return Replay(tiles, board_layout, events, tuple(replayer.totals), board, tuple(sorted(problems)))
 
 

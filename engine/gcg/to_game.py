@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from math import gcd
 
@@ -171,11 +172,14 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
 
 def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:
     """Return the events for the unplayed letters and for the time used at the end of the game."""
-    events: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks]
+    events: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks if rack.tiles]
+    overtime_points: Counter[int] = Counter()
     for entry in record.entries:
         if entry.kind is TurnKind.ENDRACK and entry.is_penalty:
             events.append(RackRevealed(entry.player, tiles.split(entry.text)))
         elif entry.kind is TurnKind.TIME:
-            minutes = -entry.score // rules.overtime_points
-            events.append(ClockRead(entry.player, rules.clock_seconds + 60.0 * minutes))
+            overtime_points[entry.player] += max(-entry.score, 0)
+    for player, points in overtime_points.items():
+        minutes = points // rules.overtime_points
+        events.append(ClockRead(player, rules.clock_seconds + 60.0 * minutes))
     return events

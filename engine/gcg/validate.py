@@ -114,6 +114,24 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
             yield Problem(rack.line, f"The rack {rack.tiles} has {missing}, which cannot be in the bag any more.")
 
 
+def check_end_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
+    """Yield a problem for each player who has no end rack, if others lose points for theirs and tiles are left."""
+    end_racks = [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
+    if not any(entry.is_penalty for entry in end_racks):
+        return
+    left = +tiles.count_remaining(face for face in board.faces() if face in tiles.counts)
+    for entry in end_racks:
+        try:
+            left -= Counter(tiles.split(entry.text))
+        except NotationError:
+            return  # `check_entry` reports this line
+    with_end_rack = {entry.player for entry in end_racks}
+    for seat, player in enumerate(record.players):
+        if left and seat not in with_end_rack:
+            text = f"There is no end rack of {player.nick}, but these tiles were not played: {_format_tiles(left)}."
+            yield Problem(end_racks[-1].line, text)
+
+
 def check_order(record: Record) -> Iterator[Problem]:
     """Yield a problem for each error in the order of turns, end racks and time penalties."""
     entries, players = record.entries, record.players

@@ -269,6 +269,22 @@ def test_nickname_of_two_players_leaves_the_other_to_the_first_word_of_the_name(
     assert [entry.player for entry in record.entries] == [0, 1, 0, 1]
 
 
+@pytest.mark.parametrize("written", ["al", "ANN LEE", "ann"])
+def test_nickname_in_another_case_is_that_of_the_player(written: str) -> None:
+    record = parse_gcg(f"#player1 AL Ann Lee\n#player2 B Bob\n>B: - +0 0\n>{written}: - +0 0\n")
+    assert [entry.player for entry in record.entries] == [1, 0] and not record.problems
+
+
+def test_nickname_of_two_players_but_for_the_case_is_of_neither() -> None:
+    record = parse_gcg("#player1 Al Ann\n#player2 aL Bob\n>AL: - +0 0\n>aL: - +0 0\n")
+    assert [entry.player for entry in record.entries] == [2, 1] and len(record.problems) == 1
+
+
+def test_unknown_tiles_of_a_last_rack_are_read_as_in_an_event() -> None:
+    record = parse_gcg(f"{PLAYERS}#rack1 unknown\n#rack2 AB_\n")
+    assert [rack.tiles for rack in record.racks] == ["", "AB?"]
+
+
 @pytest.mark.parametrize(
     "line", [">A: HORN 8F HORN +4b 14", ">A: HORN 8F HORN", ">: HORN 8F HORN +14", "A: AT 9G AT +3"]
 )

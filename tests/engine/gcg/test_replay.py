@@ -218,6 +218,12 @@ def test_the_end_rack_goes_to_who_went_out() -> None:
     assert "The end rack belongs to the player who went out, but A played the last tiles." in reasons(">B: (QZ) +40 65")
 
 
+def test_end_rack_that_is_missing_is_named() -> None:
+    [reason] = reasons(">B: QZ (QZ) -20 5")
+    assert reason.startswith("There is no end rack of A, but these tiles were not played: ? ? A A")
+    assert reasons(">B: QZ (QZ) -20 5", ">A: EE (EE) -2 53") == []
+
+
 def test_the_end_of_the_game_comes_last() -> None:
     assert reasons(">B:  (time) -10 15", ">B: E - +0 15") == ["A time penalty belongs after the last turn (line 10)."]
     assert "An end rack belongs after the last turn (line 10)." in reasons(">A: A (A) -1 54", ">B: E - +0 25")

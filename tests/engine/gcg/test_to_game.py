@@ -97,6 +97,15 @@ def test_racks_of_an_unfinished_game_are_told() -> None:
     assert dict(played.state.revealed_racks) == {0: ("E", "E"), 1: ("Q",)} and not played.is_over
 
 
+@pytest.mark.parametrize("line", ["#rack1", "#rack1 UNKNOWN"])
+def test_unknown_rack_of_an_unfinished_game_is_not_told(line: str) -> None:
+    assert not game(line).state.revealed_racks
+
+
+def test_two_time_penalties_of_a_player_are_added() -> None:
+    assert game(">A:  (time) -10 45", ">B:  (time) -5 20", ">A:  (time) -20 25").totals == (25, 20)
+
+
 def test_players_of_one_name_are_told_apart() -> None:
     assert build_game(parse_gcg("#player1 A Ann\n#player2 B Ann\n")).players == ("A", "B")
 
