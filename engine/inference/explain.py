@@ -27,7 +27,8 @@ from engine.inference.history import (
     find_inconsistent_squares,
     tile_confidence,
 )
-from engine.inference.hypotheses import Hypothesis, find_misread_tiles, generate_hypotheses
+from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import build_play_as_seen
 from engine.messages import format_list, join_messages, make_message
 from engine.reading import EMPTY, HIDDEN, BoardReading

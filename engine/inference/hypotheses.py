@@ -6,7 +6,6 @@ the log-prior 0. All other events are exceptions with a negative log-prior.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,13 +16,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from engine.board import NEIGHBOURS, Board, Square, column_of, row_of
-from engine.events import BlankNamed, Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.history import (
     MAX_PLAYS_TAKEN_BACK,
     MIN_CLEAR_PROBABILITY,
     Evidence,
-    ReadingHistory,
     is_consistent,
 )
 from engine.inference.placements import (
@@ -31,11 +29,10 @@ from engine.inference.placements import (
     find_play_squares,
     find_variations,
     is_legal_placement,
-    tile_from_face,
 )
 from engine.messages import make_message
 from engine.plays import Play
-from engine.reading import EMPTY, BoardReading
+from engine.reading import EMPTY
 from engine.state import State, Turn, TurnKind, check_play, find_withdrawn_turn
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
@@ -55,7 +52,6 @@ _MAX_SQUARE_SETS = 40  # maximum number of sets of squares for which letters are
 _MAX_UNEXPLAINED_TILES = 20  # with more, the reading is too poor to look for missed tiles
 _BEAM_WIDTH = 6  # maximum number of hypotheses that are extended by one more play
 _MAX_PLAYS = 8  # maximum number of plays between two readings
-_MAX_REMOVED_TILES = 3  # old tiles removed from the record at once; with more, the board is being cleared
 _MAX_NUDGE_SQUARES = 2  # maximum distance that a tile slips, in squares
 
 
@@ -244,31 +240,6 @@ def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
     """Return the log-likelihood (nats) of the tiles of `play`, relative to that of empty squares."""
     evidence = base.evidence
     return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihoods[s] for s, tile in play.tiles])
-
-
-def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
-    """Return corrections of recorded tiles that this reading and the combined readings in `history` contradict.
-
-    Tiles that a player has named or corrected are not changed.
-    """
-    named = {event.square for event in game.events if isinstance(event, BlankNamed)}
-    corrected = {event.square for event in game.events if isinstance(event, SquareCorrected) and event.told}
-    contradictions = history.find_contradictions(game.board)
-    is_cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
-    wrong = {
-        square: symbol
-        for square, symbol in contradictions.items()
-        if square not in named | corrected
-        and not (is_cleared and symbol == EMPTY)
-        and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
-    }
-    stock = game.unseen + Counter(game.board.tile(square).face for square in wrong)
-    found = []
-    for square, symbol in wrong.items():
-        if symbol == EMPTY or stock[symbol] > 0:
-            stock[symbol] -= 1
-            found.append(SquareCorrected(square, None if symbol == EMPTY else tile_from_face(symbol)))
-    return tuple(found)
 
 
 def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:

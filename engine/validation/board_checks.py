@@ -34,7 +34,8 @@ from engine.inference.history import (
     is_consistent,
     shift_reading,
 )
-from engine.inference.hypotheses import find_misread_tiles, replace_last_play
+from engine.inference.hypotheses import replace_last_play
+from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind, find_withdrawn_turn

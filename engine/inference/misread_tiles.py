@@ -1,0 +1,38 @@
+"""Find the recorded tiles that were misread, because later readings contradict them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from engine.events import BlankNamed, SquareCorrected
+from engine.game import Game
+from engine.inference.history import MIN_CLEAR_PROBABILITY, ReadingHistory
+from engine.inference.placements import tile_from_face
+from engine.reading import EMPTY, BoardReading
+
+_MAX_REMOVED_TILES = 3  # old tiles removed from the record at once; with more, the board is being cleared
+
+
+def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
+    """Return corrections of recorded tiles that this reading and the combined readings in `history` contradict.
+
+    Tiles that a player has named or corrected are not changed.
+    """
+    named = {event.square for event in game.events if isinstance(event, BlankNamed)}
+    corrected = {event.square for event in game.events if isinstance(event, SquareCorrected) and event.told}
+    contradictions = history.find_contradictions(game.board)
+    is_cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
+    wrong = {
+        square: symbol
+        for square, symbol in contradictions.items()
+        if square not in named | corrected
+        and not (is_cleared and symbol == EMPTY)
+        and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
+    }
+    stock = game.unseen + Counter(game.board.tile(square).face for square in wrong)
+    found = []
+    for square, symbol in wrong.items():
+        if symbol == EMPTY or stock[symbol] > 0:
+            stock[symbol] -= 1
+            found.append(SquareCorrected(square, None if symbol == EMPTY else tile_from_face(symbol)))
+    return tuple(found)
