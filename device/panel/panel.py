@@ -139,6 +139,7 @@ class Panel(Closeable):
         self._lights_time = now
         self._is_switching_off = False
         self._felt_buttons: tuple[Button, ...] | None = None
+        self._press_moments: dict[Button, Moment] = {}
         self._delayed_press: DelayedPress | None = None
         self._rehearsal_time = now
         self._view = PanelView(status_of(self._state), lights_of(self._state))
@@ -260,6 +261,7 @@ class Panel(Closeable):
         held = held and button in HOLD_S
         gestures = self._gestures.hold(button, now) if held else self._gestures.tap(button, now)
         *others, last = gestures
+        self._press_moments.pop(button, None)  # of the wired button
         self._handle_gestures(tuple(others))
         self._handle_gesture(last, seen, done)
 
@@ -271,13 +273,17 @@ class Panel(Closeable):
         if gesture.kind in (GestureKind.PRESS, GestureKind.HOLD):
             self._start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
             self._update_outputs()
+        state = self._session.state
+        if gesture.kind in (GestureKind.PRESS, GestureKind.PRESSED_AGAIN):
+            self._press_moments[gesture.button] = state.moment
         if self._felt_buttons is not None:
             self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
-            return done.set_result(self._session.state)
-        state = self._session.state
+            return done.set_result(state)
         response = command_for(gesture, state, self._measure_since_turn(gesture, state) if seen is None else inf)
-        # A press that came too late, or that was delayed until the game had changed, is refused by the session itself.
-        seen = state.moment if seen is None else seen
+        # A press that came too late is refused by the session, and so is a delay or hold in which the game has changed.
+        if seen is None:
+            pressed = self._press_moments.get(gesture.button, state.moment)
+            seen = pressed if gesture.kind is GestureKind.HOLD else state.moment
         if gesture.kind is GestureKind.PRESS and gesture.button.ends_turn:
             self._refuse_delayed_press()
         if isinstance(response, Refusal):

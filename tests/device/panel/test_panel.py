@@ -14,13 +14,13 @@ from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelActions, PanelView
-from device.session.commands.games import StartGame
+from device.session.commands.games import StartGame, Undo
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from engine.rules import STANDARD_RULES
 from tests.support.panels import PINS, PanelTime, Wires, hardware, orders
-from tests.support.text_table import FARM, HORN, STARTED, TextTable
+from tests.support.text_table import FARM, HORN, STARTED, TextTable, play
 from tests.support.waiting import PATIENCE_S, until
 
 
@@ -163,6 +163,20 @@ def test_held_pause_button_takes_the_turn_back(wires: Wires, table: TextTable, s
     until(lambda: session.state.phase is Phase.PAUSED)
     wires.press(Button.PAUSE, HOLD_S[Button.PAUSE])
     until(lambda: session.state.turns == ())
+
+
+def test_turn_that_a_phone_takes_back_during_a_hold_is_taken_back_once(
+    wires: Wires, panel: Panel, panel_time: PanelTime, table: TextTable, session: TableSession
+) -> None:
+    play(session, table, HORN)
+    play(session, table, HORN, FARM)
+    wires.down(Button.PAUSE)
+    panel_time.pass_time(HOLD_S[Button.PAUSE] / 2)
+    session.submit(Undo(), session.state.moment).result(PATIENCE_S)
+    panel_time.pass_time(HOLD_S[Button.PAUSE])
+    session.ping().result(PATIENCE_S)
+    assert len(session.state.turns) == 1
+    until(lambda: panel.view.message == get_text("quicker"))
 
 
 def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
