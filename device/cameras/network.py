@@ -13,6 +13,12 @@ from device.catalogue import get_text
 
 OPEN_TIMEOUT_MS = 5000
 READ_TIMEOUT_MS = 5000
+FROZEN_S = 30.0
+"""Time with exactly the same picture, in seconds; if it is exceeded, the stream counts as stalled.
+
+The noise of a sensor changes every picture, but some cameras and applications repeat their last one when they hang.
+A compressed video of a table at rest may repeat a picture too, but only until its next key frame.
+"""
 _QUIET = "-8"
 """FFmpeg's log level without messages (`AV_LOG_QUIET`), because messages may contain the address with the password."""
 
@@ -20,13 +26,13 @@ _QUIET = "-8"
 class NetworkCamera(StreamCamera):
     """A network camera at an address such as `http://192.168.1.5:8080/video` or `rtsp://user:password@camera/stream`.
 
-    If the stream ends, it is opened again, with growing delays. Messages contain the address without user, password and
-    query. Raises `CameraError` if the stream cannot be opened.
+    If the stream ends or repeats one picture, it is opened again, with growing delays. Messages contain the address
+    without user, password and query. Raises `CameraError` if the stream cannot be opened.
     """
 
     def __init__(self, address: str) -> None:
         where = hide_credentials(address)
-        super().__init__(partial(_open_stream, address), where, get_text("camera-no-network", where))
+        super().__init__(partial(_open_stream, address), where, get_text("camera-no-network", where), FROZEN_S)
 
 
 def _open_stream(address: str) -> cv2.VideoCapture | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from math import inf
 
 import cv2
 import numpy as np
@@ -24,6 +25,8 @@ from device.system.closeable import Closeable
 
 FRAME_TIMEOUT_S = 2.0
 """Time without a frame, in seconds; if it is exceeded, the camera counts as stalled."""
+_SAMPLE_STEP_PX = 8
+"""Distance of the pixels that are compared to find a repeated picture, in pixels."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -36,11 +39,18 @@ class StreamCamera(Closeable):
     `open_capture` opens the stream, and opens it again after it has ended; it returns None on failure. `where` is
     the name of the camera in its `repr`. Raises `CameraError` with the text `missing_message` if the camera cannot be
     opened. A camera counts as lost when no new frames arrive, because `isOpened()` remains true after it was unplugged.
+    It also counts as lost when the same picture arrives for more than `frozen_s` seconds.
     """
 
     live = True
 
-    def __init__(self, open_capture: Callable[[], cv2.VideoCapture | None], where: str, missing_message: str) -> None:
+    def __init__(
+        self,
+        open_capture: Callable[[], cv2.VideoCapture | None],
+        where: str,
+        missing_message: str,
+        frozen_s: float = inf,
+    ) -> None:
         self._open_capture = open_capture
         self._where = where
         self._frame_arrived = threading.Condition()
@@ -49,6 +59,9 @@ class StreamCamera(Closeable):
         self._waiting_count = 0
         self._lost = False
         self._closing = threading.Event()
+        self._frozen_s = frozen_s
+        self._sample: Image | None = None
+        self._sample_since = 0.0
         capture = open_capture()
         if capture is None:
             raise CameraError(missing_message)
@@ -143,12 +156,22 @@ class StreamCamera(Closeable):
                 self._retrieved = None
                 return True
         good, data = capture.retrieve()
-        if not good or data is None:
+        if not good or data is None or self._is_frozen(np.asarray(data, np.uint8), now):
             return False
         with self._frame_arrived:
             self._retrieved = Frame(np.asarray(data, np.uint8), now)
             self._frame_arrived.notify_all()
         return True
+
+    def _is_frozen(self, data: Image, now: float) -> bool:
+        """Return True if a frame that arrived at the time `now` (s) repeats a picture that came `_frozen_s` before.
+
+        A black picture is not frozen: a caller reports it as black.
+        """
+        sample = data if _is_jpeg(data) else data[::_SAMPLE_STEP_PX, ::_SAMPLE_STEP_PX]
+        if self._sample is None or not np.array_equal(sample, self._sample):
+            self._sample, self._sample_since = sample.copy(), now
+        return now - self._sample_since > self._frozen_s and not is_black(data)
 
 
 def silence_opencv() -> None:

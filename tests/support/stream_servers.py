@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 
 import cv2
+import numpy as np
 
 from vision.geometry import Image
 
@@ -66,8 +68,14 @@ class MjpegServer(ThreadingHTTPServer):
         self.show(image)
 
     def show(self, image: Image) -> None:
-        """Send this picture from now on."""
-        self.jpeg = _encode_jpeg(image)
+        """Send this picture from now on, with the noise of a camera, which changes every picture."""
+        noise = np.random.default_rng(1)
+        noisy = (cv2.add(image, noise.integers(0, 3, image.shape, np.uint8)) for _ in range(4))
+        self.jpegs = tuple(map(_encode_jpeg, noisy))
+
+    def freeze(self) -> None:
+        """Send exactly the same picture from now on."""
+        self.jpegs = self.jpegs[:1]
 
     def __enter__(self) -> MjpegServer:
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -90,8 +98,11 @@ class _MjpegHandler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
         self.end_headers()
         try:
-            while not self.server.stopped.wait(1 / FRAMES_PER_S):
-                jpeg = self.server.jpeg
+            for number in count():
+                if self.server.stopped.wait(1 / FRAMES_PER_S):
+                    break
+                jpegs = self.server.jpegs
+                jpeg = jpegs[number % len(jpegs)]
                 head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
                 self.wfile.write(head.encode() + jpeg + b"\r\n")
         except OSError:

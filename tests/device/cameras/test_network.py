@@ -5,14 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, open_camera, open_reconnecting_camera
+from device.cameras import BlackPictureError, Camera, CameraError, open_camera, open_reconnecting_camera
 from device.cameras.addresses import hide_credentials
 from device.settings import SettingsError, parse_settings
 from tests.support.stream_servers import MjpegServer
+from tests.support.waiting import until
 
 SECRET = "pass-42"
 
@@ -37,6 +39,38 @@ def test_missing_network_camera_is_named_without_its_password(server: str) -> No
     with pytest.raises(CameraError, match="No video comes from http://127") as error:
         open_camera(f"http://anna:{SECRET}@{server}/nothing?token={SECRET}")
     assert SECRET not in str(error.value)
+
+
+def test_stream_that_repeats_one_picture_counts_as_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.cameras.network.FROZEN_S", 0.3)
+    image = np.full((120, 160, 3), 200, np.uint8)
+
+    def is_stalled(camera: Camera) -> bool:
+        try:
+            camera.still()
+        except CameraError:
+            return True
+        return False
+
+    with MjpegServer(image) as server, closing(open_camera(server.address)) as camera:
+        for _ in range(10):
+            camera.still()  # the noise changes each picture
+        server.freeze()
+        until(lambda: is_stalled(camera))
+        assert all(
+            is_stalled(camera) for _ in range(3)
+        )  # not a new picture either, although the stream is opened again
+        server.show(image)
+        until(lambda: not is_stalled(camera))
+
+
+def test_black_stream_is_black_and_not_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.cameras.network.FROZEN_S", 0.1)
+    with MjpegServer(np.zeros((120, 160, 3), np.uint8)) as server, closing(open_camera(server.address)) as camera:
+        server.freeze()
+        for _ in range(5):
+            with pytest.raises(BlackPictureError):
+                camera.still()
 
 
 @pytest.mark.parametrize("password", ["pa/ss-42", "12/ss-42", "p?a/ss-42", "pa#/ss-42", "pa@/ss-42"])
