@@ -29,10 +29,13 @@ booted() { [ -d /run/systemd/system ]; } # false in a chroot: units are enabled,
 name_now() { if booted; then uname -n; else cat /etc/hostname; fi; }
 as_user() { setpriv --reuid="$PROGRAM" --regid="$PROGRAM" --init-groups --reset-env "$@"; }
 is_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == *'ok installed' ]]; }
-user_version() { # of the store: what wrote it
+user_version() { # of the store: what wrote it; the table itself keeps a damaged one and recovers its games
     [ ! -e "$DATA/games.db" ] || python3 - "$DATA/games.db" <<'PY'
 import sqlite3, sys
-print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])
+try:
+    print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])
+except sqlite3.DatabaseError:
+    print("damaged")
 PY
 }
 

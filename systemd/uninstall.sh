@@ -53,8 +53,9 @@ main() {
     fi
     rmdir --ignore-fail-on-non-empty /etc/systemd/journald.conf.d /etc/systemd/system.conf.d /etc/issue.d 2>/dev/null || true
 
-    if [ -n "$with_data" ]; then
-        rm -rf "$DATA"
+    if [ -n "$with_data" ] && [ -d "$DATA" ]; then
+        find "$DATA" -mindepth 1 -delete
+        rmdir "$DATA" 2>/dev/null || true # a partition of the games is mounted there: fstab still names it
         say "removed $DATA"
     elif [ -d "$DATA" ]; then
         [ ! -e "$ETC/settings.toml" ] || cp -p "$ETC/settings.toml" "$DATA/settings.toml"

@@ -191,6 +191,63 @@ def test_table_runs_again_if_its_games_cannot_be_copied_before_an_upgrade(machin
     assert "stop tilekeeper.service" in calls and calls.endswith("start tilekeeper.service\n")
 
 
+def test_version_of_a_damaged_store_ends_no_upgrade(tmp_path: Path) -> None:
+    (tmp_path / "games.db").write_bytes(b"x" * 8192)
+    functions = (SYSTEMD / "install.sh").read_text(encoding="utf-8").removesuffix('main "$@"\n')
+    done = subprocess.run(
+        ["bash", "-c", f"{functions}DATA={tmp_path}\nuser_version\n"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "damaged\n")
+
+
+@pytest.fixture
+def mounted_games(tmp_path: Path) -> Path:
+    """A folder with a game, and commands that treat it as a mount point, which cannot be removed."""
+    games, commands = tmp_path / "games", tmp_path / "commands"
+    for folder in (games / "backups", commands, tmp_path / "base", tmp_path / "settings"):
+        folder.mkdir(parents=True)
+    (games / "games.db").touch()
+    (games / "backups" / ".kept").touch()
+    refuse = (
+        f'for one; do [ "$one" != {games} ] || exit 1; case $one in -* | {tmp_path}/*) ;; *) exit 0 ;; esac; done\n'
+    )
+    for name, body in {
+        "rm": f'{refuse}exec {shutil.which("rm")} "$@"',
+        "rmdir": f'{refuse}exec {shutil.which("rmdir")} "$@"',
+        "id": "echo 0",
+        "getent": "exit 2",
+        **dict.fromkeys(("systemctl", "apt-mark", "chown"), ""),
+    }.items():
+        (commands / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    return games
+
+
+def test_uninstall_deletes_games_on_a_partition_of_their_own(mounted_games: Path) -> None:
+    folder = mounted_games.parent
+    script = (SYSTEMD / "uninstall.sh").read_text(encoding="utf-8").removesuffix('main "$@"\n')
+    script = script.replace("/var/cache/tilekeeper", f"{folder}/cache")
+    script += (
+        f"BASE={folder}/base DATA={mounted_games} ETC={folder}/settings\nbooted() {{ false; }}\nmain --data --yes\n"
+    )
+    env = {**os.environ, "PATH": f"{folder}/commands:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    assert list(mounted_games.iterdir()) == [] and not (folder / "base").exists()
+
+
+def test_package_deletes_games_on_a_partition_of_their_own(mounted_games: Path) -> None:
+    folder = mounted_games.parent
+    script = (PACKAGING / "postrm").read_text(encoding="utf-8").replace("/run/systemd/system", f"{folder}/none")
+    script = script.replace("data=/var/lib/tilekeeper", f"data={mounted_games}").replace("delete=false", "delete=true")
+    script = script.replace("/usr/share/debconf/confmodule", f"{folder}/none")
+    script = script.replace("/var/cache/tilekeeper /etc/tilekeeper", f"{folder}/cache {folder}/settings")
+    env = {**os.environ, "PATH": f"{folder}/commands:{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-c", script, "postrm", "purge"], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    assert list(mounted_games.iterdir()) == []
+
+
 def test_every_group_of_the_unit_is_made() -> None:
     made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
     joined = set(
