@@ -8,11 +8,13 @@ inferred like any other word.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from math import exp
 
 from engine.board import SQUARES, Board, Square, run_ends, square_name
+from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrected, TileRecycled, TurnCorrected
 from engine.game import Game
 from engine.inference.history import (
@@ -140,10 +142,9 @@ def infer_play(
         early_squares=early_squares,
     )
     history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
-    corrections = find_misread_tiles(game, reading, history)
-    ranked = generate_hypotheses(
-        game, evidence, [event for event in corrections if event.square in correctable_squares]
-    )
+    misread = find_misread_tiles(game, reading, history)
+    corrections = _select_possible(game, [event for event in misread if event.square in correctable_squares])
+    ranked = generate_hypotheses(game, evidence, corrections)
     # Divide by the likelihood of the best hypothesis, which could be too small for a float.
     weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
     total = sum(weights)
@@ -160,6 +161,16 @@ def infer_play(
         doubtful.update(best.game.board.differences(rival.game.board))
     question = question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
     return Inference(explanations, question, tuple(sorted(doubtful)), _update_history(history, evidence, game, best))
+
+
+def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
+    """Return the corrections that the later events allow: a play that was challenged in vain keeps a tile."""
+    possible: list[SquareCorrected] = []
+    for event in corrections:
+        with suppress(NotationError, RulesError):
+            game = game.push(event)
+            possible.append(event)
+    return possible
 
 
 def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) -> Inference:
