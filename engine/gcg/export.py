@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from engine.blanks import find_blank_letters, unnamed_blanks
 from engine.board import square_name
+from engine.ending import find_known_racks
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
 from engine.game import Game
@@ -46,7 +47,8 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     for square in blanks:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
         game = game.push(BlankNamed(square, letters[0]))
-    racks = _infer_racks(game.turns, len(game.players), game.rules.rack_size)
+    left_racks = find_known_racks(game.state) if game.is_over else ()
+    racks = _infer_racks(game.turns, left_racks, game.rules.rack_size)
     entries: list[Entry] = []
     lost_turns = [0] * len(game.players)
     carried = [0] * len(game.players)
@@ -148,8 +150,6 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entr
         TurnKind.EXCHANGE: _format_tiles(turn.tiles) if turn.tiles else str(turn.count),
         TurnKind.ENDRACK: _format_tiles(turn.tiles),
     }.get(turn.kind, "")
-    if turn.kind is TurnKind.ENDRACK:
-        rack = turn.tiles if turn.score < 0 else None
     computed = turn.score if turn.computed_score is None else turn.computed_score
     note = "" if turn.computed_score is None and not carried else f"by the rules {computed:+d}"
     position = (turn.at or "") if turn.kind is TurnKind.PLAY else ""
@@ -228,17 +228,15 @@ def _add_note(entries: list[Entry], note: str) -> list[Entry]:
     return [*entries[:-1], replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())]
 
 
-def _infer_racks(turns: Sequence[Turn], player_count: int, rack_size: int) -> list[tuple[str, ...] | None]:
+def _infer_racks(
+    turns: Sequence[Turn], left_racks: Sequence[tuple[str, ...] | None], rack_size: int
+) -> list[tuple[str, ...] | None]:
     """Return the tiles known to be on the player's rack at each turn, or None if none are known.
 
-    They are inferred from the last turn back to the first.
+    They are inferred from the last turn back to the first, beginning with `left_racks`, the racks at the end of the
+    game.
     """
-    rack_by_player: dict[int, tuple[str, ...] | None] = {}
-    for turn in turns:
-        if turn.kind is TurnKind.ENDRACK and turn.score < 0:
-            rack_by_player[turn.player] = turn.tiles
-        elif turn.kind is TurnKind.ENDRACK and player_count == 2:  # the player gains for the other player's letters
-            rack_by_player[1 - turn.player] = turn.tiles
+    rack_by_player: dict[int, tuple[str, ...] | None] = dict(enumerate(left_racks))
     racks: list[tuple[str, ...] | None] = []
     for turn in reversed(turns):
         rack_after = rack_by_player.get(turn.player) or ()
@@ -250,8 +248,10 @@ def _infer_racks(turns: Sequence[Turn], player_count: int, rack_size: int) -> li
             rack_by_player[turn.player] = turn.tiles or None
         elif turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
             returned = Counter(tile.face for _, tile in turns[turn.target].placements)
-            rack_by_player[turn.player] = tuple(sorted((returned | Counter(rack_after)).elements()))
-        racks.append(rack_by_player.get(turn.player))
+            kept = returned | Counter(rack_after)
+            # The rack may not hold both the returned tiles and those played later if one of the plays was misread.
+            rack_by_player[turn.player] = tuple(sorted((kept if kept.total() <= rack_size else returned).elements()))
+        racks.append(rack_by_player.get(turn.player) or None)
     return racks[::-1]
 
 

@@ -91,6 +91,18 @@ def test_racks_are_whole_once_nothing_is_drawn_any_more() -> None:
     assert replay(record).problems == ()
 
 
+def test_last_rack_with_only_a_blank_is_that_of_its_player() -> None:
+    game = five_turns(RackRevealed(0, ("?",)), RackRevealed(1, ("Q",)), GameEnded(EndReason.AGREED))
+    assert lines(game) == [">Anna: ? (?) +0 55", ">Ben: Q (Q) -10 15"]
+    assert build_game(parse_gcg(format_gcg(build_record(game)))).outcome == game.outcome
+
+
+def test_rack_of_a_play_taken_back_has_no_more_tiles_than_a_rack_holds() -> None:
+    game = five_turns(PlayWithdrawn(0), Passed(1))
+    game = game.push(PlayMade(0, play_of(game, 7, random.Random(1))))
+    assert [entry.rack for entry in build_record(game).entries if entry.player == 0][-3:-1] == ["BIT", "BIT"]
+
+
 def test_a_rearranged_word_is_noted() -> None:
     game = Game.start(("Anna", "Ben"), rules=Rules(rearrange=True))
     game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "EAT", game.tiles)))
