@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import TypeVar
 
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -33,6 +34,8 @@ MAX_CORNERS_CHARS = 200
 MAX_KEPT_IMAGES = 4
 """Largest number of stored pictures. It is small, because a client requests a picture right after the response that
 names it."""
+
+Value = TypeVar("Value")
 
 
 class SetupImages:
@@ -110,7 +113,7 @@ class SetupPages:
     def teach(self) -> ResponseReturnValue:
         """Enrol the tiles that are laid out on the board."""
         t = texts()
-        wrong = self.session.enrol_tiles(self._list_enrolment_rows()).result(LOOK_TIMEOUT_S)
+        wrong = _wait_for(self.session.enrol_tiles(self._list_enrolment_rows()))
         message = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")
         return jsonify({"ok": not wrong, "said": message, "squares": wrong})
 
@@ -122,7 +125,7 @@ class SetupPages:
         return enrolment_rows(load_tile_set(self.session.state.tile_set or "en").letters)
 
     def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
-        t, view = texts(), captured.result(LOOK_TIMEOUT_S)
+        t, view = texts(), _wait_for(captured)
         if view.corners is None:
             message = t("setup.not_found")
         else:
@@ -137,6 +140,18 @@ class SetupPages:
                 "problems": [t.translate(problem) for problem in view.problems],
             }
         )
+
+
+def _wait_for(captured: Future[Value]) -> Value:
+    """Return the result of a picture. Raises `TimeoutError` after `LOOK_TIMEOUT_S`.
+
+    A picture that has not been begun by then is not taken: requests that pile up would delay the next turn.
+    """
+    try:
+        return captured.result(LOOK_TIMEOUT_S)
+    except TimeoutError:
+        captured.cancel()
+        raise
 
 
 def _refuse_text(error: Exception) -> Response:

@@ -24,6 +24,7 @@ from tests.support.waiting import until
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
 from web.host_info import HostInfo
+from web.pages import setup
 from web.pages.setup import parse_corners
 
 
@@ -52,6 +53,18 @@ def test_board_is_outlined_in_the_camera_s_picture(table: ShownTable, paired: Fl
     picture = paired.get(told["picture"])
     assert picture.mimetype == "image/jpeg" and picture.data == table.view.jpeg
     assert paired.get("/setup/pictures/99.jpg").status_code == 404
+
+
+def test_picture_that_a_phone_no_longer_waits_for_is_not_taken(
+    table: ShownTable, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page asks again and again: the pictures would pile up before the next turn."""
+    view: Future[SetupView] = Future()
+    monkeypatch.setattr(table, "capture_setup_view", lambda: view)
+    monkeypatch.setattr(setup, "LOOK_TIMEOUT_S", 0.01)
+    answer = paired.get("/setup/look")
+    assert answer.status_code == 409 and "camera is slow" in answer.text
+    assert view.cancelled()
 
 
 def test_corners_are_placed_and_given_back(table: ShownTable, paired: FlaskClient) -> None:
