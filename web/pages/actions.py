@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 
-from flask import Blueprint, make_response, request
+from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
@@ -39,6 +38,8 @@ from web.security.pairing import Pairing
 
 REFUSAL_TIMEOUT_S = 0.25
 """Time to wait for the result of a command, in seconds. A later result appears in the live updates of the page."""
+RACK_TIMEOUT_S = 10.0
+"""Time to wait until one of several racks is saved, in seconds; the next one is refused before."""
 
 Form = MultiDict[str, str]
 
@@ -86,6 +87,15 @@ class Actions:
 
     def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
         """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
+        return self._run(command, fields, REFUSAL_TIMEOUT_S)[0]
+
+    def _run(
+        self, command: type[TableCommand], fields: Mapping[str, object], timeout_s: float
+    ) -> tuple[ResponseReturnValue, Moment | None]:
+        """Send a command to the table; return the response and the version of the game after the command.
+
+        The version is None if the command was refused or has no result after `timeout_s` seconds.
+        """
         t = texts()
         try:
             form_command = FormCommand(command, fields)
@@ -95,20 +105,20 @@ class Actions:
             order = decode_form(request.form, order_type, **form_command.arguments)
             seat = find_seat(self.pairing, self.session.state)
             table_command = make_command(form_command.command, order, self.own_lexicon)
-            self.session.submit(table_command, order.moment, seat).result(REFUSAL_TIMEOUT_S)
+            state = self.session.submit(table_command, order.moment, seat).result(timeout_s)
         except RequestError:
-            return refuse(t("wrong.form"), 400)
+            return refuse(t("wrong.form"), 400), None
         except NewGameError as error:
-            return refuse(t(error.key, **error.values))
+            return refuse(t(error.key, **error.values)), None
         except CommandRefusedError as refusal:
             state = self.session.state
             answer = refuse(explain_refusal(refusal, order.moment, state))
             if order.moment.game == state.game:  # a form that was filled in for another game must be opened again
                 answer.headers["X-Seen"] = str(state.moment)
-            return answer
+            return answer, None
         except TimeoutError:
-            pass  # the board is being read: the page shows this, and later the result
-        return accept()
+            return accept(), None  # the board is being read: the page shows this, and later the result
+        return accept(), state.moment
 
     def reveal_racks(self) -> ResponseReturnValue:
         """Enter the unplayed letters of several players; the form has a field `player` and a field `letters` for each.
@@ -123,10 +133,11 @@ class Actions:
             return refuse(texts()("rack.empty"))
         seen = request.form.get("seen", "")
         for player, letters in racks:
-            answer = make_response(self.carry_out(RevealRack, seen=seen, player=player, letters=letters))
-            if answer.status_code >= HTTPStatus.BAD_REQUEST:
+            fields = {"seen": seen, "player": player, "letters": letters}
+            answer, after = self._run(RevealRack, fields, RACK_TIMEOUT_S)
+            if after is None:
                 break
-            seen = str(self.session.state.moment)
+            seen = str(after)
         return answer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,7 @@ from device.session.commands.games import DrawFirst, EndGame, EndPause, EnterPos
 from device.session.commands.questions import AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
-from device.session.snapshot import Moment, PlayerView
+from device.session.snapshot import Moment, PlayerView, TableSnapshot
 from engine.rules import VARIATIONS, Rules
 from tests.support import samples
 from tests.web.conftest import ShownTable, token
@@ -420,6 +421,49 @@ def test_racks_without_any_letters_are_refused_but_a_single_one_is_counted(
     assert (answer.status_code, answer.text) == (409, "Enter the letters of at least one player.\n")
     assert paired.post("/actions/racks", data={**data, "player": "1", "letters": ""}).status_code == 204
     assert table.submitted == [(RevealRack(1, ""), NOW)]
+
+
+def test_later_racks_are_for_the_game_after_the_first(
+    table: ShownTable, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another phone may begin a game between two racks of one form: the second rack is not one of that game."""
+
+    def begin_another_game(command: TableCommand, expected: Moment, seat: int | None) -> Future[TableSnapshot]:
+        result = submit(command, expected, seat)
+        table.show(replace(samples.MIDGAME, game=2, events=1))
+        return result
+
+    submit = table.submit
+    table.show(replace(samples.ENDED, events=NOW.events, racks_wanted=(0, 1)))
+    monkeypatch.setattr(table, "submit", begin_another_game)
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["A", "E"]}
+    paired.post("/actions/racks", data=data)
+    assert [moment for _, moment in table.submitted] == [NOW, NOW]
+
+
+class SlowDisk(Future[TableSnapshot]):
+    """The result of a command that takes a second to be saved."""
+
+    def result(self, timeout: float | None = None) -> TableSnapshot:
+        if timeout is not None and timeout < 1.0:
+            raise TimeoutError
+        return super().result(timeout)
+
+
+def test_racks_are_entered_one_after_the_other_on_a_slow_disk(
+    table: ShownTable, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save_slowly(command: TableCommand, expected: Moment, _: int | None) -> Future[TableSnapshot]:
+        table.submitted.append((command, expected))
+        result = SlowDisk()
+        result.set_result(replace(table.state, events=NOW.events + 1))
+        return result
+
+    monkeypatch.setattr(table, "submit", save_slowly)
+    table.show(replace(samples.ENDED, events=NOW.events, racks_wanted=(0, 1)))
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["A", "E"]}
+    assert paired.post("/actions/racks", data=data).status_code == 204
+    assert [moment for _, moment in table.submitted] == [NOW, Moment(1, NOW.events + 1)]
 
 
 def test_first_rack_that_is_refused_ends_the_list(table: ShownTable, paired: FlaskClient) -> None:
