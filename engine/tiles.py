@@ -34,11 +34,11 @@ _RARE_INTERVAL = 16
 """Limit for `TileSet.fold`: if a text has at most one character to replace in this number of characters, only the
 characters to replace are looked up, which is faster."""
 # Other spellings of letters: ligatures, the Greek final sigma, the Hebrew final letters, the Arabic letter yeh without
-# dots, and the apostrophes of keyboards and word lists.
+# dots, the apostrophes of keyboards and word lists, and the dots of the Catalan L·L.
 _SPELLINGS = str.maketrans(
     {"Œ": "OE", "œ": "oe", "ς": "σ", "’": "'", "ʼ": "'", "´": "'", "Ǆ": "DŽ", "ǅ": "Dž", "ǆ": "dž", "Ǉ": "LJ",
      "ǈ": "Lj", "ǉ": "lj", "Ǌ": "NJ", "ǋ": "Nj", "ǌ": "nj", "Ĳ": "IJ", "ĳ": "ij", "ך": "כ", "ם": "מ", "ן": "נ",
-     "ף": "פ", "ץ": "צ", "ى": "ي"}
+     "ף": "פ", "ץ": "צ", "ى": "ي", "Ŀ": "L·", "ŀ": "l·", "•": "·", "‧": "·", "∙": "·", "⋅": "·"}
 )  # fmt: skip
 
 

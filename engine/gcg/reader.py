@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -49,6 +50,7 @@ def parse_gcg(data: bytes | str) -> Record:
         return _build_empty_record(make_message("gcg-not-text", "This is not a GCG file, because it is not text."))
     reader = _Reader()
     text = data if isinstance(data, str) else _decode_text(data, reader.problems)
+    text = unicodedata.normalize("NFC", text)  # some systems write Á as A with an accent, which is not a tile
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
         return _build_empty_record(make_message("gcg-empty", "The file is empty. It needs #player lines and events."))

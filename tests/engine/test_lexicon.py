@@ -168,7 +168,7 @@ def test_blank_for_the_ukrainian_apostrophe_is_not_the_tile() -> None:
     ("tile_set", "entry", "word"),
     [
         ("fr", "cœur", "COEUR"), ("fr", "ŒUF", "OEUF"), ("hr", "ǆep", "DŽEP"), ("hr", "Ǌoka", "NJOKA"),
-        ("el", "λόγος", "ΛΟΓΟΣ"), ("fr", "é", ""),
+        ("ca", "coŀlegi", "COL·LEGI"), ("el", "λόγος", "ΛΟΓΟΣ"), ("fr", "é", ""),
     ],
 )  # fmt: skip
 def test_letters_of_word_lists_are_spelled_with_tiles(tile_set: str, entry: str, word: str) -> None:

@@ -100,6 +100,8 @@ def test_an_unknown_tile_set_names_those_there_are() -> None:
         ("es", "chico", ("CH", "I", "C", "O")),
         ("hu", "gyöngy", ("GY", "Ö", "N", "GY")),
         ("ca", "COL·LEGI", ("C", "O", "L·L", "E", "G", "I")),
+        ("ca", "COL•LEGI", ("C", "O", "L·L", "E", "G", "I")),
+        ("ca", "coŀlegi", ("C", "O", "L·L", "E", "G", "I")),
         ("tr", "ılık", ("I", "L", "I", "K")),
         ("tr", "isim", ("İ", "S", "İ", "M")),
         ("el", "ΛΟΓΟΣ", ("Λ", "Ο", "Γ", "Ο", "Σ")),

@@ -275,6 +275,11 @@ def test_nickname_in_another_case_is_that_of_the_player(written: str) -> None:
     assert [entry.player for entry in record.entries] == [1, 0] and not record.problems
 
 
+def test_accents_may_be_characters_of_their_own() -> None:
+    record = parse_gcg("#player1 A Zoe\u0308\n#player2 B Bob\n>A: A\u0308RA 8G A\u0308RA +16 16\n")
+    assert (record.players[0].name, record.entries[0].text) == ("Zoë", "ÄRA")
+
+
 def test_nickname_of_two_players_but_for_the_case_is_of_neither() -> None:
     record = parse_gcg("#player1 Al Ann\n#player2 aL Bob\n>AL: - +0 0\n>aL: - +0 0\n")
     assert [entry.player for entry in record.entries] == [2, 1] and len(record.problems) == 1
