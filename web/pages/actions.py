@@ -112,6 +112,8 @@ class Actions:
             return refuse(t(error.key, **error.values)), None
         except CommandRefusedError as refusal:
             state = self.session.state
+            if _is_about_other_turn(request.form, state):
+                return refuse(t("wrong.other_turn")), None
             answer = refuse(explain_refusal(refusal, order.moment, state))
             if order.moment.game == state.game:  # a form that was filled in for another game must be opened again
                 answer.headers["X-Seen"] = str(state.moment)
@@ -139,6 +141,20 @@ class Actions:
                 break
             seen = str(after)
         return answer
+
+
+def identify_turn(state: TableSnapshot, number: int) -> str:
+    """Return a text that identifies the turn with this number in the score sheet, or an empty text if there is none.
+
+    A form about a turn contains this text, because a correction may give the number to another turn.
+    """
+    turn = next((turn for turn in state.turns if turn.number == number), None)
+    return "" if turn is None else f"{turn.player} {turn.kind} {turn.at} {turn.word}"
+
+
+def _is_about_other_turn(form: Form, state: TableSnapshot) -> bool:
+    """Return True if the turn that a form has shown has changed, or has another number now."""
+    return "turn" in form and form["turn"] != identify_turn(state, form.get("number", 0, type=int))
 
 
 def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnapshot) -> str:

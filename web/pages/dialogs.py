@@ -27,6 +27,7 @@ from engine.rules import PRESETS
 from engine.tiles import Tile, TileSet, load_tile_set, playable_tile_set_names
 from web.filters import has_camera_fault, list_rows
 from web.i18n import languages, texts
+from web.pages.actions import identify_turn
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 
@@ -101,7 +102,7 @@ class Dialogs:
         state, number = self.session.state, request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
-        return self.show("turn", turn=found, number=number, insert=insert)
+        return self.show("turn", turn=found, number=number, insert=insert, shown=identify_turn(state, number))
 
     def board(self) -> Response:
         """Return the form to enter the whole board after the current turn; the play is inferred from this board."""

@@ -1,0 +1,83 @@
+"""Forms about one turn, while another phone corrects or enters turns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectTurn, InsertTurn
+from device.session.commands.turns import PassTurn
+from tests.support.api_table import House, house
+from tests.support.waiting import PATIENCE_S
+
+Turns = list[tuple[int, str, int]]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[House]:
+    """A table with a game of three plays and three passes; Anna passed between two passes of Ben."""
+    with house(tmp_path) as table:
+        table.play_three_turns()
+        for _ in range(3):
+            run(table, PassTurn())
+        yield table
+
+
+def run(table: House, command: TableCommand) -> None:
+    table.session.submit(command).result(PATIENCE_S)
+
+
+def list_turns(table: House) -> Turns:
+    return [(turn.player, turn.kind, turn.score) for turn in table.session.state.turns]
+
+
+def fill_in(phone: FlaskClient, path: str, **fields: str) -> dict[str, str]:
+    """Return the fields of a form with its hidden fields."""
+    page = phone.get(path).text
+    form = next(form for form in re.findall(r"<form.*?</form>", page, re.DOTALL) if 'name="number"' in form)
+    hidden = re.findall(r'<input type="hidden" name="(\w+)"(?: value="([^"]*)")?>', form)
+    return dict(hidden) | fields
+
+
+def press_twice(phone: FlaskClient, path: str, form: dict[str, str]) -> TestResponse:
+    """Send a form as its page does, and again after the user has read what happened meanwhile."""
+    first = phone.post(path, data=form)
+    return phone.post(path, data=form | {"seen": first.headers.get("X-Seen", form["seen"])})
+
+
+def test_correction_of_a_turn_that_got_another_number_is_refused(table: House, phone: FlaskClient) -> None:
+    form = fill_in(phone, "/dialogs/turn?number=5", score="50")
+    run(table, CorrectTurn(4, kind="none"))
+    after = list_turns(table)
+    answer = press_twice(phone, "/actions/turn", form)
+    assert (answer.status_code, list_turns(table)) == (409, after)
+    assert "open the form again" in answer.text
+
+
+def test_turn_that_another_phone_has_entered_is_not_entered_again(table: House, phone: FlaskClient) -> None:
+    form = fill_in(phone, "/dialogs/entry", at="8J", notation="S", kind="play")
+    run(table, InsertTurn(7, kind="pass"))
+    after = list_turns(table)
+    assert press_twice(phone, "/actions/insert-turn", form).status_code == 409
+    assert list_turns(table) == after
+
+
+def test_missing_turn_is_not_inserted_before_another_turn(table: House, phone: FlaskClient) -> None:
+    form = fill_in(phone, "/dialogs/turn?number=5&insert", kind="pass", player="1")
+    run(table, CorrectTurn(4, kind="none"))
+    after = list_turns(table)
+    assert press_twice(phone, "/actions/insert-turn", form).status_code == 409
+    assert list_turns(table) == after
+
+
+def test_correction_of_a_turn_counts_after_a_later_turn(table: House, phone: FlaskClient) -> None:
+    form = fill_in(phone, "/dialogs/turn?number=5", score="50")
+    run(table, InsertTurn(7, kind="pass"))
+    assert press_twice(phone, "/actions/turn", form).status_code == 204
+    assert list_turns(table)[4] == (0, "pass", 50)
