@@ -165,6 +165,8 @@ class ClassifiedBoard:
     """Predictions of the letter network for the tiles with a clear letter."""
     unclear_empty: TileTable
     """Unclear predictions of the letter network for squares that have no tile according to the square network."""
+    foreign_p: Floats
+    """`(15, 15)`: probability that a tile shows a letter or an accent outside the tile set; 0 without a tile."""
 
 
 class SquareClassifier:
@@ -198,7 +200,7 @@ class SquareClassifier:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(squares)
             squares = squares.rotate(orientation.quarter_turns)
             table = self._classify_tiles(squares, alphabet, known)
-        return self._fuse(squares, orientation, table, alphabet, corners)
+        return self._fuse(squares, orientation, table, tiles, corners)
 
     def classify_reversed(self, board: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
         """Classify the letters of `board` again, with the board upside down relative to its estimated orientation."""
@@ -208,7 +210,7 @@ class SquareClassifier:
         orientation = replace(board.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
         alphabet = self._letter_net.alphabet_matrix(tiles)
         table = self._classify_tiles(turned, alphabet)
-        return self._fuse(turned, orientation, table, alphabet, corners)
+        return self._fuse(turned, orientation, table, tiles, corners)
 
     def may_be_mirrored(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
         """Return True if the picture is probably mirrored: some letters of `board` are clearer in mirrored crops.
@@ -242,13 +244,18 @@ class SquareClassifier:
         squares: SquarePredictions,
         orientation: Orientation,
         table: TileTable,
-        alphabet: Alphabet,
+        tiles: Collection[str],
         corners: Floats,
     ) -> ClassifiedBoard:
         """Combine the predictions of both networks for an upright board; `corners` `(4, 2)` px are its corners."""
+        alphabet = self._letter_net.alphabet_matrix(tiles)
         letters_p = self._refine(table, alphabet, square_side(corners))
+        foreign = self._letter_net.measure_foreign_letters(table.letters_logp, tiles)
         is_clear = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1) >= _MIN_RECALLED_PROBABILITY
         is_unclear_empty = ~is_clear & (table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY)
+        foreign_p = np.zeros((BOARD_SIZE, BOARD_SIZE))
+        for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
+            foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         return ClassifiedBoard(
             squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, letters_p, squares.board),
             orientation=orientation,
@@ -257,6 +264,7 @@ class SquareClassifier:
             kinds=squares.kinds,
             clear_tiles=table.select(np.flatnonzero(is_clear).tolist()),
             unclear_empty=table.select(np.flatnonzero(is_unclear_empty).tolist()),
+            foreign_p=foreign_p,
         )
 
     def _classify_squares(self, image: Image, corners: Floats, recalled: RecalledBoard | None) -> SquarePredictions:

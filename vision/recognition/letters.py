@@ -44,6 +44,11 @@ def strip_accent(name: str) -> str:
     return letter_shape(_STROKED_TO_BASE.get(name) or unicodedata.normalize("NFD", name)[0]) if len(name) == 1 else name
 
 
+def _is_latin_letter(name: str) -> bool:
+    """Return True if a class of the network is one of the letters A to Z."""
+    return len(name) == 1 and name.isascii() and name.isalpha()
+
+
 @lru_cache(maxsize=8)
 def map_classes_to_tiles(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tuple[str, ...]:
     """Return, for each of `classes` (letter shapes), the tile of this shape among `tiles`, or the class itself."""
@@ -66,9 +71,9 @@ accurately."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
 """Minimum probability that a crop shows a letter, for its predicted offset to be used: an empty square has no
 offset."""
-_MIN_FOREIGN_PROBABILITY: Final = 0.9
-"""Minimum total probability of the accented letters outside the tile set; a tile above it counts as one of these
-letters."""
+_FOREIGN_TILE_RATE: Final = 0.01
+"""Assumed share of the tiles that look like a foreign letter, a Latin letter outside the tile set, and really show it.
+The others show a letter of the set that looks like it."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
 SIMILARITY_WEIGHTS: Final = (10.8, -0.2, -0.5)
@@ -237,26 +242,25 @@ class LetterNet:
         return TilePredictions(_log_softmax(letters), _log_softmax(turns), pose_offsets, features)
 
     def alphabet_matrix(self, tiles: Collection[str]) -> Alphabet:
-        """Return the 0/1 matrix `(classes, classes)` that maps class probabilities to the alphabet of a tile set.
+        """Return the matrix `(classes, classes)` that maps class probabilities to the alphabet of a tile set.
 
         - No tile, blank and the letters in `tiles` keep their probabilities.
         - An accented letter counts as its base letter if `tiles` has no accented letter of that base: the accent is
           then a dimple or dirt.
+        - A Latin letter whose base is not in `tiles` counts as any letter of `tiles`, with the weight
+          `_FOREIGN_TILE_RATE`. So a tile that clearly shows such a letter is a tile, but none of the letters is likely.
         - Other letters are dropped.
         """
         return _build_alphabet_matrix(self.classes, frozenset(tiles))
 
-    def count_foreign_accents(self, letters_logp: NDArray[np.float32], tiles: Collection[str]) -> int:
-        """Return how many tiles clearly show a Latin letter with an accent that no tile in `tiles` has.
+    def measure_foreign_letters(self, letters_logp: NDArray[np.float32], tiles: Collection[str]) -> NDArray[np.float32]:
+        """Return the probability that a tile shows a Latin letter or an accent that is not in `tiles`: `(n,)`.
 
         `letters_logp` `(n, classes)` are the log-probabilities of n tiles.
         """
         possible = set(map(letter_shape, tiles))
-        is_foreign = [
-            name not in possible and strip_accent(name) != name and strip_accent(name).isascii()
-            for name in self.classes
-        ]
-        return int((np.exp(letters_logp[:, is_foreign]).sum(axis=1) > _MIN_FOREIGN_PROBABILITY).sum())
+        is_foreign = [name not in possible and _is_latin_letter(strip_accent(name)) for name in self.classes]
+        return np.asarray(np.exp(letters_logp[:, is_foreign]).sum(axis=1), np.float32)
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return the symbol of each class: the tile of this letter shape in `tiles`, otherwise the class itself."""
@@ -272,9 +276,12 @@ def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> A
     possible = {EMPTY, BLANK, *map(letter_shape, tiles)}
     bases_with_accent = {strip_accent(name) for name in possible if strip_accent(name) != name}
     alphabet = np.zeros((len(classes), len(classes)), np.float32)
+    is_letter = np.array([name in possible - {EMPTY, BLANK} for name in classes])
     for row, name in enumerate(classes):
         target = name if name in possible else strip_accent(name)
-        if target in possible.intersection(classes) and (target == name or target not in bases_with_accent):
+        if target not in possible and _is_latin_letter(target):
+            alphabet[row, is_letter] = _FOREIGN_TILE_RATE / max(is_letter.sum(), 1)
+        elif target in possible.intersection(classes) and (target == name or target not in bases_with_accent):
             alphabet[row, classes.index(target)] = 1
     alphabet.flags.writeable = False  # cached: all callers share it
     return alphabet

@@ -68,6 +68,9 @@ FOREIGN_TILES: Final = "tiles-foreign"
 """Key of the message about tiles whose letters are not in the tile set."""
 _MIN_FOREIGN_TILES: Final = 2
 """Minimum number of tiles with foreign letters for reporting a problem. A single tile may only be dirty."""
+_MIN_FOREIGN_PROBABILITY: Final = 0.99
+"""Minimum probability of a letter or an accent outside the tile set for a tile to count as one with a foreign letter.
+Dimples in tiles reach 0.98 as accents."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Probability that a hidden square is empty: the share of empty squares in the middle of a game."""
 
@@ -254,17 +257,17 @@ class BoardReader:
         Returns the best result, and True if the picture is mirrored.
         """
         classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
-        tiles_p = measure_tile_confidence(classified.squares_p)
+        tiles_p = measure_tile_confidence(classified.squares_p, classified.foreign_p)
         # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
         if recalled is None and are_doubtful(tiles_p):
             if self._classifier.may_be_mirrored(classified, tiles):
                 other = replace(location, is_mirrored=not location.is_mirrored)
                 flipped = self._classify(image, other, tiles, is_upright=False)
-                if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
+                if is_clearly_better(measure_tile_confidence(flipped.squares_p, flipped.foreign_p), tiles_p):
                     return flipped, other.is_mirrored
             if not is_upright and self._classifier.may_be_reversed(classified, tiles):
                 turned = self._classifier.classify_reversed(classified, location.corners, tiles)
-                if is_better_reversed(measure_tile_confidence(turned.squares_p), tiles_p):
+                if is_better_reversed(measure_tile_confidence(turned.squares_p, turned.foreign_p), tiles_p):
                     return turned, location.is_mirrored
         return classified, location.is_mirrored
 
@@ -295,9 +298,9 @@ class BoardReader:
         if unsupported:
             text = "The camera cannot read these letters of the tile set: {0}. Enter turns with these letters by hand."
             problems.append(make_message("board-letters", text, " ".join(unsupported)))
-        foreign_count = self._letter_net.count_foreign_accents(classified.clear_tiles.letters_logp, tiles)
+        foreign_count = np.count_nonzero(classified.foreign_p >= _MIN_FOREIGN_PROBABILITY)
         if foreign_count >= _MIN_FOREIGN_TILES:
-            text = "{0} tiles seem to have accents that the tile set does not have. Is it the right tile set?"
+            text = "{0} tiles seem to have letters or accents that the set does not have. Is it the right tile set?"
             problems.append(make_message(FOREIGN_TILES, text, foreign_count))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:

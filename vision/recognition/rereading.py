@@ -30,14 +30,15 @@ _MIN_TOTAL_GAIN: Final = 0.25
 taken: one or two tiles are not enough evidence."""
 
 
-def measure_tile_confidence(squares_p: Floats) -> NDArray[np.float64]:
-    """Return the probability of the best symbol of each square that is read as a tile: `(n,)`.
+def measure_tile_confidence(squares_p: Floats, foreign_p: Floats) -> NDArray[np.float64]:
+    """Return how clearly each square that is read as a tile shows its symbol: `(n,)`, 0 to 1.
 
-    `squares_p` `(15, 15, classes + 1)` are the probabilities of `ClassifiedBoard`.
+    It is the probability of the best symbol in `squares_p` `(15, 15, classes + 1)` or that of a letter outside the tile
+    set in `foreign_p` `(15, 15)`, both from `ClassifiedBoard`: such a letter is as clear in the right position.
     """
     best = squares_p.argmax(axis=2)
     is_tile = (best != NO_TILE_CLASS) & (best != squares_p.shape[2] - 1)
-    return np.asarray(squares_p.max(axis=2)[is_tile], np.float64)
+    return np.asarray(np.maximum(squares_p.max(axis=2), foreign_p)[is_tile], np.float64)
 
 
 def are_doubtful(tiles_p: NDArray[np.float64]) -> bool:

@@ -20,7 +20,15 @@ def test_confidences_are_those_of_squares_with_a_tile() -> None:
     squares_p[3, 4] = [0.1, 0, 0.7, 0.2, 0]
     squares_p[3, 5] = [0.2, 0.8, 0, 0, 0]
     squares_p[3, 6] = [0, 0, 0.3, 0, 0.7]
-    assert measure_tile_confidence(squares_p).tolist() == [0.7, 0.8]
+    assert measure_tile_confidence(squares_p, np.zeros((15, 15))).tolist() == [0.7, 0.8]
+
+
+def test_clear_letter_outside_the_tile_set_is_no_sign_of_a_mirrored_picture() -> None:
+    squares_p = np.full((15, 15, 5), [1.0, 0, 0, 0, 0])
+    squares_p[3, 4] = [0, 0, 0.5, 0.5, 0]
+    foreign_p = np.zeros((15, 15))
+    foreign_p[3, 4] = 0.99
+    assert measure_tile_confidence(squares_p, foreign_p).tolist() == [0.99]
 
 
 @pytest.mark.parametrize(("doubtful", "expected"), [(0, False), (1, False), (2, True), (20, True)])

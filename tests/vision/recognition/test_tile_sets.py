@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 
+from engine.messages import key_of
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set, tile_set_names
 from tests.support.fixed_locator import FixedLocator
+from tests.support.local_data import PHOTOS_DIR, needs_photos
+from vision.photo import load_photo
 from vision.recognition.letters import LetterNet, letter_shape
-from vision.recognition.reader import BoardReader
+from vision.recognition.reader import FOREIGN_TILES, BoardReader, PhotoReading
 from vision.rendering.simulated_table import SimulatedTable
 
 
@@ -60,3 +67,47 @@ def test_an_accent_that_a_set_has_not_is_something_beside_the_letter() -> None:
     # Where a set has an accent of its own on that letter, another accent speaks for neither.
     assert counts_for("Ő", "de") == ""
     assert counts_for("Ж", "en") == ""
+
+
+FOREIGN_WORDS = {(7, 4 + i): letter for i, letter in enumerate("WAXIKY")} | {(11, 3): "J", (11, 4): "O"}
+"""English tiles with five letters that Italian tiles do not have."""
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, 4])
+def foreign_reading(request: pytest.FixtureRequest, reader: BoardReader) -> PhotoReading:
+    """Return the reading of English tiles with the Italian set."""
+    table = SimulatedTable(seed=request.param, values=load_tile_set("en").values)
+    table.lay_tiles(FOREIGN_WORDS)
+    scene = table.photograph()
+    return reader.read(scene.image, load_tile_set("it").letters, corners=scene.corners)
+
+
+def test_letter_outside_the_tile_set_is_read_as_a_doubtful_tile(foreign_reading: PhotoReading) -> None:
+    assert foreign_reading.board is not None
+    for at, letter in FOREIGN_WORDS.items():
+        square = foreign_reading.board[at]
+        assert square.is_tile, f"{letter} is no tile"
+        if letter in "WXKYJ":
+            assert square.confidence < 0.9, f"{letter} was read as {square.symbol}"
+        else:
+            assert square.symbol == letter
+
+
+def test_letters_outside_the_tile_set_are_reported(foreign_reading: PhotoReading) -> None:
+    assert FOREIGN_TILES in map(key_of, foreign_reading.problems)
+
+
+def read_photographs(reader: BoardReader, collection: str, tile_set: str) -> Iterator[PhotoReading]:
+    """Read every fourth photograph of a collection with a tile set, at the labelled corners."""
+    folder = PHOTOS_DIR / collection
+    letters = load_tile_set(tile_set).letters
+    for record in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))[::4]:
+        photo = load_photo(folder / record["photo"])
+        corners = photo.file_to_image(np.array(record["corners"], np.float64))
+        yield reader.read(photo.image, letters, corners=corners)
+
+
+@needs_photos
+def test_dimples_in_tiles_are_not_reported_as_accents(reader: BoardReader) -> None:
+    readings = read_photographs(reader, "bucharest", "ro")
+    assert [FOREIGN_TILES in map(key_of, reading.problems) for reading in readings] == [False] * 10
