@@ -24,6 +24,7 @@ from engine.events import (
     loads,
 )
 from engine.game import Game
+from engine.gcg import build_game, build_record, format_gcg, parse_gcg
 from engine.inference.explain import infer_play
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
@@ -82,6 +83,18 @@ def test_the_fold_of_the_events_is_the_state(seed: int, players: int, challenge:
     assert sum(game.totals) == sum(turn.score for turn in game.turns)
     for player in range(players):
         assert [t.total for t in game.turns if t.player == player][-1:] in ([], [game.totals[player]])
+
+
+@given(SEEDS, st.integers(2, 4), st.sampled_from(list(ChallengeRule)), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_events_of_every_kind_survive_export_and_import(
+    seed: int, players: int, challenge: ChallengeRule, pays: bool
+) -> None:
+    rules = replace(STANDARD_RULES, challenge=challenge, challenge_points=5, challenger_pays=pays)
+    game = events_at_random(random.Random(seed), new_game(rules, players), 15)
+    again = build_game(parse_gcg(format_gcg(build_record(game))))
+    assert again.totals == game.totals and again.board == game.board
+    assert again.to_move == game.to_move or not game.turns
 
 
 @given(SEEDS, st.integers(1, 8))

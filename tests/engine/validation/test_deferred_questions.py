@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.board import parse_square
 from engine.errors import RulesError
@@ -12,6 +16,7 @@ from engine.events import (
     BlankNamed,
     Challenged,
     Event,
+    Exchanged,
     Passed,
     PlayMade,
     PlayWithdrawn,
@@ -33,6 +38,7 @@ from engine.validation.deferred_questions import (
     settle_questions,
 )
 from tests.support.engine_table import new_game, play, seen, written
+from tests.support.play_at_random import random_game, random_play
 
 
 def defer(game: Game, *others: str, doubts: dict[str, dict[str, float]] | None = None) -> Game:
@@ -258,3 +264,41 @@ def test_reading_that_removes_a_turn_keeps_a_later_question_about_the_turns_afte
     game = settle_questions(game, seen(play(answer_deferred_question(game, 1, 1), "J9 .ND").board))
     assert [question.number for question in find_open_questions(game)] == [2]
     assert [turn.word for turn in game.turns] == ["HORN", "FA.M", "A.T", "..E"]
+
+
+def choose_act(rng: random.Random, game: Game) -> Callable[[Game], Event]:
+    """Return what happens next, as an event of whoever is to move or made the last play."""
+    made, chance = random_play(game, rng), rng.random()
+    if game.challengeable_turn and chance < 0.2:
+        return lambda now: Challenged(now.to_move, upheld=chance < 0.1)
+    if game.challengeable_turn and chance < 0.3:
+        return lambda now: PlayWithdrawn(now.turns[-1].player)
+    if made and chance < 0.8:
+        return lambda now: PlayMade(now.to_move, made)
+    return lambda now: Exchanged(now.to_move, 2) if chance < 0.9 else Passed(now.to_move)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_late_answer_leads_to_the_game_in_which_it_was_known_at_once(seed: int, players: int, is_pass: bool) -> None:
+    rng = random.Random(seed)
+    before = random_game(rng, 3, new_game(players=players))
+    made = random_play(before, rng)
+    if made is None:
+        return
+    right: tuple[Event, ...] = (PlayMade(before.to_move, made),)
+    square, _ = rng.choice(made.tiles)
+    wrong: tuple[Event, ...] = (PlayMade(before.to_move, made.with_tile(square, Tile("E"))),)
+    if is_pass:
+        wrong, right = right, (*right, Passed((before.to_move + 1) % players))
+    known = before.push(*right)
+    asked = before.push(*wrong)
+    asked = asked.push(*defer_question(asked, QuestionDeferred(0, "?", ("a", "b"), (wrong, right), 1), None))
+    for _ in range(4):
+        act = choose_act(rng, known)
+        known, asked = known.push(act(known)), asked.push(act(asked))
+    answered = answer_deferred_question(asked, 1, 1)
+    assert (answered.totals, answered.to_move) == (known.totals, known.to_move)
+    assert [(turn.player, turn.kind, turn.word, turn.by) for turn in answered.turns] == [
+        (turn.player, turn.kind, turn.word, turn.by) for turn in known.turns
+    ]
