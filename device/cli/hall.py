@@ -109,8 +109,10 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
             receiver.set_pairings(read_small_file(args.pairings, _MAX_PAIRINGS_BYTES).decode())
         except UnicodeDecodeError:
             raise UserError(f"{args.pairings} is not text in UTF-8. Save it as CSV UTF-8.") from None
-        except (PairingsError, OSError) as error:
+        except PairingsError as error:
             raise UserError(f"{args.pairings}: {error}") from None
+        except OSError as error:
+            raise UserError(f"{args.pairings}: cannot be read ({error.strerror})") from None
     if args.delay is not None:
         receiver.set_delay(args.delay)
     pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)

@@ -6,6 +6,7 @@ Each file is imported completely or not at all. You can do this while the table 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,17 +26,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import each file; return 1 if a file was refused."""
+    """Import each file; return 2 if a file could not be opened, otherwise 1 if a file was refused."""
     from device.storage.store import GameStore, StoreError
 
-    refused = 0
+    status = 0
     try:
         with GameStore(find_games_folder(args) / "games.db", is_owner=False) as store:
             for path in args.files:
-                refused += not _import_file(store, path)
+                try:
+                    is_imported = _import_file(store, path)
+                except OSError as error:
+                    print(f"tilekeeper: {path}: cannot be read ({error.strerror or error})", file=sys.stderr)
+                    status = 2
+                else:
+                    status = status if is_imported else max(status, 1)
     except StoreError as error:
         raise UserError(str(error)) from None
-    return 1 if refused else 0
+    return status
 
 
 def _import_file(store: GameStore, path: Path) -> bool:

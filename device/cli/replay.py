@@ -133,7 +133,9 @@ def replay_one_video(
 
     try:
         entered = parse_turn_list(turn_list.read_text(encoding="utf-8")) if turn_list else ()
-    except (OSError, UnicodeDecodeError, TurnListError) as error:
+    except OSError as error:
+        raise UserError(f"{turn_list}: cannot be read ({error.strerror})") from None
+    except (UnicodeDecodeError, TurnListError) as error:
         raise UserError(f"{turn_list}: {error}") from None
     try:
         result = replay_video(read_frames(video), reader, started, lexicon, entered)

@@ -11,7 +11,7 @@ from device.cameras.addresses import hide_credentials, is_network_address
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
 from device.doctor.picture import check_image
-from device.doctor.program import check_access, find_read_problem
+from device.doctor.program import check_access, expand_home, find_read_problem
 from device.doctor.system import System
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
@@ -113,7 +113,7 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Fi
             f"the folder {folder} {problem}",
             "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and set camera.source to it",
         )
-    elif system.path(folder.expanduser()).is_dir():
+    elif system.path(expand_home(folder)).is_dir():
         yield subject.good(f"pictures come from the folder {folder}")
     else:
         yield subject.fault(f"there is no folder {folder}", f"mkdir -p {folder}, or change camera.source")

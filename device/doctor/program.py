@@ -188,12 +188,17 @@ def find_read_problem(system: System, path: Path) -> str:
     account = find_service_account(system)
     if account is None:
         return ""
-    path = path.expanduser()
+    path = expand_home(path)
     if any(path.is_relative_to(folder) for folder in PRIVATE_FOLDERS):
         return "is in a home folder, which the service cannot see"
     if system.path(path).exists() and not can_read(system.path(path), account, system.root):
         return f"cannot be read by the user {SERVICE_USER}"
     return ""
+
+
+def expand_home(path: Path) -> Path:
+    """Return a path with the user's home folder in place of a leading `~`, as cameras and word lists are opened."""
+    return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
 def check_voice(system: System, settings: Settings) -> Iterator[Finding]:

@@ -128,6 +128,20 @@ def test_games_of_an_installed_table_are_found_where_a_user_has_none(
     assert "1 game is in" in capsys.readouterr().out
 
 
+def test_file_that_cannot_be_opened_keeps_no_other_file_from_being_imported(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, there = tmp_path / "game.gcg", tmp_path / "there"
+    assert main(["export", "1", str(file), "--data", str(data)]) == 0
+    assert main(["import", str(tmp_path / "missing.gcg"), str(tmp_path), str(file), "--data", str(there)]) == 2
+    printed = capsys.readouterr()
+    assert f"{file} is game 1" in printed.out
+    assert printed.err.splitlines() == [
+        f"tilekeeper: {tmp_path / 'missing.gcg'}: cannot be read (No such file or directory)",
+        f"tilekeeper: {tmp_path}: cannot be read (Is a directory)",
+    ]
+
+
 def test_import_refuses_a_file_with_an_event_that_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

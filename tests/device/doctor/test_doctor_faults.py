@@ -50,6 +50,12 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "the folder /home/pi/pics is in a home folder, which the service cannot see",
         "camera.source",
     ),
+    "pictures in the home folder of an unknown user": (
+        lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "folder:~nobody-here/pics"'),
+        "camera",
+        "there is no folder ~nobody-here/pics",
+        "camera.source",
+    ),
     "the second camera module is not there": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "pi:1"'),
         "camera",
