@@ -53,6 +53,12 @@ def test_folder_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert grey(open_camera("folder:~/Bilder vom Tisch").still().image) == 10
 
 
+def test_hidden_files_in_a_folder_are_no_pictures(tmp_path: Path) -> None:
+    (tmp_path / "._a.jpg").write_bytes(b"\0\5\x16\7")  # AppleDouble, which a Mac writes beside each file it copies
+    write(tmp_path / "a.png", 10)
+    assert grey(open_camera(f"folder:{tmp_path}").still().image) == 10
+
+
 class PictureRecord:
     """The pictures that were shown, kept in memory."""
 
