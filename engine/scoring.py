@@ -114,8 +114,8 @@ STATUS_TEXT = {
 
 
 def describe_status(status: Status) -> str:
-    """Return the defects of a play as a text, or an empty text for a valid play."""
-    return join_messages(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
+    """Return the defects of a play, a sentence for each, or an empty text for a valid play."""
+    return join_messages(" ", [text for flag, text in STATUS_TEXT.items() if flag in status])
 
 
 def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: Rules) -> PlayScore:

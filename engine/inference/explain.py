@@ -335,7 +335,7 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
         return make_message(
-            "no-play", "This is not a valid play: {0}. {1} What was played?", describe_status(best.status), names
+            "no-play", "This is not a valid play. {0} What was played on {1}?", describe_status(best.status), names
         )
     if best.moved_tiles:
         old_and_new = map(square_name, best.moved_tiles[0])

@@ -37,6 +37,7 @@ from engine.state import State, Turn, TurnKind, check_play, find_withdrawn_turn
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
+PARTLY_LYING_LOG_PRIOR = log(0.4)  # some of its tiles are; added to `REPEATED_PLAY_LOG_PRIOR` for each of them
 TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
 # Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
 MISSED_TURN_LOG_PRIOR = log(0.02)
@@ -265,12 +266,48 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield the hypothesis that the tiles of the last withdrawn play are still on the board."""
+    """Yield the hypotheses that tiles of the last withdrawn play are still on the board.
+
+    The next player may already have played beside them. This play is on the board of the hypothesis, but not among its
+    events: the players take the tiles off first, and end the turn again. If there is such a play, only some of the
+    withdrawn tiles may be left.
+    """
     withdrawn = find_withdrawn_turn(base.game.state)
-    if withdrawn is not None and withdrawn.play is not None:
-        lying, name = withdrawn.play.apply_to(base.board), base.game.players[withdrawn.player]
-        note = make_message("still-there", "the tiles that {0} must take back are still on the board", name)
-        yield replace(base, lying_board=lying, log_prior=base.log_prior + STILL_LYING_LOG_PRIOR, note=note)
+    if withdrawn is None or withdrawn.play is None or base.game.is_over:
+        return
+    name = base.game.players[withdrawn.player]
+    note = make_message("still-there", "the tiles that {0} must take back are still on the board", name)
+    lying = replace(
+        base,
+        lying_board=withdrawn.play.apply_to(base.board),
+        log_prior=base.log_prior + STILL_LYING_LOG_PRIOR,
+        note=note,
+    )
+    yield lying
+    squares = base.evidence.reading.squares
+    left = {square: tile for square, tile in withdrawn.placements if squares[square].symbol == tile.face}
+    partly_lying = replace(
+        lying,
+        lying_board=base.board.with_tiles(left),
+        log_prior=base.log_prior + PARTLY_LYING_LOG_PRIOR + REPEATED_PLAY_LOG_PRIOR * len(left),
+    )
+    for play, log_prior in _find_plays_beside(base, {square for square, _ in withdrawn.placements}):
+        for before in (lying, partly_lying) if left else ():
+            assert before.lying_board is not None, "both hypotheses have such a board"
+            yield replace(before, lying_board=play.apply_to(before.lying_board), log_prior=before.log_prior + log_prior)
+
+
+def _find_plays_beside(base: Hypothesis, squares: set[Square]) -> list[tuple[Play, float]]:
+    """Return the likeliest plays without a tile on `squares`, each with its log-prior in nats."""
+    candidates = [
+        candidate
+        for candidate in _find_candidate_plays(base, 0.0, allow_overlooked=False)
+        if squares.isdisjoint(candidate.play.squares)
+    ]
+    return [
+        (candidate.play, candidate.log_prior - _repeated_play_log_prior(base, candidate.play))
+        for candidate in _select_best(candidates)
+    ]
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:

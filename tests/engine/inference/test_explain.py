@@ -101,6 +101,31 @@ def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong(
     assert found.events == () and found.best.is_waiting
 
 
+@pytest.mark.parametrize("left", ["F10 G10 H10 I10 J10", "F10 G10 H10", "G10 H10", "H10"])
+def test_a_play_beside_tiles_that_must_be_taken_back_waits_until_they_are_gone(left: str) -> None:
+    before = with_plays("8F HORN", "H6 FA.M")
+    phony = play(before, "10F PASTZ")
+    game = phony.push(Challenged(1, upheld=True))
+    board = after(before, "6H .AT")
+    lying = {parse_square(name): phony.board.tile(parse_square(name)) for name in left.split()}
+    found = infer_play(game, seen(board.with_tiles(lying)))
+    assert found.events == () and found.best.is_waiting
+
+
+def test_letters_of_a_play_that_must_be_taken_back_are_asked_about_in_a_play_over_its_squares() -> None:
+    before = with_plays("8F HORN", "H6 FA.M")
+    game = play(before, "10F PASTZ").push(Challenged(1, upheld=True))
+    found = infer_play(game, seen(after(before, "10F PASTE")))
+    assert "Ben played PASTE at 10F for 25" in {one.text for one in found.explanations[:2]} and not found.is_certain
+
+
+def test_question_about_tiles_that_are_no_play_names_the_reason_and_the_squares() -> None:
+    found = infer_play(with_plays("8F HORN"), seen(after(with_plays("8F HORN"), "8K CAT")))
+    assert found.question == (
+        "This is not a valid play. The tiles do not touch the words on the board. What was played on K8, L8 and M8?"
+    )
+
+
 @pytest.mark.parametrize("notation", ["8F FARM", "8E FARM", "8F HORN", "8G HORN", "8F HEN", "H6 FARM"])
 def test_a_play_over_the_squares_of_one_challenged_off_is_one_play(notation: str) -> None:
     game = with_plays("8F HRON").push(Challenged(1, upheld=True))
