@@ -206,6 +206,7 @@ class _StoredQuestion(msgspec.Struct, omit_defaults=True):
     - `question` and `answer`: the text of the question, and that of the answer in effect (empty if nothing is
       recorded).
     - `crop`: JPEG data of the question's picture.
+    - `is_challenge`: True if the players were to decide a challenge; otherwise they had ended a turn.
     """
 
     moment: str
@@ -213,6 +214,7 @@ class _StoredQuestion(msgspec.Struct, omit_defaults=True):
     answer: Any
     events: list[dict[str, Any]] = []
     crop: bytes = b""
+    is_challenge: bool = False
 
 
 class QuestionNote:
@@ -251,7 +253,8 @@ class QuestionNote:
             if not stored.events:
                 if answer:
                     return (make_notice("question-counts", question, answer),)
-                return (make_notice("question-lost", question, trouble=Trouble.BOARD),)
+                key = "challenge-lost" if stored.is_challenge else "question-lost"
+                return (make_notice(key, question, trouble=Trouble.BOARD),)
             if stored.crop:
                 pictures.add_crop(question, stored.crop)
             save_error = log.extend_last_press([from_json(body) for body in stored.events])
@@ -278,5 +281,6 @@ def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: Pictur
         answer=write_message(question.answers[question.chosen]) if open_question.first_is_default else "",
         events=[to_json(event) for event in make_deferral(log, open_question)],
         crop=pictures.get(question.picture) or b"",
+        is_challenge=open_question.stops_clock and not open_question.is_late,
     )
     return msgspec.json.encode(stored).decode()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.corrections import CorrectTurn, InsertTurn
-from device.session.commands.games import EndGame, StartGame, Undo
+from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge
 from device.session.table_session import CommandRefusedError, TableSession
@@ -156,6 +156,16 @@ def test_undo_cancels_a_challenge_that_the_players_decide(session: TableSession,
     state = session.submit(Undo()).result(PATIENCE_S)
     assert state.question is None and [turn.kind for turn in state.turns] == ["play"]
     assert session.submit(Undo()).result(PATIENCE_S).turns == ()
+
+
+def test_challenge_that_was_open_at_a_power_cut_is_to_be_repeated(table: TextTable, path: Path) -> None:
+    started = replace(STARTED, rules=replace(STANDARD_RULES, list_decides=False))
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(started)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(ChallengePlay()).result(PATIENCE_S)
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        assert [notice.key for notice in session.submit(ResumeGame()).result(PATIENCE_S).notices] == ["challenge-lost"]
 
 
 def test_play_that_the_list_withdraws_counts_if_the_players_overrule_it(
