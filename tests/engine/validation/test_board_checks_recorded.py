@@ -47,6 +47,15 @@ def test_removed_play_with_a_new_one_may_have_been_replaced_by_its_player() -> N
     assert found.options == (Option(events), Option((TurnCorrected(1, PlayMade(1, nest)),)), LOOK_AGAIN)
 
 
+def test_removed_play_was_replaced_by_the_player_whose_button_ended_the_turn() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    nest = written(game, "I8 .EST")
+    events, replaced = (PlayWithdrawn(1), PlayMade(0, nest)), (TurnCorrected(1, PlayMade(1, nest)),)
+    for seat, order in ((0, [events, replaced]), (1, [replaced, events])):
+        found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board), seat=seat)))
+        assert [option.events for option in found.options[:2]] == order
+
+
 def test_removed_play_with_a_new_one_is_not_replaced_after_another_turn() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M").push(Passed(0))
     events = (PlayWithdrawn(1), PlayMade(1, written(game, "I8 .EST")))
