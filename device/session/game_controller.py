@@ -26,11 +26,10 @@ from device.session.turns.decision import Decision, TurnContext, find_next_quest
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import Challenged, Event, GameStarted, PositionEntered, QuestionClosed
+from engine.events import Event, GameStarted, PositionEntered, QuestionClosed
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.reading import BoardReading
-from engine.state import Turn
 from engine.validation import Proposal, Source, validate_turn
 from engine.validation.deferred_questions import answer_deferred_question, close_question, find_open_questions
 
@@ -43,6 +42,8 @@ class GameController:
         """The store of all games."""
         self._now = now
         self._log: GameLog | None = None
+        self.game_before: tuple[GameLog, WordList | None] | None = None
+        """The log and the word list of the game that was played before the current one; None if there was none."""
         self.clock_keeper: ClockKeeper | None = None
         """The keeper of the game's clock; None in the lobby."""
         self._shown_warnings: set[str] = set()
@@ -114,6 +115,8 @@ class GameController:
         before = self._log
         with convert_engine_errors():
             log, save_error = GameLog.begin_game(self.store, started, self._log)
+        if before is not None and before.game.turns:
+            self.game_before = before, self.words
         if not isinstance(words, EllipsisType):
             self.words = words
         self.colours.save(zip(started.players, colours, strict=False))
@@ -130,6 +133,11 @@ class GameController:
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
         self.colours.load()
+
+    @property
+    def can_return(self) -> bool:
+        """True if nothing was done in this game yet, so that its start can be undone to continue the game before."""
+        return self.game_before is not None and self._log is not None and self._log.length == 1
 
     # Methods for commands
 
@@ -284,19 +292,6 @@ class GameController:
         else:
             self.move_in_history(self.log.undo)
 
-    def record_challenge(self, challenged: Challenged, play: Turn, *, is_replacement: bool = False) -> None:
-        """Record the outcome of a challenge; if `is_replacement` is True, replace the last recorded outcome."""
-        if is_replacement:
-            self._record([challenged], lambda: self.log.replace_last_press([challenged]))
-        else:
-            self.commit_events([challenged])
-        name = self.game.players[play.player]
-        if challenged.upheld:
-            words = challenged.words or tuple(word.word for word in play.words)
-            self.notices += (make_notice("take-off", name, ", ".join(words)),)
-        else:
-            self.notices += (make_notice("challenge-failed", name),)
-
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
         """Record events by calling `write`, and remember the squares from which players must remove tiles."""
         with convert_engine_errors():
@@ -377,7 +372,7 @@ class GameController:
             open_questions=tuple(map(self.pictures.find_crop, list_deferred_questions(log.game))),
             clock=self.clock_keeper.view if self.clock_keeper else None,
             drawing=log.game.drawing,
-            undo=log.can_undo,
+            undo=log.can_undo or self.can_return,
             redo=log.can_redo,
         )
 

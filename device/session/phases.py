@@ -54,7 +54,7 @@ def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[
         Command.END_TURN: (LOOKING,),
         Command.PASS: (TURN,),
         Command.EXCHANGE: (TURN,),
-        Command.UNDO: (DRAWING, *_TURN_OR_CHALLENGE),
+        Command.UNDO: _RESUMABLE_PHASES,  # the undo of a game's start leads to the game before
         Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
         Command.CORRECT: TURN_PHASES,  # a turn that is entered by hand may lead to a question
         Command.REVEAL_RACK: _TURN_OR_CHALLENGE,
@@ -72,7 +72,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyT
             Command.START: _OPENING_PHASES,
             Command.RESUME: _RESUMABLE_PHASES,
             Command.DRAW: _OPENING_PHASES,  # players who drew equal letters draw again
-            Command.UNDO: _OPENING_PHASES,
+            Command.UNDO: _RESUMABLE_PHASES,
             Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
             Command.CORRECT: (DRAWING, *_TURN_OR_CHALLENGE),
             Command.PAUSE: (PAUSED,),
@@ -87,7 +87,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyT
             Command.RESUME: _RESUMABLE_PHASES,
             Command.END_PAUSE: (DRAWING, *TURN_PHASES),
             Command.ANSWER: (PAUSED,),
-            Command.UNDO: (PAUSED,),
+            Command.UNDO: _RESUMABLE_PHASES,
             Command.REDO: (PAUSED, ENDED),
             Command.CORRECT: (PAUSED,),
             Command.REVEAL_RACK: (PAUSED,),

@@ -79,6 +79,7 @@ class EventQueue:
 
         Raises `StoreError`.
         """
+        self._go_back_from_deleted_game()
         position, next_game = self._position, self._store.next_game_number
         if events := self._store.events(position.game)[position.number : position.number + MAX_BATCH]:
             return make_event_messages(self._table, position.store, position.game, events)
@@ -89,6 +90,18 @@ class EventQueue:
                 return make_event_messages(self._table, position.store, min(games), events)
             self._next_game = next_game
         return []
+
+    def _go_back_from_deleted_game(self) -> None:
+        """Start the newest game again if the players deleted a later one, to continue the game before.
+
+        The hall skips the events that it already has.
+        """
+        position = self._position
+        if not position.number or self._store.events(position.game):
+            return
+        newest = next((game.id for game in self._store.games() if not game.imported), position.game)
+        if newest < position.game:
+            self._position = msgspec.structs.replace(position, game=newest, number=0, time=0.0)
 
     def read_log(self, game: int | None = None) -> list[Publication]:
         """Return the message with the whole log of a game; none if the log is empty. Raises `StoreError`.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from device.catalogue import get_text
 from device.session.game_controller import GameController
-from device.session.messages import OpenQuestion, make_challenger_question, make_question
+from device.session.messages import OpenQuestion, make_challenger_question, make_notice, make_question
 from device.session.snapshot import WordList
 from engine.blanks import find_invalid_words
 from engine.errors import NotationError, RulesError
@@ -68,10 +68,26 @@ def decide_by_list(controller: GameController, play: Turn, words: WordList) -> N
     invalid_words = find_invalid_words(play.words, game.tiles.letters, words)
     seats = find_challengers(game, play)
     challenged = Challenged(seats[0], bool(invalid_words), invalid_words)
-    controller.record_challenge(challenged, play)
+    record_challenge(controller, challenged, play)
     if not challenged.upheld and len(seats) > 1:
         question = make_challenger_question(game, seats)
         controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
+
+
+def record_challenge(
+    controller: GameController, challenged: Challenged, play: Turn, *, is_replacement: bool = False
+) -> None:
+    """Record the outcome of a challenge; if `is_replacement` is True, replace the last recorded outcome."""
+    if is_replacement:
+        controller.replace_last_press([challenged])
+    else:
+        controller.commit_events([challenged])
+    name = controller.game.players[play.player]
+    if challenged.upheld:
+        words = challenged.words or tuple(word.word for word in play.words)
+        controller.notices += (make_notice("take-off", name, ", ".join(words)),)
+    else:
+        controller.notices += (make_notice("challenge-failed", name),)
 
 
 def find_challengers(game: Game, play: Turn) -> tuple[int, ...]:

@@ -129,7 +129,7 @@ class Undo(QuestionCommand, frozen=True):
     """Undo everything that the last press (of a button, or a command) recorded, even the end of a game.
 
     Some questions, such as an undecided challenge, record nothing before they are answered. If such a question is open,
-    it is cancelled instead.
+    it is cancelled instead. In a game in which nothing was done yet, the command goes back to the game before.
     """
 
     name = "undo"
@@ -138,10 +138,29 @@ class Undo(QuestionCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Cancel an open question, or undo the last press; refuse the command if there is no press to undo."""
+        """Cancel an open question, or undo the last press or the start of the game.
+
+        The command is refused if there is none of these.
+        """
         controller = context.controller
-        if not controller.cancel_question():
+        if controller.cancel_question():
+            return
+        if controller.can_return:
+            _return_to_game_before(context)
+        else:
             controller.move_in_history(controller.log.undo)
+
+
+def _return_to_game_before(context: CommandContext) -> None:
+    """Delete the current game, in which nothing was done yet, and continue the game before. Raises `StoreError`."""
+    controller = context.controller
+    assert controller.game_before is not None, "`can_return` is True"
+    empty, (log, controller.words), controller.game_before = controller.log, controller.game_before, None
+    controller.open_log(log)
+    context.prepare_board()
+    controller.notices += (make_notice("game-before", format_list(log.game.players)),)
+    if not empty.has_unsaved:
+        controller.store.delete_game(empty.number)
 
 
 class Redo(TableCommand, frozen=True):

@@ -22,6 +22,7 @@ from device.session.commands.challenges import (
     find_challengers,
     is_in_doubt,
     make_challenge_question,
+    record_challenge,
 )
 from device.session.game_controller import GameController
 from device.session.messages import (
@@ -303,7 +304,7 @@ class DecideChallenge(TableCommand, frozen=True):
         if self.player == play.player:
             raise make_refusal("own-play", game.players[play.player])
         by = find_challengers(before, play)[0] if self.player is None else self.player
-        controller.record_challenge(Challenged(by, self.upheld), play, is_replacement=is_decided)
+        record_challenge(controller, Challenged(by, self.upheld), play, is_replacement=is_decided)
 
 
 def _decide_void_play(controller: GameController, is_invalid: bool) -> None:

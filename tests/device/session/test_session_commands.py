@@ -13,6 +13,7 @@ from device.session.commands.games import (
     EndGame,
     PlayAgain,
     Redo,
+    ResumeGame,
     StartGame,
     Undo,
 )
@@ -234,6 +235,48 @@ def test_next_game_after_a_restart_is_like_the_one_that_was_begun_last(path: Pat
 def test_first_game_of_a_panel_is_of_the_players_of_the_settings(session: TableSession) -> None:
     state = session.submit(PlayAgain(GameStarted(("Else", "Where")))).result(PATIENCE_S)
     assert [player.name for player in state.players] == ["Else", "Where"]
+
+
+# A new game that was begun by mistake
+
+
+def test_undo_of_a_new_game_continues_the_game_before(playing: TableSession, table: TextTable) -> None:
+    before = play(playing, table, HORN)
+    state = playing.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+    assert not state.turns and state.undo
+    state = playing.submit(Undo()).result(PATIENCE_S)
+    assert state.moment == before.moment and totals(state) == [14, 0] and state.turn_of == 1
+    assert [notice.key for notice in state.notices] == ["game-before"]
+    assert totals(play(playing, table, HORN, FARM)) == [14, 9]
+
+
+def test_undo_of_a_new_game_restores_the_end_and_the_word_list_of_the_game_before(session: TableSession) -> None:
+    session.submit(StartGame(STARTED, frozenset({"HORN"}))).result(PATIENCE_S)
+    session.submit(PassTurn()).result(PATIENCE_S)
+    ended = session.submit(EndGame()).result(PATIENCE_S)
+    session.submit(StartGame(STARTED, None)).result(PATIENCE_S)
+    state = session.submit(Undo()).result(PATIENCE_S)
+    assert state.phase is Phase.ENDED and state.racks_wanted == ended.racks_wanted and session.look_up("HORN")
+
+
+def test_undo_of_a_new_game_leaves_the_game_before_to_the_next_start(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        for _ in range(2):
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        session.submit(Undo()).result(PATIENCE_S)
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        assert totals(session.submit(ResumeGame()).result(PATIENCE_S)) == [14, 0] and len(store.games()) == 1
+
+
+def test_undo_in_a_new_game_with_a_turn_stays_in_this_game(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    playing.submit(StartGame(STARTED)).result(PATIENCE_S)
+    game = playing.submit(PassTurn()).result(PATIENCE_S).game
+    state = playing.submit(Undo()).result(PATIENCE_S)
+    assert state.game == game and not state.turns and not state.undo and state.redo
 
 
 # Racks, words, colours
