@@ -125,12 +125,15 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask about the new tiles if the events do not explain them or have too many plays.
 
-    The limits are `MAX_UNEXPLAINED_TILES` and `MAX_PLAYS`.
+    The limits are `MAX_UNEXPLAINED_TILES` and `MAX_PLAYS`. While tiles of a withdrawn play are still on the board,
+    nothing is recorded, and a play beside them needs no explanation.
     """
     reading = proposal.reading
     if reading is None:
         return
     reading = align_reading(proposal.game, reading) or reading
+    if not proposal.events and _shows_withdrawn_tiles(proposal.game, reading):
+        return
     unexplained = find_unexplained_squares(proposal.game_after, reading)
     squares = tuple(square for square in unexplained if square not in proposal.earlier.false_readings)
     if len(squares) > MAX_UNEXPLAINED_TILES or _count_plays(proposal) > MAX_PLAYS:
@@ -223,6 +226,13 @@ def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square,
     to_remove = {square for square, _ in withdrawn.placements} if withdrawn else set()
     tiles = [square for square in SQUARES if reading.occupancy[square].tile > MIN_CLEAR_PROBABILITY]
     return tuple(square for square in tiles if game.board[square] is None and square not in to_remove)
+
+
+def _shows_withdrawn_tiles(game: Game, reading: BoardReading) -> bool:
+    """Return True if a tile of the play that was just withdrawn is still on its square."""
+    withdrawn = find_withdrawn_turn(game.state)
+    placements = withdrawn.placements if withdrawn else ()
+    return any(reading.squares[square].symbol == tile.face for square, tile in placements)
 
 
 def _find_tiles_in_sight(game: Game, reading: BoardReading) -> list[Square]:

@@ -16,7 +16,7 @@ from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.lexicon import Lexicon
 from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, FinishLineLevel
-from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
 
@@ -38,6 +38,20 @@ def test_next_player_may_cover_the_squares_of_a_play_challenged_off(playing: Tab
     state = play(playing, table, ("FARM", 7, 5, True))
     assert state.question is None and state.notices == ()
     assert [(t.player, t.at, t.score) for t in state.turns if t.stands and t.word] == [(0, "8F", -14), (1, "8F", 18)]
+
+
+@pytest.mark.parametrize("left", [("PASTZ", 9, 5, True), ("PAS", 9, 5, True)], ids=["all", "some"])
+def test_play_beside_tiles_that_must_be_taken_back_is_recorded_when_they_are_gone(
+    playing: TableSession, table: TextTable, left: tuple[str, int, int, bool]
+) -> None:
+    for words in ((HORN,), (HORN, FARM), (HORN, FARM, ("PASTZ", 9, 5, True))):
+        play(playing, table, *words)
+    playing.submit(ChallengePlay()).result(PATIENCE_S)
+    fate = ("FATE", 5, 7, True)
+    state = play(playing, table, HORN, FARM, left, fate)
+    key = state.question.key if state.question else state.notices[0].key
+    assert key == "still-there" and totals(state) == [14, 9]
+    assert totals(play(playing, table, HORN, FARM, fate)) == [14, 18]
 
 
 def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
