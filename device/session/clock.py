@@ -120,11 +120,14 @@ class ClockKeeper:
     """
 
     def __init__(self, store: GameStore, log: GameLog, now: Callable[[], float]) -> None:
-        """Restore the clock of a game from the store. Raises `StoreError`."""
+        """Restore the clock of a game from the store, or from its log if the store cannot be read."""
         self._store = store
         self._log = log
         self._now = now
-        self._clock, self.paused = restore_clock(store.read_note(log.number, NOTE_NAME), log.seconds_used)
+        saved = None
+        with log_store_errors("the clock is that of the last turn"):
+            saved = store.read_note(log.number, NOTE_NAME)
+        self._clock, self.paused = restore_clock(saved, log.seconds_used)
         self._clock = self._clock.advance_to(now())
 
     @property

@@ -23,6 +23,7 @@ from device.session.messages import (
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot, find_deciding_words
 from device.session.turns.decision import Decision, TurnContext, find_next_question, withdraw_void_plays_with_notices
+from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
@@ -64,8 +65,7 @@ class GameController:
         """Evidence from earlier readings of this game's board."""
         self.board_colours: tuple[tuple[str, str], ...] = ()
         """The colours of the board by premium, in the format of `TableSnapshot.board_colours`."""
-        self._memory = QuestionMemory(store)
-        self._question_note = QuestionNote(store)
+        self._memory, self._question_note = QuestionMemory(store), QuestionNote(store)
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares from which the players must remove the tiles of a withdrawn play."""
 
@@ -123,7 +123,8 @@ class GameController:
         self.open_log(log)
         self._report_unsaved(save_error)
         if before is not None and not before.game.turns and not before.has_unsaved:
-            self.store.delete_game(before.number)
+            with log_store_errors("a game without turns is kept"):
+                self.store.delete_game(before.number)
 
     def open_log(self, log: GameLog) -> None:
         """Continue the game of a log, with the question that was open when the program stopped."""

@@ -16,7 +16,7 @@ from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import CommandRefusedError, TableSession
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
 from engine.rules import Rules
@@ -47,6 +47,32 @@ def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> 
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(ResumeGame()).result(PATIENCE_S)
         assert table.settled == 3
+
+
+def test_camera_settles_anew_even_if_the_game_before_cannot_be_deleted(path: Path) -> None:
+    """The game before has no turn, so that nobody needs it any more."""
+    table = SettlingTable()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        protect_from_writes(store, True)
+        state = session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        protect_from_writes(store, False)
+        assert state.game == 2 and table.settled == 2
+
+
+def test_clock_of_a_game_is_its_own_even_if_the_disk_cannot_be_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreError("Input/output error")
+
+    table, started = TextTable(), replace(STARTED, rules=Rules(clock_seconds=60))
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(started)).result(PATIENCE_S)
+        monkeypatch.setattr(store, "read_note", fail)
+        three = replace(started, players=("Anna", "Ben", "Cem"), rules=Rules(clock_seconds=300))
+        clock = session.submit(StartGame(three)).result(PATIENCE_S).clock
+    assert clock and (clock.limit, len(clock.used)) == (300, 3)
 
 
 def test_camera_settles_anew_if_the_first_picture_of_a_turn_shows_no_board(path: Path) -> None:
