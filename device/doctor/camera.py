@@ -58,7 +58,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
 def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
     """Check that turns can end without a button, which requires a camera that always sees the board."""
     source, auto = settings.camera.source, settings.table.auto
-    if auto != "off" and source.startswith(("phone", "folder:")):
+    if auto != "off" and (source == "phone" or source.startswith("folder:")):
         yield Subject("camera").warning(
             f"table.auto = {auto} has no effect, because {source} does not see the board all the time",
             f"set another camera.source, or set table.auto to off, in {SYSTEM_SETTINGS_FILE}",
@@ -66,13 +66,18 @@ def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
-    """Take one picture and check light, focus and board. Skipped while the running service uses the camera."""
+    """Take one picture and check light, focus and board.
+
+    While the running service uses the camera, the faults that its page shows are reported instead.
+    """
     from device.cameras import CameraError
 
     subject = Subject("camera")
     if settings.camera.source in _PHONES or settings.camera.source.startswith("folder:"):
         return
     if read_service_state(system) in ("active", "activating"):
+        for text in system.read_notices(settings.page.host, settings.page.port, "camera"):
+            yield subject.fault(text, "if it stays so: sudo systemctl restart tilekeeper")
         yield subject.note(
             "the running table is using it, so its picture was not checked",
             "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import http.client
 import os
 import shutil
 import socket
@@ -13,6 +14,8 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from device.cameras import Image
 
@@ -20,6 +23,7 @@ COMMAND_TIMEOUT_S = 15.0
 """Maximum running time of a command in seconds. A command that takes longer is stopped."""
 CONNECT_TIMEOUT_S = 3.0
 """Maximum time for a connection to another machine in seconds."""
+MAX_STATE_BYTES = 4_000_000
 _COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service may lack sbin
 
 
@@ -47,6 +51,19 @@ class UserAccount:
     name: str
     uid: int
     groups: Mapping[str, int]
+
+
+class _TableNotice(msgspec.Struct, frozen=True):
+    """A message of a running table, and the part with a problem (`camera`, `store` ...)."""
+
+    text: str
+    trouble: str
+
+
+class _TableState(msgspec.Struct, frozen=True):
+    """The part of the answer to `GET /api/v1/state` that the doctor needs."""
+
+    notices: tuple[_TableNotice, ...]
 
 
 class System:
@@ -169,6 +186,21 @@ class System:
         except (OSError, UnicodeError):  # UnicodeError: no name of a machine
             return False
         return True
+
+    def read_notices(self, host: str, port: int, trouble: str) -> tuple[str, ...]:
+        """Return the messages of a running table about problems of one part, such as `camera`.
+
+        The table's page is at `host` (empty: all addresses) and `port`. If it does not answer, there are no messages.
+        """
+        connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=CONNECT_TIMEOUT_S)
+        try:
+            connection.request("GET", "/api/v1/state")
+            state = msgspec.json.decode(connection.getresponse().read(MAX_STATE_BYTES), type=_TableState)
+        except (OSError, http.client.HTTPException, msgspec.MsgspecError):
+            return ()
+        finally:
+            connection.close()
+        return tuple(notice.text for notice in state.notices if notice.trouble == trouble)
 
     def is_port_free(self, host: str, port: int) -> bool:
         """Return True if a server can listen on the port, and False if another program uses the port.

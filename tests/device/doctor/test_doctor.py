@@ -11,7 +11,13 @@ import pytest
 from device.cameras import CameraError, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
+from device.session.messages import Notice, Trouble
 from tests.support.raspberry_pi import RaspberryPi, find_findings
+from tests.support.sessions import open_phone_session
+from tests.support.text_table import TextTable
+from tests.support.waiting import until
+from web import create_app
+from web.security.server import PageServer
 
 
 def test_a_table_in_order_has_nothing_to_mend(pi: RaspberryPi) -> None:
@@ -130,6 +136,26 @@ def test_network_camera_that_answers_is_good(pi: RaspberryPi) -> None:
         pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', f'source = "{address}"')
         texts = [finding.text for finding in find_findings(examine(pi, picture=False), "camera", Severity.GOOD)]
     assert texts == [f"network camera at {address.replace('anna:secret@', '')}"]
+
+
+def test_fault_of_the_camera_that_a_running_table_shows_is_a_fault(pi: RaspberryPi) -> None:
+    pi.answer("systemctl", "is-active tilekeeper.service", "active")
+    with (
+        open_phone_session(TextTable()) as session,
+        PageServer(create_app(session), 0, "127.0.0.1") as server,
+    ):
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n")
+        assert not find_findings(examine(pi), "camera", Severity.FAULT)
+        session.notify(Notice("The picture of the camera is black.", Trouble.CAMERA))
+        until(lambda: bool(session.state.notices))
+        (finding,) = find_findings(examine(pi), "camera", Severity.FAULT)
+    assert finding.text == "The picture of the camera is black." and "restart" in finding.mend
+
+
+def test_turns_can_end_by_themselves_below_a_phone_on_a_stand(pi: RaspberryPi) -> None:
+    pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "phone-stream"')
+    pi.change("/etc/tilekeeper/settings.toml", 'auto = "off"', 'auto = "end"')
+    assert not find_findings(examine(pi, picture=False), "camera", Severity.WARNING)
 
 
 def test_turns_that_cannot_end_by_themselves_are_a_warning(pi: RaspberryPi) -> None:
