@@ -52,6 +52,10 @@ class WifiError(TilekeeperError):
     """
 
 
+class WifiRefusedError(WifiError):
+    """Error for a call that NetworkManager refuses, for example because the object does not exist any more."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class WifiNetwork:
     """A network in range: its name (SSID), its strength in percent, and whether it needs a password."""
@@ -77,8 +81,7 @@ class NetworkManager:
         """Return the networks in range, the strongest first. Each name occurs once."""
         with _open_bus() as bus:
             strongest: dict[str, WifiNetwork] = {}
-            for point in bus.list_access_points(bus.find_wifi_device()):
-                network = bus.read_access_point(point)
+            for network in bus.read_access_points(bus.find_wifi_device()).values():
                 if network.name and network.strength >= strongest.get(network.name, network).strength:
                     strongest[network.name] = network
         return tuple(sorted(strongest.values(), key=lambda network: -network.strength))
@@ -255,10 +258,20 @@ class _Bus:
 
     def find_access_point(self, device: str, name: str) -> str:
         """Return the path of an access point of the network `name`, or `/` if none is found (hidden network)."""
-        found = (point for point in self.list_access_points(device) if self.read_access_point(point).name == name)
+        found = (point for point, network in self.read_access_points(device).items() if network.name == name)
         return next(found, _NO_OBJECT)
 
-    def read_access_point(self, point: str) -> WifiNetwork:
+    def read_access_points(self, device: str) -> dict[str, WifiNetwork]:
+        """Return the network of each access point in range, by the path of the access point."""
+        networks = {}
+        for point in self.list_access_points(device):
+            try:
+                networks[point] = self._read_access_point(point)
+            except WifiRefusedError as error:  # it went out of range after it was listed
+                _log.info("the access point %s is skipped: %s", point, error)
+        return networks
+
+    def _read_access_point(self, point: str) -> WifiNetwork:
         """Return the network to which an access point belongs."""
         interface = f"{_NAME}.AccessPoint"
         name = bytes(self.read(point, interface, "Ssid")).decode(errors="replace")
@@ -269,7 +282,7 @@ class _Bus:
         try:
             result: Sequence[Any] = unwrap_msg(self._connection.send_and_get_reply(message, timeout=CALL_TIMEOUT_S))
         except DBusErrorResponse as error:
-            raise WifiError(get_text("wifi-refused", error.name)) from error
+            raise WifiRefusedError(get_text("wifi-refused", error.name)) from error
         except (OSError, TimeoutError) as error:
             raise WifiError(get_text("wifi-no-answer")) from error
         return result

@@ -17,10 +17,11 @@ from device.system.wifi import (
     NetworkManager,
     WifiError,
     WifiNetwork,
+    _Bus,
     count_phones_in_hotspot,
     make_connection,
 )
-from tests.support.network_manager import MockManager, find_missing, run_network_manager
+from tests.support.network_manager import ROOT, MockManager, find_missing, run_network_manager
 
 needs_mock = pytest.mark.skipif(bool(why := find_missing()), reason=why or "the mock is here")
 
@@ -38,6 +39,17 @@ def mock() -> Iterator[MockManager]:
 @pytest.mark.usefixtures("mock")
 def test_networks_are_listed_once_the_strongest_first() -> None:
     assert NetworkManager().find_networks() == (WifiNetwork("home", 80, True), WifiNetwork("neighbour", 60, True))
+
+
+@needs_mock
+@pytest.mark.usefixtures("mock")
+def test_access_point_that_goes_out_of_range_while_networks_are_listed_is_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    list_points = _Bus.list_access_points
+    gone = f"{ROOT}/AccessPoint/gone"
+    monkeypatch.setattr(_Bus, "list_access_points", lambda bus, device: [gone, *list_points(bus, device)])
+    assert [network.name for network in NetworkManager().find_networks()] == ["home", "neighbour"]
 
 
 @needs_mock
