@@ -63,12 +63,13 @@ function replace(element, html) {
 }
 
 // Compares two moments ("12-34": the number of the game and of its events). A table only adds events: also an undo is one.
-// While it starts, it has no game yet ("0-0").
+// But the undo of a game's start ("13-1") goes back to the game before. While the table starts, it has no game yet ("0-0").
 function isBefore(seen, shown) {
   if (!seen || !shown) return false;
   const [game, events] = seen.split("-").map(Number);
   const [shownGame, shownEvents] = shown.split("-").map(Number);
-  return game > 0 && (game < shownGame || (game === shownGame && events < shownEvents));
+  if (game === shownGame) return events < shownEvents;
+  return game > 0 && game < shownGame && shownEvents > 1;
 }
 
 // A table cannot know of turns that it lost, for example with an older copy of its files; a page that showed them can.
