@@ -151,6 +151,8 @@ class GameController:
             self.show_images(images.with_name(stored_name) if events else images)
         if events:
             self._record(events, lambda: log.append(events, images.jpegs() if images else {}))
+            if closed := self._memory.close_corrected_questions(self.game):
+                self._report_unsaved(log.extend_last_press(closed))
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
         """Open the question of a decision about `reading`, and show the notices of the decision.

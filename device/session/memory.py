@@ -26,12 +26,12 @@ from device.session.turns.decision import Decision
 from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
-from engine.events import Event, QuestionDeferred, from_json, to_json
+from engine.events import Event, QuestionClosed, QuestionDeferred, from_json, to_json
 from engine.game import Game
 from engine.messages import key_of, read_message, write_message
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
-from engine.validation.deferred_questions import defer_question, find_open_questions
+from engine.validation.deferred_questions import defer_question, find_corrected_questions, find_open_questions
 from vision.geometry import Floats
 
 _log = logging.getLogger(__name__)
@@ -137,6 +137,13 @@ class QuestionMemory:
         squares = tuple(squares)
         self.history = self.history.without_squares(squares)
         self.doubts.confirm_squares(squares)
+
+    def close_corrected_questions(self, game: Game) -> tuple[Event, ...]:
+        """Close the deferred questions that the players answered by a correction; return the events to record it."""
+        questions = find_corrected_questions(game)
+        for question in questions:
+            self.close_question(question.squares)
+        return tuple(QuestionClosed(question.number) for question in questions)
 
 
 class PictureBuffer:

@@ -25,6 +25,7 @@ from engine.events import (
     PlayWithdrawn,
     QuestionClosed,
     QuestionDeferred,
+    SquareCorrected,
     TileRecycled,
     TurnCorrected,
     TurnInserted,
@@ -98,6 +99,24 @@ def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
     squares = tuple(square for square in question.squares if game.board[square] is not None)
     question = replace(_number_question(game, question), squares=squares)
     return question, QuestionClosed(question.number)
+
+
+def find_corrected_questions(game: Game) -> tuple[QuestionDeferred, ...]:
+    """Return the deferred questions that the players have answered by a correction of their squares or their turn."""
+    provisional = find_provisional_turns(game)
+    found = []
+    for question in find_open_questions(game):
+        later = game.events[game.events.index(question) + 1 :]
+        turns = {number for number, other in provisional.items() if other is question}
+        squares = {event.square for event in later if isinstance(event, SquareCorrected) and event.told}
+        disputed = _find_disputed_squares(_find_game_before(game, question), question.answers)
+        if (
+            _is_blank_named(game, question)
+            or any(isinstance(event, TurnCorrected) and event.turn in turns for event in later)
+            or (disputed and squares.issuperset(disputed))
+        ):
+            found.append(question)
+    return tuple(found)
 
 
 def _number_question(game: Game, question: QuestionDeferred) -> QuestionDeferred:

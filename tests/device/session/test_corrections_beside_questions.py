@@ -9,8 +9,8 @@ import pytest
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, CorrectTurn, NameBlank
-from device.session.commands.games import StartGame
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion
+from device.session.commands.games import StartGame, Undo
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
 from device.session.commands.turns import DecideChallenge, EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
@@ -80,3 +80,23 @@ def test_entered_board_that_names_an_earlier_blank_can_be_answered(playing: Tabl
     assert asked.question is not None and len(asked.turns) == 1 and asked.turns[0].word == "HoRN"
     state = playing.submit(AnswerQuestion(len(asked.question.answers) - 1)).result(PATIENCE_S)
     assert [turn.kind for turn in state.turns] == ["play", "pass"] and state.question is None
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    "command", [CorrectSquare("H6", "P"), CorrectTurn(2, at="H6", word="PARM")], ids=["square", "turn"]
+)
+def test_correction_of_what_was_asked_earlier_answers_the_question(
+    playing: TableSession, command: TableCommand
+) -> None:
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    state = playing.submit(command).result(PATIENCE_S)
+    assert state.turns[1].word == "PA.M" and not state.turns[1].provisional and not state.open_questions
+    assert playing.submit(Undo()).result(PATIENCE_S).open_questions, "the correction and its answer are one press"
+
+
+def test_blank_that_is_named_later_answers_the_question(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, H_RN)
+    state = play(playing, table, H_RN, FARM)
+    assert state.open_questions
+    assert not playing.submit(NameBlank("G8", "O")).result(PATIENCE_S).open_questions
