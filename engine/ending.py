@@ -169,6 +169,16 @@ def find_wanted_racks(state: State) -> tuple[int, ...]:
     return tuple(player for player, tiles in enumerate(held) if tiles is None)
 
 
+def find_derived_racks(before: State, after: State) -> Mapping[int, tuple[str, ...]]:
+    """Return the letters on the racks that were wanted before and now follow from the other players' letters.
+
+    `after` is the state after a player revealed letters. Empty racks are left out.
+    """
+    held, revealed = find_known_racks(after), find_revealed_racks(after)
+    known = {player: tiles for player, tiles in enumerate(held) if tiles and player not in revealed}
+    return {player: known[player] for player in find_wanted_racks(before) if player in known}
+
+
 def compute_end_scores(state: State) -> list[EndScore]:
     """Return the lines of the score sheet for unplayed letters (Scoring 9) and overtime."""
     lines = _score_unplayed_letters(state) if _is_unplayed_counted(state) else []

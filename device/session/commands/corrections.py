@@ -26,7 +26,7 @@ from device.session.messages import Trouble, convert_engine_errors, make_notice,
 from device.session.phases import Command
 from device.session.snapshot import WordList, find_deciding_words
 from engine.board import Board, Square, parse_square
-from engine.ending import find_revealed_racks
+from engine.ending import find_derived_racks, find_revealed_racks
 from engine.errors import NotationError
 from engine.events import (
     BlankNamed,
@@ -45,6 +45,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.hypotheses import find_overlooked_turn
+from engine.messages import format_list
 from engine.plays import Play
 from engine.reading import EMPTY
 from engine.scoring import Status, check_placement
@@ -344,7 +345,8 @@ class RevealRack(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Record the letters; show a warning if the player's rack has another number of tiles.
 
-        The command is refused if a letter is on the board or on another rack.
+        If the game has ended, also say which letters of other players follow from these. The command is refused if a
+        letter is on the board or on another rack.
         """
         controller = context.controller
         game = controller.game
@@ -360,6 +362,9 @@ class RevealRack(TableCommand, frozen=True):
         if len(tiles) != rack_count:
             values = state.players[self.player], str(rack_count), str(len(tiles))
             controller.notices += (make_notice("rack-count", *values, trouble=Trouble.BOARD),)
+        derived = find_derived_racks(game.state, state) if game.is_over else {}
+        for player, letters in derived.items():
+            controller.notices += (make_notice("rack-rest", format_list(letters), state.players[player]),)
 
 
 class RenamePlayer(TableCommand, frozen=True):

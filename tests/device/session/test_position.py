@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from device.cli.options import make_board_reader
 from device.demo.demo_table import load_demo_games
-from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, RevealRack
 from device.session.commands.games import EndGame, EnterPosition, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turns import EndTurn, PassTurn
@@ -20,6 +21,9 @@ from device.storage.store import GameStore
 from engine.board import column_of, row_of
 from engine.events import GameStarted
 from engine.gcg import build_game
+from engine.messages import values_of
+from engine.reading import BOARD_SIZE
+from engine.tiles import load_tile_set
 from tests.support.rendered_table import RenderedTable
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
@@ -41,6 +45,17 @@ def ask(session: TableSession, table: TextTable) -> TableSnapshot:
 def enter(session: TableSession, **changes: object) -> TableSnapshot:
     fields: Mapping[str, object] = {"rows": ROWS, "totals": (120, 98), **changes}
     return session.submit(EnterPosition(**fields)).result(PATIENCE_S)  # type: ignore[arg-type]
+
+
+def test_letters_that_follow_from_another_rack_are_named(playing: TableSession) -> None:
+    tiles = Counter(load_tile_set("en").counts) - Counter("EOU")
+    symbols = [*tiles.elements(), *"." * (BOARD_SIZE**2 - tiles.total())]
+    enter(playing, rows=tuple(tuple(symbols[start::BOARD_SIZE]) for start in range(BOARD_SIZE)))
+    playing.submit(EndGame()).result(PATIENCE_S)
+    state = playing.submit(RevealRack(1, "U")).result(PATIENCE_S)
+    (notice,) = state.notices
+    assert notice.key == "rack-rest" and values_of(notice.text) == ("E and O", "Anna")
+    assert not state.racks_wanted and list_totals(state) == [118, 97]
 
 
 def test_first_press_with_three_plays_asks_before_anything_is_recorded(playing: TableSession, table: TextTable) -> None:
