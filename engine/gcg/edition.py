@@ -53,11 +53,11 @@ def find_named_tile_set(record: Record) -> TileSet | None:
             code = TILE_SET_BY_DISTRIBUTION.get(name, name)
             if code in tile_set_names():
                 return load_tile_set(code)
-    name, *_ = _EDITION_OF_LIST.sub("", (record.pragma_text("lexicon") or "").upper()).split() or [""]
+    name, *_ = _EDITION_OF_LIST.split((record.pragma_text("lexicon") or "").upper())[0].rstrip(" _-").split() or [""]
     return next((load_tile_set(code) for code, names in _LEXICON_NAMES.items() if name in names), None)
 
 
-_EDITION_OF_LIST = re.compile(r"[ _-]*(\d|\().*\Z")
+_EDITION_OF_LIST = re.compile(r"[\d(]")
 
 
 def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
@@ -105,7 +105,7 @@ def _bracket_text(text: str) -> str:
     return _BRACKET_OR_LETTER.sub(lambda match: match[0] if match[0].startswith("[") else f"[{match[0]}]", text)
 
 
-_BRACKET_OR_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
+_BRACKET_OR_LETTER = re.compile(r"\[[^][]*\]|[^\W\d_]")
 
 
 def find_named_layout(record: Record) -> Layout | None:

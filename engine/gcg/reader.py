@@ -22,7 +22,8 @@ from engine.state import TURN_KINDS
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
-_EVENT = re.compile(r">\s*([^:]*?)\s*:\s*(.*)\Z")
+# Some systems write Á as A and an accent, which is not a tile. Long runs of accents would take minutes to normalise.
+_LETTER_WITH_ACCENTS = re.compile(r"[^\W\d_][\u0300-\u036f]{1,3}")
 _PLAYER = re.compile(r"player([1-9])\Z")
 _RACK = re.compile(r"rack([1-9])\Z")
 _PRAGMA_BY_OLD_SETTING = {
@@ -50,7 +51,7 @@ def parse_gcg(data: bytes | str) -> Record:
         return _build_empty_record(make_message("gcg-not-text", "This is not a GCG file, because it is not text."))
     reader = _Reader()
     text = data if isinstance(data, str) else _decode_text(data, reader.problems)
-    text = unicodedata.normalize("NFC", text)  # some systems write Á as A with an accent, which is not a tile
+    text = _LETTER_WITH_ACCENTS.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
         return _build_empty_record(make_message("gcg-empty", "The file is empty. It needs #player lines and events."))
@@ -223,15 +224,15 @@ class _Reader:
         The program ScrabScrap writes a space after `>` and omits the racks. Its positions have letters for rows.
         """
         self.first_event_line = self.first_event_line or number
-        match = _EVENT.match(line)
-        if not match or not match[1]:
+        nick, colon, event = (part.strip() for part in line[1:].partition(":"))
+        if not colon or not nick:
             self.add_problem(
                 number,
                 make_message("gcg-names-none", "{0} does not name a player. Write {1}.", quote_text(line), EVENT_FORM),
             )
             return
         try:
-            entry = Entry.from_gcg(match[2])
+            entry = Entry.from_gcg(event)
             scrabscrap = line.startswith("> ") and entry.rack is None
             if entry.position and (self.has_lettered_rows or scrabscrap):
                 entry = replace(entry, position=_transpose_position(entry.position))
@@ -242,7 +243,7 @@ class _Reader:
             self.add_problem(
                 number, f"This event comes after the racks at the end of the game (line {self.first_rack_line})."
             )
-        self.entries.append((match[1].lstrip(_EDITED_MARK), replace(entry, line=number)))
+        self.entries.append((nick.lstrip(_EDITED_MARK), replace(entry, line=number)))
 
     # Result
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from engine.gcg import Entry, Player, TurnKind, parse_gcg, replay
@@ -297,6 +299,22 @@ def test_lines_that_cannot_be_read_are_named(line: str) -> None:
     record = parse_gcg(f"{PLAYERS}>B: HORN 8F HORN +14 14\n{line}\n")
     assert [problem.line for problem in record.unread_lines] == [PLAYERS.count("\n") + 2]
     assert parse_gcg(f"{PLAYERS}#title x\n#title y\n>B: HORN 8F HORN +14 14\n").unread_lines == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f">{' ' * 2000}x",
+        f"#lexicon A{' ' * 18_000}x",
+        f"#tile-set es\n>A: {'[' * 19_900} 8H HORN +14 14\n" * 4,
+        "a" + "\u0301" * 200_000 + "\u0323" * 200_000,
+    ],
+    ids=["spaces", "lexicon", "brackets", "accents"],
+)
+def test_line_made_to_be_slow_is_read_at_once(line: str) -> None:
+    began = time.process_time()
+    replay(parse_gcg(f"{PLAYERS}{line}\n>A: HORN 8F HORN +14 14\n"))
+    assert time.process_time() - began < 2.0  # seconds; with backtracking, they take more, up to hours
 
 
 @pytest.mark.parametrize(
