@@ -206,6 +206,7 @@ class StartGame(TableCommand, frozen=True):
     transition = Command.START
     operation_id = "new_game"
     schema_name = "GameOrder"
+    defers_question = True  # Undo may go back to its game
 
     started: GameStarted
     words: WordList | EllipsisType | None = ...
@@ -226,6 +227,7 @@ class PlayAgain(TableCommand, frozen=True):
     """
 
     transition = Command.START
+    defers_question = True
 
     default: GameStarted
     words_for: Callable[[GameStarted], WordList | None] | None = None

@@ -64,6 +64,13 @@ def test_deferred_question_makes_the_turn_provisional(playing: TableSession, tab
     assert [deferred.question.key for deferred in state.open_questions] == ["asked-word-unlisted"]
 
 
+def test_question_stays_open_if_a_new_game_is_taken_back(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(StartGame(STARTED)).result(PATIENCE_S)
+    state = playing.submit(Undo()).result(PATIENCE_S)
+    assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+
+
 def test_deferred_question_of_a_closed_game_does_not_depend_on_the_word_list(table: TextTable) -> None:
     bodies = []
     for words in (frozenset[str](), frozenset({"HARN"}), frozenset({"HORN"})):
