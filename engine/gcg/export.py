@@ -121,7 +121,9 @@ def _build_players(names: Sequence[str]) -> tuple[Player, ...]:
     nicks: list[str] = []
     for name in names:
         nick = make_nickname(name)
-        nicks.append(nick if nick not in nicks else f"{nick}_{len(nicks) + 1}")
+        while nick in nicks:
+            nick = f"{nick}_{len(nicks) + 1}"
+        nicks.append(nick)
     return tuple(Player(nick, name.strip() or nick) for nick, name in zip(nicks, names, strict=True))
 
 

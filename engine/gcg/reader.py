@@ -243,7 +243,8 @@ class _Reader:
             self.add_problem(
                 number, f"This event comes after the racks at the end of the game (line {self.first_rack_line})."
             )
-        self.entries.append((nick.lstrip(_EDITED_MARK), replace(entry, line=number)))
+        written = nick.lstrip(_EDITED_MARK) if line.startswith("> ") else nick
+        self.entries.append((written, replace(entry, line=number)))
 
     # Result
 

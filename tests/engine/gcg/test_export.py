@@ -171,6 +171,13 @@ def test_nicknames_differ() -> None:
         ("Ann_Lee", "Ann Lee"),
         ("Ann_Lee_2", "Ann_Lee"),
     ]
+    record = build_record(five_turns(players=("Ann 3", "Ann", "Ann:")))
+    assert [player.nick for player in record.players] == ["Ann_3", "Ann", "Ann_3_3"]
+
+
+def test_name_that_begins_with_a_pencil_is_read_back() -> None:
+    game = five_turns(players=("✏ Ann", "Ben"))
+    assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals
 
 
 @settings(max_examples=15, deadline=None)
