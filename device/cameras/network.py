@@ -1,4 +1,4 @@
-"""A network camera: a video stream over http (MJPEG) or rtsp, which OpenCV reads with FFmpeg."""
+"""A network camera, which OpenCV reads with FFmpeg: a video stream over http (MJPEG) or rtsp, or single pictures."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _QUIET = "-8"
 class NetworkCamera(StreamCamera):
     """A network camera at an address such as `http://192.168.1.5:8080/video` or `rtsp://user:password@camera/stream`.
 
+    An address that sends one picture, such as `http://192.168.1.5:8080/shot.jpg`, is opened again for each picture.
     If the stream ends or repeats one picture, it is opened again, with growing delays. Messages contain the address
     without user, password and query. Raises `CameraError` if the stream cannot be opened.
     """

@@ -132,14 +132,17 @@ class StreamCamera(Closeable):
             return self._retrieved
 
     def _run(self, capture: cv2.VideoCapture | None) -> None:
-        backoff = Backoff(RETRY_DELAYS_S)
+        backoff, frame_count = Backoff(RETRY_DELAYS_S), 0
         while not self._closing.is_set():
             if capture is not None and capture.grab() and self._keep_frame(capture):
                 backoff.reset()
+                frame_count += 1
                 continue
-            with self._frame_arrived:
-                self._lost = True  # ends waiting calls at once; an unplugged camera will not return a frame
-                self._frame_arrived.notify_all()
+            if frame_count != 1:  # some network cameras send one picture each time the address is opened
+                with self._frame_arrived:
+                    self._lost = True  # ends waiting calls at once; an unplugged camera will not return a frame
+                    self._frame_arrived.notify_all()
+            frame_count = 0
             if capture is not None:
                 capture.release()
             self._closing.wait(backoff.record_failure())

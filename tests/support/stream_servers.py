@@ -57,7 +57,10 @@ def can_serve_rtsp() -> bool:
 
 
 class MjpegServer(ThreadingHTTPServer):
-    """Sends one picture over and over at `/video`, as the application of a phone does; use it with `with`."""
+    """Sends one picture over and over at `/video`, as the application of a phone does; use it with `with`.
+
+    At `/picture`, it sends the picture once.
+    """
 
     daemon_threads = True
 
@@ -91,6 +94,12 @@ class _MjpegHandler(BaseHTTPRequestHandler):
     server: MjpegServer
 
     def do_GET(self) -> None:
+        if self.path == "/picture":
+            self.send_response(200)
+            self.send_header("Content-Type", "image/jpeg")
+            self.end_headers()
+            self.wfile.write(self.server.jpegs[0])
+            return
         if self.path != "/video":
             self.send_error(404)
             return

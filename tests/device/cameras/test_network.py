@@ -41,6 +41,19 @@ def test_missing_network_camera_is_named_without_its_password(server: str) -> No
     assert SECRET not in str(error.value)
 
 
+def test_address_of_single_pictures_is_opened_for_each_picture() -> None:
+    with (
+        MjpegServer(np.full((120, 160, 3), 200, np.uint8)) as server,
+        closing(open_camera(server.address.replace("/video", "/picture"))) as camera,
+    ):
+        for _ in range(3):
+            assert camera.still().image.shape == (120, 160, 3)
+            preview = camera.preview()
+            assert preview is not None and preview.image.shape == (60, 80)
+        server.show(np.full((120, 160, 3), 60, np.uint8))
+        until(lambda: bool(camera.still().image.mean() < 100))
+
+
 def test_stream_that_repeats_one_picture_counts_as_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("device.cameras.network.FROZEN_S", 0.3)
     image = np.full((120, 160, 3), 200, np.uint8)
