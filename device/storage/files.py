@@ -13,22 +13,25 @@ from pathlib import Path
 _log = logging.getLogger(__name__)
 
 
-def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
+def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True) -> None:
     """Write a file completely or not at all, even if the power fails. Raises `OSError`.
 
-    `mode` are the permissions of the file.
+    `mode` are the permissions of the file. If `sync` is False, nothing is synced to disk, which takes tens of
+    milliseconds on a card; a power cut may then leave the file empty.
     """
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         try:
             part.write(data)
             part.flush()
-            os.fsync(part.fileno())
+            if sync:
+                os.fsync(part.fileno())
             os.fchmod(part.fileno(), mode)
             Path(part.name).replace(path)
         except OSError:
             Path(part.name).unlink(missing_ok=True)
             raise
-    sync_folder(path.parent)
+    if sync:
+        sync_folder(path.parent)
 
 
 def read_small_file(path: Path, max_bytes: int) -> bytes:

@@ -129,7 +129,8 @@ class StartRecord:
             return
         self._failures = {**self._failures, part: failures}
         try:
-            write_file(self._path, msgspec.json.encode({key: n for key, n in self._failures.items() if n}))
+            failures_by_part = {key: n for key, n in self._failures.items() if n}
+            write_file(self._path, msgspec.json.encode(failures_by_part), sync=False)
         except OSError as error:
             _log.warning("failed starts are not counted: %s", error)
 

@@ -31,6 +31,13 @@ def test_part_that_failed_three_starts_is_left_out(tmp_path: Path) -> None:
     assert record.build("panel", lambda: "panel", lambda: "without") == "panel"
 
 
+def test_record_waits_for_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    StartRecord(tmp_path / "starts.json").build("panel", lambda: "panel", lambda: "without")
+    assert synced == []
+
+
 def test_part_that_was_left_out_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "starts.json"
     fail_starts(path, MAX_FAILURES)
