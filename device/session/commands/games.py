@@ -145,22 +145,30 @@ class Undo(QuestionCommand, frozen=True):
         controller = context.controller
         if controller.cancel_question():
             return
-        if controller.can_return:
-            _return_to_game_before(context)
-        else:
+        if not (controller.can_return and _return_to_game_before(context)):
             controller.move_in_history(controller.log.undo)
 
 
-def _return_to_game_before(context: CommandContext) -> None:
-    """Delete the current game, in which nothing was done yet, and continue the game before. Raises `StoreError`."""
+def _return_to_game_before(context: CommandContext) -> bool:
+    """Delete the current game, in which nothing was done yet, and continue the game before. Raises `StoreError`.
+
+    Do nothing and return False if the players have deleted the game before.
+    """
     controller = context.controller
     assert controller.game_before is not None, "`can_return` is True"
-    empty, (log, controller.words), controller.game_before = controller.log, controller.game_before, None
+    empty, (log, words), controller.game_before = controller.log, controller.game_before, None
+    if not log.has_unsaved:  # the stored game may have been deleted, or its players renamed
+        bodies = [event.body for event in controller.store.events(log.number)]
+        if not bodies:
+            return False
+        log = GameLog(controller.store, log.number, bodies)
+    controller.words = words
     controller.open_log(log)
     context.prepare_board()
     controller.notices += (make_notice("game-before", format_list(log.game.players)),)
     if not empty.has_unsaved:
         controller.store.delete_game(empty.number)
+    return True
 
 
 class Redo(TableCommand, frozen=True):

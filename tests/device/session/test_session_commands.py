@@ -22,8 +22,9 @@ from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
+from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.events import GameStarted
+from engine.events import GameStarted, PlayerRenamed
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules
@@ -269,6 +270,29 @@ def test_undo_of_a_new_game_leaves_the_game_before_to_the_next_start(path: Path)
         session.submit(Undo()).result(PATIENCE_S)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         assert totals(session.submit(ResumeGame()).result(PATIENCE_S)) == [14, 0] and len(store.games()) == 1
+
+
+def test_undo_of_a_new_game_after_the_game_before_was_deleted_is_refused(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        number = play(session, table, HORN).game
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        store.delete_game(number)
+        with pytest.raises(CommandRefusedError, match="nothing to undo"):
+            session.submit(Undo()).result(PATIENCE_S)
+        assert not session.state.turns and [game.id for game in store.games()] == [number + 1]
+
+
+def test_undo_of_a_new_game_keeps_names_that_were_changed_in_the_list_of_games(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        number = play(session, table, HORN).game
+        session.submit(StartGame(GameStarted(("Cem", "Dora")))).result(PATIENCE_S)
+        GameLog(store, number, [event.body for event in store.events(number)]).append([PlayerRenamed(0, "Anne")])
+        state = session.submit(Undo()).result(PATIENCE_S)
+        assert [player.name for player in state.players] == ["Anne", "Ben"]
 
 
 def test_undo_in_a_new_game_with_a_turn_stays_in_this_game(playing: TableSession, table: TextTable) -> None:
