@@ -18,6 +18,7 @@ from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storage.summary_cache import SummaryCache
 from device.storage.zip_files import PICTURE_MEMBER, generate_zip, name_picture, open_zip, to_local_time
 from engine.errors import NotationError, RulesError
 from engine.events import Event, GameStarted, RecordImported, from_json, to_json
@@ -112,6 +113,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     now = time.time()
     events = tuple(StoredEvent(number, now, to_json(event)) for number, event in enumerate(game.events))
     _refuse_duplicate(store, events)
+    _refuse_same_turns(store, game)
     return store.add_game(now, events, ())
 
 
@@ -172,6 +174,24 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
         may_be_equal = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
         if may_be_equal and _list_moves(store.events(game.id)) == bodies:
             raise ArchiveError(get_text("game-here", game.id))
+
+
+def _refuse_same_turns(store: GameStore, game: Game) -> None:
+    """Raise `ArchiveError` if the store has a game with these players and turns, recorded at a table or in a ZIP file.
+
+    Otherwise the records would count the game twice.
+    """
+    standings, turns = SummaryCache(store), _list_turns(game)
+    for stored in store.games() if turns else ():
+        standing = standings.get_standing(stored)  # a stored standing saves the replay of most games
+        if standing is None or (standing.players, standing.totals) != (game.players, game.totals):
+            continue
+        if _list_turns(load_game(store, stored.id)) == turns:
+            raise ArchiveError(get_text("game-here", stored.id))
+
+
+def _list_turns(game: Game) -> list[tuple[object, ...]]:
+    return [(turn.player, turn.kind, turn.score, turn.at, turn.word) for turn in game.turns]
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:

@@ -26,6 +26,7 @@ from device.storage import game_file, zip_files
 from device.storage.archive import export_gcg, export_zip, find_stored_game, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, encode_game
+from device.storage.game_log import GameLog
 from device.storage.store import MAX_PICTURE_BYTES, GameStore
 from engine.board import EMPTY_BOARD, parse_square
 from engine.events import (
@@ -465,3 +466,15 @@ def test_game_that_differs_only_in_notes_is_not_imported_twice(store: GameStore)
     number = import_gcg(store, text.encode())
     with pytest.raises(ArchiveError, match=f"It is game {number}"):
         import_gcg(store, f"{text}#note a fine word\n".encode())
+
+
+def test_gcg_of_a_game_that_was_played_here_is_not_imported(store: GameStore) -> None:
+    log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben"), lexicon="test"))
+    log.append([PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", "HORN", log.game.tiles))])
+    log.append([Passed(1)])
+    log.undo()
+    gcg = export_gcg(store, log.number).encode()
+    with pytest.raises(ArchiveError, match=f"It is game {log.number}"):
+        import_gcg(store, gcg)
+    log.append([Exchanged(1, 3)])
+    assert import_gcg(store, gcg) > log.number

@@ -145,6 +145,8 @@ def test_game_is_brought_back_from_its_files(table: House, phone: FlaskClient) -
     status, where = bring(phone, packed)
     assert status == 303
     assert read(table, where).count('<g class="t') == 12 and "imported" in read(table, "/history")
+    assert bring(phone, gcg)[0] == 409, "the same game is already stored"
+    phone.post(f"{where}/delete", data={"csrf": token(phone)})
     assert bring(phone, gcg)[0] == 303
 
 
