@@ -95,7 +95,7 @@ class FolderCamera:
 
     def _list_new_files(self, folder: Path) -> list[Path]:
         try:
-            found = [p for p in folder.iterdir() if _has_picture_name(p) and p.is_file()]
+            found = [p for p in folder.iterdir() if has_picture_name(p) and p.is_file()]
         except OSError as error:
             raise CameraError(get_text("camera-folder-gone", folder, error.strerror)) from error
         return sorted((p for p in found if self._is_new(p)), key=lambda p: p.name)
@@ -130,7 +130,7 @@ class FolderCamera:
             self._record.save(self._shown)
 
 
-def _has_picture_name(path: Path) -> bool:
+def has_picture_name(path: Path) -> bool:
     """Return True for the name of a picture; hidden files belong to programs, such as `._1.jpg` of a Mac."""
     return path.suffix.lower() in IMAGE_SUFFIXES and not path.name.startswith(".")
 

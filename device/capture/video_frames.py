@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from device.cameras.base import Image
-from device.cameras.folder import IMAGE_SUFFIXES
+from device.cameras.folder import has_picture_name
 from device.cameras.stream import silence_opencv
 from engine.errors import TilekeeperError
 from vision.photo import PhotoError, load_photo
@@ -49,7 +49,7 @@ def read_frames(path: Path, frames_per_s: float = DEFAULT_FRAMES_PER_S) -> Itera
 
 
 def _read_folder(folder: Path, frames_per_s: float) -> Iterator[VideoFrame]:
-    pictures = sorted(file for file in folder.iterdir() if file.suffix.lower() in IMAGE_SUFFIXES)
+    pictures = sorted(filter(has_picture_name, folder.iterdir()))
     if not pictures:
         raise VideoError(f"{folder}: this folder has no pictures")
     for number, picture in enumerate(pictures):

@@ -31,6 +31,12 @@ def test_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
     assert [(frame.time, int(frame.image.mean())) for frame in frames] == [(0.0, 50), (0.5, 100), (1.0, 150)]
 
 
+def test_hidden_files_of_a_folder_are_skipped(tmp_path: Path) -> None:
+    assert cv2.imwrite(str(tmp_path / "1.png"), np.full((60, 60, 3), 50, np.uint8))
+    (tmp_path / "._1.png").write_bytes(b"\0\5\x16\7")  # AppleDouble
+    assert len(list(read_frames(tmp_path))) == 1
+
+
 def test_folder_without_pictures_is_refused(tmp_path: Path) -> None:
     with pytest.raises(VideoError, match="no pictures"):
         list(read_frames(tmp_path))
