@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from device.cli.output import discard_output
+from device.cli.output import discard_output, open_missing_output
 from engine.errors import NotationError, RulesError, TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -56,6 +56,7 @@ class UserError(TilekeeperError):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (default: `sys.argv`) and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    open_missing_output()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name with letters that the terminal does not have
     try:

@@ -24,3 +24,10 @@ def print_line(text: str) -> None:
 def discard_output() -> None:
     """Discard everything that is printed from now on, and what could not be printed before."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_missing_output() -> None:
+    """Discard what is printed if the program was started with a closed standard output (`>&-`) or error output."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))

@@ -110,6 +110,12 @@ def test_program_goes_on_when_its_output_cannot_be_written() -> None:
     assert done.returncode == 7 and done.stderr.count("No space left") == 1
 
 
+def test_program_runs_without_a_standard_output() -> None:
+    code = "import os, sys; from device.cli import main; main(['cameras']); os._exit(7 + sys.stdout.isatty())"
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", sys.executable, "-c", code])
+    assert done.returncode == 7
+
+
 def test_name_that_the_terminal_cannot_show_is_printed_in_ascii(tmp_path: Path) -> None:
     file = tmp_path / "Łucja.gcg"
     file.write_text("#player1 a A\n#player2 b B\n", encoding="utf-8")
