@@ -106,7 +106,7 @@ def _mean_this_table(case: schemathesis.Case, table: House) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder, house(Path(folder), streams=0) as table:
+    with tempfile.TemporaryDirectory() as folder, house(Path(folder), max_streams=0) as table:
         began = time.monotonic()
         outcome = fuzz(table, int(sys.argv[1]))
     print(f"{outcome.requests} requests to {len(outcome.operations)} operations in {time.monotonic() - began:.0f} s")
