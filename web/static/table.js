@@ -5,10 +5,15 @@ const dialog = document.getElementById("dialog");
 const SIDE = 15;
 const DOUBLE_TAP_MS = 700; // nobody reads a refusal and presses again within this time
 
+let lastOpened = ""; // the form that was asked for last: an earlier one that arrives later is not shown
+
 async function open(address) {
+  lastOpened = address;
   try {
     const answer = await fetch(address, { headers: { "X-Dialog": "1" } });
-    dialog.innerHTML = await answer.text();
+    const html = await answer.text();
+    if (lastOpened !== address) return;
+    dialog.innerHTML = html;
     prepare(dialog);
   } catch {
     return location.assign(address); // the browser says what is wrong
@@ -37,6 +42,7 @@ dialog?.addEventListener("submit", async (event) => {
   const output = form.querySelector("output");
   output.textContent = "";
   const { ok, why, seen } = await send(form, event.submitter);
+  if (!dialog.contains(form)) return; // another form is open meanwhile
   if (ok) return dialog.close();
   output.textContent = why;
   // Whoever was told what happened meanwhile may press again, and means the game as it is now.

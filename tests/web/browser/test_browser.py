@@ -20,7 +20,7 @@ from web.host_info import HostInfo
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Playwright
+    from playwright.sync_api import Browser, Page, Playwright, Route
 
 pytestmark = MARKS
 NOW = samples.MIDGAME.moment
@@ -200,6 +200,41 @@ def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
     phone.get_by_role("button", name="N", exact=True).tap()
     phone.get_by_role("dialog").wait_for(state="hidden")
     assert table.submitted == [(CorrectSquare("E8", "n"), NOW), (CorrectSquare("E8", "n"), NOW)]
+
+
+def release(page: Page, held: list[Route]) -> None:
+    """Let a held request go on, and wait until the script of the page has handled the answer."""
+    with page.expect_event("requestfinished"):
+        held.pop().continue_()
+    page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+
+
+def test_late_form_does_not_replace_the_form_of_another_square(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    held: list[Route] = []
+    phone.route("**/dialogs/square?square=E8", lambda route: held.append(route))
+    phone.locator("#E8").tap()
+    phone.locator("#F8").tap()
+    phone.get_by_role("dialog").get_by_text("What is on F8?").wait_for()
+    release(phone, held)
+    assert phone.get_by_role("dialog").get_by_text("What is on F8?").is_visible()
+
+
+def test_late_answer_to_a_form_does_not_close_another_form(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    held: list[Route] = []
+    phone.route("**/actions/square", lambda route: held.append(route))
+    phone.locator("#E8").tap()
+    phone.get_by_role("button", name="N", exact=True).tap()
+    phone.get_by_role("button", name="Close").tap()
+    phone.locator("#F8").tap()
+    phone.get_by_role("dialog").get_by_text("What is on F8?").wait_for()
+    release(phone, held)
+    assert phone.get_by_role("dialog").get_by_text("What is on F8?").is_visible()
 
 
 def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServer, phone: Page) -> None:
