@@ -55,7 +55,7 @@ def list_usb_cameras(root: Path = Path("/")) -> tuple[AvailableCamera, ...]:
     found = []
     for folder in (root / "sys/class/video4linux").glob("video*"):
         number = folder.name.removeprefix("video")
-        if number.isdecimal() and _is_on_usb(folder) and _read_text(folder / "index") in ("", "0"):
+        if number.isdecimal() and is_on_usb(folder) and _read_text(folder / "index") in ("", "0"):
             found.append((int(number), _read_text(folder / "name")))
     return tuple(AvailableCamera(f"usb:{number}", name or "USB camera", name) for number, name in sorted(found))
 
@@ -73,7 +73,7 @@ def list_camera_modules() -> tuple[str, ...]:
     return tuple(str(one["Model"]) for one in found if str(one.get("Id", _MODULE_BUS)).startswith(_MODULE_BUS))
 
 
-def _is_on_usb(folder: Path) -> bool:
+def is_on_usb(folder: Path) -> bool:
     """Return True if a V4L2 device is on a USB bus; `folder` is its folder in `sys`. Codecs are on other buses."""
     subsystem = folder / "device" / "subsystem"
     return subsystem.exists() and subsystem.resolve().name == "usb"

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from device.cameras.addresses import hide_credentials, is_network_address
+from device.cameras.listing import is_on_usb
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
 from device.doctor.picture import check_image
@@ -161,16 +162,19 @@ def _check_camera_module(system: System, subject: Subject, number: int) -> Itera
 def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[Finding]:
     """Check that the V4L2 device exists; `where` is its number or its path."""
     device = f"/dev/video{where}" if where.isdecimal() else where
+    if system.glob("/dev/v4l/by-id/*index0"):
+        mend = f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}'
+    else:
+        mend = "plug it in, or try another socket; lsusb lists the USB devices"
     if not system.path(device).exists():
-        others = system.glob("/dev/v4l/by-id/*index0")
-        if others:
-            mend = f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}'
-        else:
-            mend = "plug it in, or try another socket; lsusb lists the USB devices"
         yield subject.fault(f"{device} is missing", mend)
         return
-    name = system.read_text(f"/sys/class/video4linux/{system.path(device).resolve().name}/name")
-    yield subject.good(f"{device} is connected" + (f": {name}" if name else ""))
+    entry = f"/sys/class/video4linux/{system.path(device).resolve().name}"
+    name = system.read_text(f"{entry}/name")
+    if name and not is_on_usb(system.path(entry)):
+        yield subject.fault(f"{device} is no USB camera, but {name}", mend)
+    else:
+        yield subject.good(f"{device} is connected" + (f": {name}" if name else ""))
 
 
 def _find_first_usb(system: System) -> str:

@@ -208,8 +208,13 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.good("not in use")
     elif not system.has_command("espeak-ng"):
         yield subject.warning("espeak-ng is not installed: nothing is spoken", "sudo apt install espeak-ng")
-    elif not system.glob("/dev/snd/pcm*p"):
+    elif not (loudspeakers := system.glob("/dev/snd/pcm*p")):
         yield subject.warning("there is no loudspeaker", "plug in a USB loudspeaker, or set voice.use = false")
+    elif (account := find_service_account(system)) and not any(can_write(path, account) for path in loudspeakers):
+        yield subject.warning(
+            f"the user {SERVICE_USER} may not use the loudspeaker",
+            f"sudo usermod -aG audio {SERVICE_USER} && sudo systemctl restart tilekeeper",
+        )
     else:
         yield subject.good("espeak-ng and a loudspeaker were found")
 

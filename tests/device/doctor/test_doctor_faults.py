@@ -101,6 +101,16 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "rtsp://127.0.0.1/v is not a valid address",
         "# as %23",
     ),
+    "device in place of a USB camera": (
+        lambda pi: (
+            pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "usb:0"'),
+            pi.write("/sys/class/video4linux/video0/name", "unicam"),
+            pi.write("/dev/v4l/by-id/usb-046d_C920-video-index0", ""),
+        ),
+        "camera",
+        "/dev/video0 is no USB camera, but unicam",
+        'camera.source = "usb:/dev/v4l/by-id/usb-046d_C920-video-index0"',
+    ),
     "camera not for the user": (
         lambda pi: pi.path("/dev/video0").chmod(0o600),
         "camera",
@@ -295,6 +305,15 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "voice",
         "espeak-ng is not installed",
         "apt install espeak-ng",
+    ),
+    "loudspeaker not for the user": (
+        lambda pi: (
+            pi.change("/etc/tilekeeper/settings.toml", "[voice]\nuse = false", "[voice]\nuse = true"),
+            pi.path("/dev/snd/pcmC0D0p").chmod(0o600),
+        ),
+        "voice",
+        "the user tilekeeper may not use the loudspeaker",
+        "usermod -aG audio",
     ),
     "hall whose broker does not answer": (
         lambda pi: (
