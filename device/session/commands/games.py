@@ -222,7 +222,7 @@ class StartGame(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
-        context.end_pending_turn(None)
+        _leave_game(context)
         context.controller.start_game(self.started, self.words, self.colours)
         context.prepare_board()
 
@@ -242,7 +242,7 @@ class PlayAgain(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
-        context.end_pending_turn(None)
+        _leave_game(context)
         controller = context.controller
         last = controller.log if controller.has_game else _load_newest_log(controller.store)
         if last is None:
@@ -284,6 +284,13 @@ class ResumeGame(TableCommand, frozen=True):
         if replacement and not log.game.turns and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
         context.prepare_board()
+
+
+def _leave_game(context: CommandContext) -> None:
+    """Record the play that is about to end its turn automatically, and save the clock: Undo may go back to the game."""
+    context.end_pending_turn(None)
+    if keeper := context.controller.clock_keeper:
+        keeper.save()
 
 
 def _load_newest_log(store: GameStore) -> GameLog | None:

@@ -64,6 +64,18 @@ def test_clock_of_the_player_to_move_runs(session: TableSession, clock: Watchmak
     assert [state.clock.left(player, clock.now) for player in (0, 1)] == [40.0, 55.0]
 
 
+def test_clock_goes_on_where_a_new_game_was_begun_by_mistake(
+    session: TableSession, clock: Watchmaker, table: TextTable
+) -> None:
+    session.submit(StartGame(TIMED)).result(PATIENCE_S)
+    play(session, table, HORN)
+    clock.now += 8
+    session.submit(StartGame(TIMED)).result(PATIENCE_S)
+    clock.now += 5
+    state = session.submit(Undo()).result(PATIENCE_S)
+    assert state.clock and (state.clock.used, state.clock.running) == ((0, 8), 1)
+
+
 def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: Watchmaker) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     state = session.submit(Pause()).result(PATIENCE_S)
