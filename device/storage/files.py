@@ -8,7 +8,12 @@ import os
 import stat
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+
+OLD_PART_S = 3600.0
+"""Age of an incomplete file in seconds after which no program is still writing it."""
+_PART_SUFFIX = ".part"
 
 _log = logging.getLogger(__name__)
 
@@ -19,7 +24,8 @@ def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True)
     `mode` are the permissions of the file. If `sync` is False, nothing is synced to disk, which takes tens of
     milliseconds on a card; a power cut may then leave the file empty.
     """
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
+    prefix = f".{path.name}-"
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=prefix, suffix=_PART_SUFFIX, delete=False) as part:
         try:
             part.write(data)
             part.flush()
@@ -32,6 +38,19 @@ def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True)
             raise
     if sync:
         sync_folder(path.parent)
+    _remove_old_parts(path.parent, prefix)
+
+
+def _remove_old_parts(folder: Path, prefix: str) -> None:
+    """Remove the parts of files that a power cut or a killed program has left; names begin with `prefix`.
+
+    A new part is kept, because another program may be writing it.
+    """
+    for part in folder.iterdir():
+        if part.name.startswith(prefix) and part.suffix == _PART_SUFFIX:
+            with suppress(FileNotFoundError):  # another program has removed it, or has completed its file
+                if abs(time.time() - part.stat().st_mtime) > OLD_PART_S:
+                    part.unlink()
 
 
 def read_small_file(path: Path, max_bytes: int) -> bytes:
