@@ -153,6 +153,12 @@ class Game:
         """The number of the player whose turn it is."""
         return self.state.to_move
 
+    def find_player_due(self, number: int) -> int:
+        """Return the player whose turn it was before the turn with this number, from 0."""
+        if number >= len(self.turns):
+            return self.to_move
+        return replay_ledger(self.start_event, self.ledger[: self.turns[number].ledger_index]).to_move
+
     @property
     def drawing(self) -> tuple[int, ...]:
         """The players who must now draw a tile for first play. The tuple is empty when the first player is decided."""

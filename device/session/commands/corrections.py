@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
@@ -295,7 +296,8 @@ def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: i
 class InsertTurn(TurnCommand, frozen=True):
     """Insert a missing turn; `number` is the number that the turn gets in the score sheet.
 
-    To enter the current turn by hand, use the number after that of the last turn.
+    To enter the current turn by hand, use the number after that of the last turn. If `player` is left out, it is the
+    player whose turn it was then.
     """
 
     name = "insert-turn"
@@ -309,7 +311,8 @@ class InsertTurn(TurnCommand, frozen=True):
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
         number = min(self.number, last + 1)
         before = game.turns[number - 2].board if number > 1 else Board()
-        turn = self.make_turn_event(game, before, None)
+        due = game.find_player_due(number - 1) if self.player is None else self.player
+        turn = msgspec.structs.replace(self, player=due).make_turn_event(game, before, None)
         _check_nothing_between(game, number - 1, turn)
         is_missing = number <= last or game.is_over
         if isinstance(turn, Exchanged) and not is_missing and not game.can_exchange(turn.count):

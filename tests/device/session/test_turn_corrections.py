@@ -7,11 +7,13 @@ import pytest
 from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, RevealRack
 from device.session.commands.games import (
     EndGame,
+    StartGame,
     Undo,
 )
 from device.session.commands.turns import ChallengePlay, PassTurn
 from device.session.snapshot import Phase
 from device.session.table_session import CommandRefusedError, TableSession
+from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -54,6 +56,16 @@ def test_forgotten_turn_is_put_between(playing: TableSession, table: TextTable) 
     play(playing, table, HORN)
     playing.submit(InsertTurn(1, kind="pass", player=1)).result(PATIENCE_S)
     assert [(turn.player, turn.kind) for turn in playing.state.turns] == [(1, "pass"), (0, "play")]
+
+
+def test_turn_inserted_without_a_player_is_that_of_the_player_whose_turn_it_was(
+    session: TableSession, table: TextTable
+) -> None:
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cem")))).result(PATIENCE_S)
+    for words in ((HORN,), (HORN, FARM)):
+        play(session, table, *words)
+    state = session.submit(InsertTurn(2, kind="pass")).result(PATIENCE_S)
+    assert [(turn.player, turn.kind) for turn in state.turns] == [(0, "play"), (1, "pass"), (1, "play")]
 
 
 def test_forgotten_last_turn_is_entered_after_the_end(playing: TableSession, table: TextTable) -> None:

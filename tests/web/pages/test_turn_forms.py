@@ -81,3 +81,11 @@ def test_correction_of_a_turn_counts_after_a_later_turn(table: House, phone: Fla
     run(table, InsertTurn(7, kind="pass"))
     assert press_twice(phone, "/actions/turn", form).status_code == 204
     assert list_turns(table)[4] == (0, "pass", 50)
+
+
+@pytest.mark.parametrize(("number", "player"), [(4, "Ben"), (5, "Anna"), (1, "Ben")])
+def test_missing_turn_is_first_that_of_the_player_whose_turn_it_was(
+    phone: FlaskClient, number: int, player: str
+) -> None:
+    page = phone.get(f"/dialogs/turn?number={number}&insert").text
+    assert re.findall(r"<option[^>]* selected>(Anna|Ben)<", page) == [player]
