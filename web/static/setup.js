@@ -194,10 +194,16 @@ window.addEventListener("hashchange", () => {
   showStep(location.hash);
   window.scrollTo(0, 0);
 });
-window.addEventListener("pagehide", () => {
+function endRehearsal() {
   if (!rehearsal || rehearsal.dataset.on !== "1") return;
   rehearsal.dataset.on = rehearsal.elements.on.value = "0";
   navigator.sendBeacon(rehearsal.action, new URLSearchParams(new FormData(rehearsal)));
+}
+
+window.addEventListener("pagehide", endRehearsal);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") endRehearsal(); // the phone is locked: the buttons are for the game again
+  else showStep(location.hash);
 });
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) showStep(location.hash); // the test of the buttons begins again with the page

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = MARKS
+SHOW = """(state) => {
+  Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""Function of a page that does what a browser does when its screen is locked or unlocked."""
 
 
 @pytest.fixture
@@ -76,3 +82,17 @@ def test_press_on_the_panel_page_without_a_connection_is_not_silent(page: Page) 
     page.route("**/panel/press", lambda route: route.abort())
     page.locator('[name="button"][value="pause"]').tap()
     page.locator("output", has_text="The table does not answer").wait_for()
+
+
+def test_buttons_work_again_while_the_phone_that_tests_them_is_locked(browser: Browser, session: TableSession) -> None:
+    """Otherwise nothing happened at the table for ten minutes, although only the set-up is open in a pocket."""
+    with (
+        Panel(session, PanelActions()) as panel,
+        PageServer(create_app(session, host_info=HostInfo(panel, tuple(Pins().buttons))), 0, "127.0.0.1") as server,
+        opened(browser, has_touch=True) as phone,
+    ):
+        pair(phone, server, server.app.extensions["pairing"].code)
+        phone.goto(address(server, "/setup#step-panel"))
+        for state, is_tested in (("visible", True), ("hidden", False), ("visible", True)):
+            phone.evaluate(SHOW, state)
+            until(lambda wanted=is_tested: (panel.view.felt is not None) == wanted)  # type: ignore[misc]
