@@ -23,6 +23,7 @@ from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import lookups
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.background.profile_updater import ProfileUpdater
+from device.session.background.sight_monitor import find_sight_after_command
 from device.session.background.work import BackgroundWork
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndFoundTurn
@@ -32,7 +33,7 @@ from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
-from device.session.snapshot import Listener, Moment, Sight, TableSnapshot, WordList, list_premium_texts
+from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turns.turn_capture import (
     AdvanceCapture,
@@ -388,12 +389,9 @@ class TableSession(Closeable):
             controller.save_open_question()
 
     def _build_snapshot(self) -> TableSnapshot:
-        """Return the snapshot of the game after a command, with the notice about a fault of the camera if there is one.
-
-        A proposal to end the turn (`Sight.TURN_OVER`) in the previous snapshot is not kept.
-        """
+        """Return the snapshot after a command, with the notice about a fault of the camera if there is one."""
         state, camera_notice = self._controller.build_snapshot(self.state), self._background.camera_notice
-        state = replace(state, sight=Sight.READY if self.state.sight is Sight.TURN_OVER else self.state.sight)
+        state = replace(state, sight=find_sight_after_command(self.state, state))
         if camera_notice is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state
         return replace(state, notices=(*state.notices, camera_notice))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from device.cameras import Frame, Image
 from device.capture.board_camera import BoardCamera
 from device.session.game_controller import GameController
-from device.session.snapshot import Sight
+from device.session.snapshot import Sight, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turns.turn_capture import AdvanceCapture
 from engine.game import Game
@@ -106,6 +106,16 @@ class SightMonitor:
     def _set_sight(self, sight: Sight) -> None:
         if sight is not self._queue.state.sight:
             self._queue.update_state(lambda state: replace(state, sight=sight))
+
+
+def find_sight_after_command(before: TableSnapshot, after: TableSnapshot) -> Sight:
+    """Return the sight after a command, given the snapshots before and after it.
+
+    A proposal to end the turn is not kept. If the game has changed, a difference from the recorded board is not kept
+    either, because it was about the game before.
+    """
+    is_outdated = before.sight is Sight.BOARD_DIFFERS and before.moment != after.moment
+    return Sight.READY if is_outdated or before.sight is Sight.TURN_OVER else before.sight
 
 
 def judge_sight(game: Game, reading: PhotoReading, corners: Floats | None) -> Sight:

@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from device.session.background.sight_monitor import judge_sight
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectSquare
+from device.session.commands.games import Pause, Redo, StartGame
 from device.session.commands.turns import EndTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Sight
 from engine.game import Game
 from engine.reading import BoardReading
 from tests.support.engine_table import new_game, play, seen
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import stepped as stepped
-from tests.support.text_table import FARM, HORN
+from tests.support.text_table import FARM, HORN, STARTED
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -62,3 +66,17 @@ def test_tiles_that_were_taken_off_make_the_board_differ(stepped: SteppedTable) 
     stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
     stepped.lay(HORN, FARM)
     stepped.until(lambda: stepped.session.state.sight is Sight.READY)
+
+
+@pytest.mark.parametrize("command", [StartGame(STARTED), CorrectSquare("F8", ".")], ids=["new game", "correction"])
+def test_difference_from_the_record_ends_with_a_change_of_the_game(
+    stepped: SteppedTable, command: TableCommand
+) -> None:
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    stepped.lay()
+    stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
+    with pytest.raises(CommandRefusedError):
+        stepped.submit(Redo())
+    assert stepped.submit(Pause()).sight is Sight.BOARD_DIFFERS
+    assert stepped.submit(command).sight is Sight.READY
