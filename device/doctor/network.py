@@ -10,7 +10,7 @@ from device.doctor.machine import read_service_state
 from device.doctor.program import SERVICE_UNITS, is_service_installed
 from device.doctor.system import System
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
-from device.system.hotspot import HotspotError, read_hotspot
+from device.system.hotspot import HOTSPOT_CONNECTION, HotspotError, read_hotspot
 
 FIRST_UNPRIVILEGED_PORT = 1024
 """Lowest port that a user other than root may open (ip(7), `ip_unprivileged_port_start`)."""
@@ -62,8 +62,20 @@ def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.note(
             "none is set up: away from home, phones cannot reach the table", "sudo ./systemd/install.sh --hotspot"
         )
+    elif (known := _list_connections(system)) and HOTSPOT_CONNECTION not in known:
+        yield subject.warning(
+            f"NetworkManager no longer has the connection {HOTSPOT_CONNECTION}: away from home, phones cannot reach "
+            "the table",
+            "sudo rm /etc/tilekeeper/hotspot.toml, then sudo ./systemd/install.sh --hotspot",
+        )
     else:
         yield subject.good(f"{hotspot.name}, used if no known network is in range")
+
+
+def _list_connections(system: System) -> tuple[str, ...]:
+    """Return the names of NetworkManager's connections; empty if they are not known."""
+    answer = system.run("nmcli", "--get-values", "NAME", "connection", "show")
+    return tuple(answer.out.splitlines()) if answer is not None and answer.status == 0 else ()
 
 
 def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:

@@ -34,7 +34,12 @@ REQUIRED_MODULES = {
     "cryptography": "cryptography",
     "flask": "flask",
     "uvicorn": "uvicorn",
+    "a2wsgi": "a2wsgi",
     "marisa_trie": "marisa-trie",
+    "msgspec": "msgspec",
+    "tomlkit": "tomlkit",
+    "segno": "segno",
+    "jeepney": "jeepney",
 }
 """Modules that the program requires, each with the distribution (PyPI name) that contains it."""
 MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000

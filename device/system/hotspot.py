@@ -15,6 +15,8 @@ from pathlib import Path
 from device.catalogue import get_text
 from engine.errors import TilekeeperError
 
+HOTSPOT_CONNECTION = "tilekeeper-hotspot"
+"""Name (`connection.id`) of the connection that the installer creates for the table's own Wi-Fi."""
 HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
 _KEYS = ("name", "password", "address")
 _ROUTES_FILE = Path("/proc/net/fib_trie")

@@ -20,11 +20,9 @@ from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.wrappers import DBusErrorResponse, unwrap_msg
 
 from device.catalogue import get_text
-from device.system.hotspot import Hotspot
+from device.system.hotspot import HOTSPOT_CONNECTION, Hotspot
 from engine.errors import TilekeeperError
 
-HOTSPOT_CONNECTION = "tilekeeper-hotspot"
-"""Name (`connection.id`) of the connection that the installer creates for the table's own Wi-Fi."""
 CALL_TIMEOUT_S = 5.0
 JOIN_TIMEOUT_S = 45.0
 """Time limit for joining a network, in seconds; authentication and DHCP may take half a minute."""

@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "journalctl": {"--dmesg --boot --no-pager --output=cat": "mmc0: new ultra high speed SDR104 SDHC card"},
     "timedatectl": {"show --property=NTPSynchronized --value": "yes"},
+    "nmcli": {"--get-values NAME connection show": "home\ntilekeeper-hotspot\nlo"},
     "ss": {},
     "espeak-ng": {},
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from device.cameras import CameraError, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
+from device.doctor.program import REQUIRED_MODULES
 from device.session.messages import Notice, Trouble
 from tests.support.raspberry_pi import RaspberryPi, find_findings
 from tests.support.sessions import open_phone_session
@@ -174,6 +177,12 @@ def test_before_installing_only_the_program_is_looked_at(tmp_path: Path) -> None
 def test_an_empty_machine_is_no_reason_to_fail(tmp_path: Path) -> None:
     report = examine(System(tmp_path, "", []))
     assert find_findings(report, "camera", Severity.FAULT) and find_findings(report, "service", Severity.NOTE)
+
+
+def test_every_library_that_a_table_needs_is_checked() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[<>=]", line)[0] for line in project["dependencies"] if not line.startswith("font-")}
+    assert set(REQUIRED_MODULES.values()) == needed - {"babel"}  # an installed table needs no Babel
 
 
 def test_the_command_answers_for_programs(capsys: pytest.CaptureFixture[str]) -> None:

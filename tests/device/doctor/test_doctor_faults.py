@@ -328,6 +328,12 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "127.0.0.1:1 cannot be reached",
         "is the broker on?",
     ),
+    "hotspot that was deleted in the settings of the network": (
+        lambda pi: pi.command("nmcli", {"--get-values NAME connection show": "home\nlo"}),
+        "own wi-fi",
+        "NetworkManager no longer has the connection tilekeeper-hotspot",
+        "install.sh --hotspot",
+    ),
     "hotspot file with a mistake": (
         lambda pi: pi.write("/etc/tilekeeper/hotspot.toml", "name = 1\n"),
         "own wi-fi",

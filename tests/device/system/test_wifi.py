@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from device.system.hotspot import Hotspot
+from device.system.hotspot import HOTSPOT_CONNECTION, Hotspot
 from device.system.wifi import (
-    HOTSPOT_CONNECTION,
     UNUSED_S,
     HotspotWatch,
     NetworkManager,
