@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import logging
 import re
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from device.catalogue import get_text
+from device.storage.database import open_read_only
 from device.storage.errors import StoreError, to_store_error
 from device.storage.store import GameStore
 
@@ -20,6 +23,7 @@ _log = logging.getLogger(__name__)
 MAX_BACKUPS = 10
 BACKUP_FOLDER = "backups"
 """Name of the folder of the backups, in the folder of the store."""
+_LIST_STARTS = "SELECT started FROM game WHERE EXISTS (SELECT 1 FROM event WHERE game = game.id)"
 _NAME = re.compile(r"games-(\d{6,})\.db")
 
 
@@ -56,11 +60,14 @@ def _read_number(backup: Path) -> int:
 
 
 def _read_starts(backup: Path) -> set[float]:
-    """Return the start times (seconds since 1970) of the games in a backup; none if the backup cannot be read."""
+    """Return the start times (seconds since 1970) of the games in a backup; none if the backup cannot be read.
+
+    The backup may be of an earlier version of the program. The row of a deleted game remains, but without events.
+    """
     try:
-        with GameStore(backup, is_owner=False, is_read_only=True) as copy:
-            return {game.started for game in copy.games()}
-    except StoreError as error:
+        with closing(open_read_only(backup)) as db:
+            return {started for (started,) in db.execute(_LIST_STARTS)}
+    except sqlite3.Error as error:
         _log.warning("an old backup cannot be read: %s", error)
         return set()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from device.storage.store import GameStore
 from engine.events import GameStarted, Passed, to_json
 from tests.support.full_disk import file_size_limit
 
+DATA = Path(__file__).parent / "data"
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 
 
@@ -92,6 +94,28 @@ def test_backup_with_games_that_the_store_lost_is_kept(tmp_path: Path) -> None:
     assert [path.name for path in list_backups(tmp_path)] == [
         f"games-{n:06}.db" for n in (1, 2, *range(MAX_BACKUPS + 3, 2 * MAX_BACKUPS + 3))
     ]
+
+
+@pytest.mark.parametrize("name", ["games-v1.db", "release-0.1.0/games.db"])
+def test_backup_of_an_earlier_version_with_lost_games_is_kept(tmp_path: Path, name: str) -> None:
+    shutil.copy(DATA / name, tmp_path / "games-000001.db")
+    with GameStore(tmp_path / "games.db") as store:
+        store.begin_game(STARTED)
+        for _ in range(MAX_BACKUPS):
+            make_backup(store, tmp_path)
+    assert list_backups(tmp_path)[0].name == "games-000001.db"
+
+
+def test_backup_from_which_a_game_was_deleted_is_not_kept(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        store.delete_listeners.append(lambda started: delete_from_backups(started, tmp_path))
+        for _ in range(2):
+            store.begin_game(STARTED)
+        make_backup(store, tmp_path)
+        store.delete_game(1)
+        for _ in range(MAX_BACKUPS):
+            make_backup(store, tmp_path)
+    assert list_backups(tmp_path)[0].name == "games-000002.db"
 
 
 def test_backup_after_the_last_number_of_six_digits_gets_the_next_number(tmp_path: Path) -> None:
