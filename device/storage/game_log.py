@@ -147,12 +147,14 @@ class GameLog:
         return log, log.save()
 
     @classmethod
-    def load_newest(cls, store: GameStore) -> GameLog | None:
+    def load_newest(cls, store: GameStore, *, before: int | None = None) -> GameLog | None:
         """Return the log of the newest game that was started at this table (not imported), or None if there is none.
 
-        Raises `StoreError` if this game is damaged or cannot be replayed.
+        If `before` is given, only games with a smaller number are considered. Raises `StoreError` if the game is
+        damaged or cannot be replayed.
         """
-        newest = next((game for game in store.games() if not game.imported), None)
+        games = (game for game in store.games() if not game.imported)
+        newest = next((game for game in games if before is None or game.id < before), None)
         if newest is None:
             return None
         if newest.damage:

@@ -23,6 +23,7 @@ from device.session.commands.base import (
     parse_board,
     parse_rack,
 )
+from device.session.game_controller import GameController
 from device.session.messages import make_notice, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import WordList
@@ -281,9 +282,18 @@ class ResumeGame(TableCommand, frozen=True):
         if self.words_for:
             controller.words = self.words_for(log.game.start_event)
         controller.open_log(log)
+        if not log.game.turns:
+            self._find_game_before(controller)
         if replacement and not log.game.turns and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
         context.prepare_board()
+
+    def _find_game_before(self, controller: GameController) -> None:
+        """Let an undo go back to the unfinished game before the current one, which may have been begun by mistake."""
+        before = _load_newest_log(controller.store, before=controller.log.number)
+        if before is not None and before.game.turns and not before.game.is_over:
+            words = self.words_for(before.game.start_event) if self.words_for else controller.words
+            controller.game_before = before, words
 
 
 def _leave_game(context: CommandContext) -> None:
@@ -293,12 +303,15 @@ def _leave_game(context: CommandContext) -> None:
         keeper.save()
 
 
-def _load_newest_log(store: GameStore) -> GameLog | None:
-    """Return the log of the newest game in the store; None if there is no game or it cannot be read."""
+def _load_newest_log(store: GameStore, before: int | None = None) -> GameLog | None:
+    """Return the log of the newest game in the store (before the game number `before`), or None if there is none.
+
+    The result is None, too, if the game cannot be read.
+    """
     try:
-        return GameLog.load_newest(store)
+        return GameLog.load_newest(store, before=before)
     except StoreError as error:
-        _log.warning("the last game is no example: %s", error)
+        _log.warning("the last game is not used: %s", error)
         return None
 
 

@@ -272,6 +272,30 @@ def test_undo_of_a_new_game_leaves_the_game_before_to_the_next_start(path: Path)
         assert totals(session.submit(ResumeGame()).result(PATIENCE_S)) == [14, 0] and len(store.games()) == 1
 
 
+def test_new_game_is_undone_after_a_restart(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    other = StartGame(replace(STARTED, players=("Cem", "Dora")))
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(ResumeGame(lambda _: frozenset({"HORN"}), other)).result(PATIENCE_S)
+        assert totals(session.submit(Undo()).result(PATIENCE_S)) == [14, 0] and session.look_up("HORN")
+        assert len(store.games()) == 1
+
+
+def test_new_game_after_an_ended_one_is_not_undone_after_a_restart(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(EndGame()).result(PATIENCE_S)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        assert not session.submit(ResumeGame()).result(PATIENCE_S).undo
+
+
 def test_undo_of_a_new_game_after_the_game_before_was_deleted_is_refused(path: Path) -> None:
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
