@@ -15,8 +15,9 @@ from vision.recognition.letters import NO_TILE_CLASS
 
 _CLEAR_TILE_P: Final = 0.9
 """Minimum probability of a tile's letter; a tile below it is doubtful."""
-_MIN_DOUBTFUL_SHARE: Final = 0.08
-"""Minimum share of doubtful tiles for reading the board again, in the flipped picture or the other way up."""
+_MIN_DOUBTFUL_SHARE: Final = 0.05
+"""Minimum share of doubtful tiles for reading a sample of them in the flipped picture and the other way up. It is low
+because mirrored letters may look like others: on mirrored German tiles, L, N and Z were clearly J, M and S."""
 _MIN_MEAN_GAIN: Final = 0.02
 """Minimum increase of the mean tile confidence for a flipped or turned reading to replace the first reading. On the
 labelled photographs with five tiles or more, the confidence of the correct reading is higher by 0.035 or more."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
-from vision.geometry import flip_points, reverse_quad, rotate_quad
+from tests.support.fixed_locator import FixedLocator
+from tests.support.local_data import PHOTOS_DIR, needs_photos
+from vision.detection.location import BoardLocation
+from vision.geometry import flip_points, order_corners, reverse_quad, rotate_quad
+from vision.photo import load_photo
 from vision.recognition.classifier import SquareClassifier
+from vision.recognition.reader import BoardReader
 from vision.recognition.rereading import are_doubtful, is_clearly_better, measure_tile_confidence
 from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
@@ -31,9 +38,22 @@ def test_clear_letter_outside_the_tile_set_is_no_sign_of_a_mirrored_picture() ->
     assert measure_tile_confidence(squares_p, foreign_p).tolist() == [0.99]
 
 
-@pytest.mark.parametrize(("doubtful", "expected"), [(0, False), (1, False), (2, True), (20, True)])
-def test_board_may_be_turned_or_mirrored_if_one_tile_in_twelve_is_doubtful(doubtful: int, expected: bool) -> None:
-    assert are_doubtful(np.array([0.6] * doubtful + [1.0] * (20 - doubtful))) is expected
+@pytest.mark.parametrize(("doubtful", "expected"), [(0, False), (1, False), (2, True), (30, True)])
+def test_board_may_be_turned_or_mirrored_if_one_tile_in_twenty_is_doubtful(doubtful: int, expected: bool) -> None:
+    assert are_doubtful(np.array([0.6] * doubtful + [1.0] * (30 - doubtful))) is expected
+
+
+@needs_photos
+def test_mirrored_photograph_with_one_doubtful_tile_of_seventeen_is_flipped() -> None:
+    records = json.loads((PHOTOS_DIR / "scrabscrap" / "manifest.json").read_text(encoding="utf-8"))
+    record = next(record for record in records if record["id"] == "scrabscrap-boardtests-err06")
+    photo = load_photo(PHOTOS_DIR / "scrabscrap" / record["photo"])
+    mirrored = np.ascontiguousarray(photo.image[:, ::-1])
+    corners = flip_points(photo.file_to_image(np.array(record["corners"], np.float64)), mirrored.shape[1])
+    reader = BoardReader(FixedLocator(BoardLocation(order_corners(corners), 1.0)))
+    reading = reader.read(mirrored, load_tile_set("de").letters)
+    assert reading.is_mirrored and reading.board is not None
+    assert ["".join(row) for row in reading.board.rows()] == record["board"]
 
 
 def test_board_without_tiles_is_not_doubtful() -> None:
