@@ -162,7 +162,8 @@ class ClassifiedBoard:
     kinds: SquareKinds | None
     """Predictions of the square network, kept for the next picture; None if the board was rotated or mirrored."""
     clear_tiles: TileTable
-    """Predictions of the letter network for the tiles with a clear letter."""
+    """Clear predictions of the letter network: tiles with a clear letter, blanks, and squares that may have had a tile.
+    """
     unclear_empty: TileTable
     """Unclear predictions of the letter network for squares that have no tile according to the square network."""
     foreign_p: Floats

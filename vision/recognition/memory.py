@@ -44,6 +44,8 @@ least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these square
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
 """Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
+_MIN_TILE_PROBABILITY: Final = 0.5
+"""Minimum tile probability of an unchanged tile. The predictions of squares that are clearly empty are kept too."""
 _EDGE_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES)
 
 
@@ -72,6 +74,10 @@ class TileTable:
         """Return a table of the squares that are marked in `mask` `(15, 15)`."""
         return self.select([row for row, cell in enumerate(self.poses.cells) if mask[cell]])
 
+    def count_tiles(self) -> int:
+        """Return the number of squares that have a tile according to the square network."""
+        return int(np.count_nonzero(self.tile_p >= _MIN_TILE_PROBABILITY))
+
     def join(self, other: TileTable) -> TileTable:
         """Return a table with the rows of this table, then those of `other`; its view is the view of `other`."""
         cells = [*self.poses.cells, *other.poses.cells]
@@ -96,7 +102,7 @@ class BoardMemory:
     """`(448, 448) uint8`: rectified plane of the tile tops. Each square shows the picture in which its tile was read.
     """
     clear_tiles: TileTable
-    """Predictions for the tiles with a clear letter."""
+    """Predictions for the tiles with a clear letter, and for squares that are clearly empty or have a blank."""
     unclear_empty: TileTable
     """Unclear predictions of the letter network for squares that have no tile according to the square network."""
     kinds: SquareKinds | None
@@ -120,7 +126,7 @@ class BoardMemory:
         if not _is_in_place(is_unchanged, contrast >= _TEXTURE_CONTRAST):
             return None
         clear = self.clear_tiles.select_squares(is_unchanged)
-        if len(clear.tile_p) < max(_MIN_TILES, _MIN_TILE_SHARE * len(self.clear_tiles.tile_p)):
+        if clear.count_tiles() < max(_MIN_TILES, _MIN_TILE_SHARE * self.clear_tiles.count_tiles()):
             return None
         unchanged = self.unclear_empty.select_squares(is_unchanged).join(clear)
         return RecalledBoard(self, pose, tops, is_unchanged, unchanged)

@@ -16,7 +16,7 @@ from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
 from vision.geometry import Image
 from vision.recognition.memory import MAX_RECALLS
-from vision.recognition.reader import BoardReader, PhotoReading
+from vision.recognition.reader import MIN_ORIENTATION_CONFIDENCE, BoardReader, PhotoReading
 from vision.rendering.simulated_table import Hands, SimulatedTable
 from vision.tracking import BoardTracker
 
@@ -182,3 +182,12 @@ def test_empty_board_is_not_remembered() -> None:
     table = Table({})
     table.table.lay_tiles(QUARTZ)
     assert find_tiles(table.read()) == QUARTZ
+
+
+def test_first_word_on_an_empty_board_with_clear_squares_is_read_upright() -> None:
+    table = Table({}, seed=5)
+    memory = table.tracker.memory
+    assert memory and len(memory.clear_tiles.tile_p) >= 3
+    table.table.lay_tiles(QUARTZ)
+    reading = table.read()
+    assert reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE and find_tiles(reading) == QUARTZ
