@@ -170,11 +170,16 @@ class System:
         return chips
 
     def take_picture(self, source: str) -> Image:
-        """Take one picture, `(H, W, 3) uint8 BGR`, with the camera `source` (as in settings). Raises `CameraError`."""
-        from device.cameras import open_camera
+        """Take one picture, `(H, W, 3) uint8 BGR`, with the camera `source` (as in settings). Raises `CameraError`.
+
+        The camera adjusts to the light first, as at the beginning of a game: its first picture may be dark.
+        """
+        from device.cameras import AutoExposureCamera, open_camera
 
         camera = open_camera(source)
         try:
+            if isinstance(camera, AutoExposureCamera):
+                camera.settle()
             return camera.still().image
         finally:
             camera.close()

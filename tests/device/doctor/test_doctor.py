@@ -8,9 +8,10 @@ import socket
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from device.cameras import CameraError, Image
+from device.cameras import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
 from device.doctor.program import REQUIRED_MODULES
@@ -129,6 +130,23 @@ def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch:
 
     monkeypatch.setattr(pi, "take_picture", lost)
     assert find_findings(examine(pi), "camera", Severity.FAULT)
+
+
+class DarkAtFirst(AbsentCamera):
+    """A USB camera whose pictures are dark until it has adjusted to the light."""
+
+    level = 9
+
+    def settle(self) -> None:
+        self.level = 120
+
+    def still(self) -> Frame:
+        return Frame(np.full((90, 160, 3), self.level, np.uint8), 0.0)
+
+
+def test_picture_is_taken_after_the_camera_has_adjusted_to_the_light(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.cameras.open_camera", lambda _: DarkAtFirst(""))
+    assert System().take_picture("usb:0").mean() == 120
 
 
 def test_network_camera_that_answers_is_good(pi: RaspberryPi) -> None:
