@@ -90,6 +90,8 @@ check_machine() {
         *) refuse "this system is ${codename:-an unknown release}, but Tilekeeper needs bookworm or trixie." \
             "Write a newer Raspberry Pi OS (64-bit) to the card" ;;
     esac
+    ! is_installed tilekeeper || refuse "the Debian package tilekeeper is installed. Upgrade it with apt, or remove it first" \
+        "(the games are kept): sudo apt-get remove tilekeeper"
     command -v systemd-sysusers >/dev/null || refuse "systemd is missing: sudo apt-get install systemd"
     [ -f "$SOURCE/pyproject.toml" ] || refuse "$SOURCE is not a complete copy of Tilekeeper. Copy the whole folder, and run this in it"
     mkdir -p "$BASE/versions"

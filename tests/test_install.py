@@ -99,6 +99,27 @@ def test_another_architecture_is_refused(machine: Path) -> None:
     assert answer.returncode == 2 and "Tilekeeper does not run on riscv64" in answer.stderr
 
 
+def test_package_is_removed_before_the_installer_runs(machine: Path) -> None:
+    for name, body in {"dpkg": "echo arm64", "dpkg-query": "echo 'install ok installed'", "sed": "echo trixie"}.items():
+        (machine / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (machine / name).chmod(0o755)
+    answer = run("install.sh", "--yes", commands=machine)
+    assert answer.returncode == 2
+    assert "Debian package tilekeeper is installed" in answer.stderr and "apt-get remove tilekeeper" in answer.stderr
+
+
+@pytest.mark.parametrize(("made_by", "status"), [("install.sh", 1), ("a failed install.sh", 0)])
+def test_package_replaces_no_installation_of_the_installer(tmp_path: Path, made_by: str, status: int) -> None:
+    (tmp_path / "versions" / "0.1.0-1").mkdir(parents=True)
+    if made_by == "install.sh":
+        (tmp_path / "venv").symlink_to("versions/0.1.0-1")
+    script = (PACKAGING / "preinst").read_text(encoding="utf-8")
+    script = script.replace("/opt/tilekeeper/v", f"{tmp_path}/v").replace("data=/var/lib", f"data={tmp_path}")
+    done = subprocess.run(["sh", "-c", script, "preinst", "install"], capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert ("uninstall.sh" in done.stderr) is bool(status)
+
+
 def test_only_root_installs(machine: Path) -> None:
     (machine / "id").write_text("#!/bin/sh\necho 1000\n", encoding="utf-8")
     answer = run("install.sh", "--yes", commands=machine)

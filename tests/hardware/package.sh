@@ -92,11 +92,12 @@ check "the older version is installed again" install_package old.deb
 check "the rollback keeps the game" test "$(count_turns)" = "$turns"
 check "the unfinished game goes on in the old version" go_on
 check "the rollback exported the games" test -s "$root/var/lib/tilekeeper/exported/game-1.zip"
-check "an installation by install.sh is not overwritten" sh -c \
-    "mkdir $root/opt/tilekeeper/versions; ! chroot $root dpkg --install /srv/next.deb; rmdir $root/opt/tilekeeper/versions"
 check "it is removed" inside dpkg --remove tilekeeper
 check "a removal keeps the game" test "$(count_turns)" = "$turns"
 check "a removal leaves no program" test ! -e "$root/opt/tilekeeper"
+mkdir -p "$root/opt/tilekeeper" && ln -s versions/0.1.0-1 "$root/opt/tilekeeper/venv"
+check "an installation by install.sh is not overwritten" sh -c "! chroot $root dpkg --install /srv/next.deb"
+rm -r "$root/opt/tilekeeper"
 check "it is purged" inside dpkg --purge tilekeeper
 check "a purge keeps the game" test "$(count_turns)" = "$turns"
 check "a purge removes the user" sh -c "! grep -q ^tilekeeper $root/etc/passwd"
