@@ -15,7 +15,9 @@ let pollTimer = null;
 let watchdog = null;
 let newestConnection = 0; // counts the connections by which news come: an answer on an earlier one has no effect
 let hasLostTurns = false; // the table has shown later turns than it has now
-let endsTurn = false; // this phone ended a turn, and the table has not answered yet
+let hasPressed = false; // a button was pressed on this phone, and the table has not answered yet
+let endsTurn = false; // this button was "End turn"
+let restTimer = null; // the buttons rest after an answer: the second half of a double tap is not for the next turn
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 
 function show(news) {
@@ -27,9 +29,10 @@ function show(news) {
   root.dataset.events = news.events;
   root.dataset.flags = news.flags;
   setTime(news.now);
-  if (endsTurn && news.phase !== "looking") {
-    endsTurn = false;
-    if (hasNoCamera()) open("/dialogs/entry");
+  if (hasPressed && news.phase !== "looking") {
+    rest();
+    if (endsTurn && hasNoCamera()) open("/dialogs/entry");
+    hasPressed = endsTurn = false;
   }
   for (const [name, html] of Object.entries(news.parts)) {
     const element = document.getElementById(name); // a big screen has not every part
@@ -135,10 +138,18 @@ function refresh() {
   for (const button of buttons()) button.disabled = !isOffered(button);
 }
 
+function rest() {
+  clearTimeout(restTimer);
+  restTimer = setTimeout(() => {
+    restTimer = null;
+    refresh();
+  }, DOUBLE_TAP_MS);
+}
+
 function isOffered(button) {
   const { phase } = root.dataset;
   const flags = root.dataset.flags.split(" ");
-  if (phase === "looking") return false;
+  if (phase === "looking" || restTimer !== null) return false;
   if (button.classList.contains("undo")) return flags.includes("undo");
   if (button.classList.contains("go-on")) return phase === "paused";
   return flags.includes("in-play");
@@ -235,13 +246,14 @@ async function press(event) {
   event.preventDefault();
   const isEndTurn = event.submitter.classList.contains("end-turn");
   if (isEndTurn && hasNoCamera()) return open("/dialogs/entry");
+  hasPressed = true;
   endsTurn = isEndTurn;
   const output = panel.querySelector("output");
   output.textContent = "";
   const sent = send(panel, event.submitter);
   for (const other of buttons()) other.disabled = true;
   const { ok, why } = await sent;
-  if (!ok) endsTurn = false; // no news is an answer to this press any more
+  if (!ok) hasPressed = endsTurn = false; // no news is an answer to this press any more
   output.textContent = why;
   refresh();
 }

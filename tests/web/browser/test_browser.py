@@ -14,6 +14,7 @@ from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from tests.support import samples
 from tests.support.browsers import MARKS, chromium, opened, visit
 from tests.support.browsers import pair as pair_with
+from tests.support.waiting import until
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
@@ -135,6 +136,22 @@ def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
     phone.get_by_role("button", name="Challenge").tap()
     phone.wait_for_selector("output:has-text('There is no play to challenge.')")
     assert table.submitted == [(EndTurn(), NOW), (ChallengePlay(), NOW)]
+
+
+def test_second_half_of_a_double_tap_does_not_end_the_next_turn(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    button = phone.get_by_role("button", name="End turn")
+    button.tap()
+    until(lambda: table.submitted)
+    table.show(replace(samples.MIDGAME, events=NOW.events + 1))
+    phone.wait_for_selector(f"html[data-seen='{NOW.game}-{NOW.events + 1}']")
+    assert button.is_disabled()
+    phone.wait_for_selector("#panel .end-turn:enabled")
+    button.tap()
+    until(lambda: len(table.submitted) == 2)
 
 
 def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
