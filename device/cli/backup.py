@@ -26,6 +26,8 @@ def run(args: argparse.Namespace) -> int:
     from device.storage.recovery import open_for_reading
     from device.storage.store import StoreError
 
+    if not args.file.parent.is_dir():
+        raise UserError(f"There is no folder {args.file.parent}. Create it, or choose another name for the backup.")
     try:
         with open_for_reading(find_games_file(args)) as store:
             store.backup(args.file)

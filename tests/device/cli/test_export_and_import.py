@@ -142,6 +142,13 @@ def test_file_that_cannot_be_opened_keeps_no_other_file_from_being_imported(
     ]
 
 
+def test_backup_into_a_folder_that_is_missing_names_the_folder(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", str(tmp_path / "stick" / "games.db"), "--data", str(data)]) == 2
+    assert f"There is no folder {tmp_path / 'stick'}" in capsys.readouterr().err
+
+
 def test_import_refuses_a_file_with_an_event_that_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
