@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -53,8 +54,12 @@ def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
     subject = Subject("own wi-fi")
     if not system.glob("/sys/class/net/*/wireless"):
         return
+    file = system.path("/etc/tilekeeper/hotspot.toml")
+    if file.exists() and not os.access(file, os.R_OK):
+        yield subject.note("its name and password cannot be read", "sudo tilekeeper doctor")
+        return
     try:
-        hotspot = read_hotspot(system.path("/etc/tilekeeper/hotspot.toml"))
+        hotspot = read_hotspot(file)
     except HotspotError as error:
         yield subject.warning(str(error), "sudo rm /etc/tilekeeper/hotspot.toml, then sudo ./systemd/install.sh")
         return

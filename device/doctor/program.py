@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import shlex
 import sqlite3
@@ -236,7 +237,8 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
             yield subject.note(f"{folder} does not exist yet: the first game creates it")
         return
     account = find_service_account(system)
-    needed = (path, *(file for name in _WRITTEN_FILES if (file := path / name).exists()))
+    is_open = os.access(path, os.R_OK | os.X_OK)
+    needed = (path, *(file for name in _WRITTEN_FILES if is_open and (file := path / name).exists()))
     if account is not None and (closed := [one for one in needed if not can_write(one, account)]):
         yield subject.fault(
             f"the table cannot write to /{closed[0].relative_to(system.root)}",
@@ -268,7 +270,10 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.warning(f"{free // 1_000_000} MB are free", "sudo apt-get clean, or delete games on the page")
     elif free is not None:
         yield subject.good(f"{free // 1_000_000:,} MB are free in {folder}")
-    yield from _check_store(subject, path / "games.db", folder / "games.db")
+    if is_open:
+        yield from _check_store(subject, path / "games.db", folder / "games.db")
+    else:
+        yield subject.note(f"{folder} cannot be opened", "sudo tilekeeper doctor")
 
 
 def find_data_folder(system: System, settings: Settings) -> Path:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -130,6 +133,45 @@ def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch:
 
     monkeypatch.setattr(pi, "take_picture", lost)
     assert find_findings(examine(pi), "camera", Severity.FAULT)
+
+
+EXAMINER = """
+import json, sys
+from dataclasses import asdict
+from pathlib import Path
+from device.doctor import System
+from device.doctor.network import check_hotspot
+from device.doctor.program import check_games
+from device.settings import Settings
+
+system = System(Path(sys.argv[1]), "")
+print(json.dumps([asdict(one) for check in (check_games, check_hotspot) for one in check(system, Settings())]))
+"""
+
+
+def examine_as_user(pi: RaspberryPi, *closed: str) -> list[dict[str, str]]:
+    """Return the findings about games and hotspot for a user who may not open the files `closed`."""
+    without_rights = []
+    for name in closed:
+        pi.path(name).chmod(0)
+        if os.getuid() == 0:  # root may open every file, until it gives up these rights
+            os.chown(pi.path(name), 4711, 4711)
+            without_rights = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    command = [*without_rights, sys.executable, "-c", EXAMINER, str(pi.root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def test_games_that_only_the_service_may_open_are_left_to_root(pi: RaspberryPi) -> None:
+    findings = examine_as_user(pi, "/var/lib/tilekeeper")
+    (note,) = [one for one in findings if one["state"] == "note"]
+    assert note["text"] == "/var/lib/tilekeeper cannot be opened" and note["mend"] == "sudo tilekeeper doctor"
+
+
+def test_hotspot_that_only_the_service_may_read_is_not_called_missing(pi: RaspberryPi) -> None:
+    (found,) = [one for one in examine_as_user(pi, "/etc/tilekeeper/hotspot.toml") if one["subject"] == "own wi-fi"]
+    assert found["text"] == "its name and password cannot be read" and found["mend"] == "sudo tilekeeper doctor"
 
 
 class DarkAtFirst(AbsentCamera):
