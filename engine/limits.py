@@ -13,7 +13,13 @@ from typing import Final
 MAX_GCG_LINES: Final = 1000
 """Maximum number of lines in a GCG file. The longest of 1,000 published games has 90 lines."""
 MAX_GCG_LINE_CHARS: Final = 20_000
-"""Maximum number of characters in a line of a GCG file. Notes can be long. Turns have up to 80 characters."""
+"""Maximum number of characters in a line of a GCG file. Notes can be long."""
+MAX_GCG_EVENT_CHARS: Final = 50_000
+"""Maximum number of characters in all event lines of a GCG file together, 100 for each of `MAX_GCG_EVENTS`.
+
+The longest event line of 1,000 published games has 72 characters. The number is limited because the tiles of all events
+are parsed again for each tile set and layout that the file may be of.
+"""
 MAX_GCG_PRAGMAS: Final = 200
 """Maximum number of lines in a GCG file that begin with `#`. Published games have up to 19 such lines."""
 MAX_GCG_EVENTS: Final = 500

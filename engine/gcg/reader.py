@@ -15,7 +15,7 @@ from dataclasses import replace
 from engine.board import parse_position, position_name, transpose
 from engine.errors import NotationError
 from engine.gcg.record import UNKNOWN_RACK, Entry, Player, Pragma, Problem, Rack, Record, quote_text
-from engine.limits import MAX_GCG_LINE_CHARS, MAX_GCG_LINES, MAX_GCG_PRAGMAS
+from engine.limits import MAX_GCG_EVENT_CHARS, MAX_GCG_LINE_CHARS, MAX_GCG_LINES, MAX_GCG_PRAGMAS
 from engine.messages import make_message
 from engine.reading import BLANK
 from engine.state import TURN_KINDS
@@ -77,6 +77,7 @@ def _find_excess(lines: list[str]) -> str:
     counts = {
         "lines": (len(lines), MAX_GCG_LINES),
         "characters in a line": (max(map(len, lines)), MAX_GCG_LINE_CHARS),
+        "characters in events": (sum(len(line) for line in lines if line.startswith(">")), MAX_GCG_EVENT_CHARS),
         "lines that begin with #": (sum(line.startswith("#") for line in lines), MAX_GCG_PRAGMAS),
     }
     for what, (count, limit) in counts.items():

@@ -174,6 +174,7 @@ class _Replayer:
         self.totals = [0] * len(record.players)
         self.recorded_totals = [0] * len(record.players)
         self.total_offsets = [0] * len(record.players)  # known errors of recorded totals: total minus sum of scores
+        self.are_letters_lost = are_letters_lost(record, tiles)
         self.problems: list[Problem] = []
         self.last_play: _LastPlay | None = None
 
@@ -255,7 +256,7 @@ class _Replayer:
             return None
         if entry.is_penalty:
             return -points
-        return points if are_letters_lost(self.record, self.tiles) else 2 * points
+        return points if self.are_letters_lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
         """Return True for a withdrawal as in old files: with the score +0 and the total without the withdrawn play."""

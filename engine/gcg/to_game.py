@@ -47,13 +47,13 @@ def build_game(record: Record) -> Game:
     failed challenge, unplayed letters counted once or twice, overtime. Raises `RulesError` with the line number if an
     event is impossible or a line cannot be read.
     """
-    if len(record.entries) > MAX_GCG_EVENTS:
-        text = "A game has at most {0} events, but this file has {1} events."
-        raise RulesError(make_message("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
+    _check_event_count(len(record.entries))
     for problem in record.unread_lines:
         raise RulesError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     played = replay(record)
     tiles = played.tiles
+    changes = sum(len(parse_changes(entry.note, tiles)) for entry in record.entries)
+    _check_event_count(len(record.entries) + changes)
     file = record
     record = bracket_tiles(record, tiles)
     names = [player.name for player in record.players]
@@ -84,6 +84,13 @@ def build_game(record: Record) -> Game:
     if is_closed or game.end_due is EndReason.FINISH_LINE:
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
     return _attach_file(game, file)
+
+
+def _check_event_count(count: int) -> None:
+    """Raise `RulesError` for a file with more events than `MAX_GCG_EVENTS`. Notes may contain events, too."""
+    if count > MAX_GCG_EVENTS:
+        text = "A game has at most {0} events, but this file has {1} events."
+        raise RulesError(make_message("gcg-events", text, MAX_GCG_EVENTS, count))
 
 
 def _attach_file(game: Game, file: Record) -> Game:

@@ -306,10 +306,11 @@ def test_lines_that_cannot_be_read_are_named(line: str) -> None:
     [
         f">{' ' * 2000}x",
         f"#lexicon A{' ' * 18_000}x",
-        f"#tile-set es\n>A: {'[' * 19_900} 8H HORN +14 14\n" * 4,
+        f"#tile-set es\n>A: {'[' * 19_900} 8H HORN +14 14\n" * 2,
         "a" + "\u0301" * 200_000 + "\u0323" * 200_000,
+        "#player3 C C\n#tile-set en\n" + f">A: ({'A' * 100}) +1 0\n" * 400,
     ],
-    ids=["spaces", "lexicon", "brackets", "accents"],
+    ids=["spaces", "lexicon", "brackets", "accents", "end racks"],
 )
 def test_line_made_to_be_slow_is_read_at_once(line: str) -> None:
     began = time.process_time()
@@ -324,6 +325,10 @@ def test_line_made_to_be_slow_is_read_at_once(line: str) -> None:
         (
             f"{PLAYERS}>A: - +0 0\n#note {'x' * 20_000}",
             "20006 characters in a line are too many for a GCG file. At most 20000 are allowed.",
+        ),
+        (
+            f"{PLAYERS}>A: {'A' * 16_990} - +0\n>B: {'A' * 16_990} - +0\n>A: {'A' * 16_990} - +0\n",
+            "50997 characters in events are too many for a GCG file. At most 50000 are allowed.",
         ),
         ("#title x\n" * 201, "201 lines that begin with # are too many for a GCG file. At most 200 are allowed."),
     ],

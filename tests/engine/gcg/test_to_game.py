@@ -131,6 +131,13 @@ def test_a_file_of_more_events_than_any_game_has_is_refused() -> None:
         build_game(parse_gcg(HEAD + ">A: A - +1 0\n>B: A - +1 0\n" * 300))
 
 
+def test_notes_with_more_exchanges_of_tiles_than_any_game_has_are_refused() -> None:
+    marks = " H8=O" * 300
+    note = f"#note then took a tile of the board for one of the rack:{marks}"
+    with pytest.raises(RulesError, match="at most 500 events, but this file has 607"):
+        game(">B: E - +0 25", note, ">A: E - +0 55", note)
+
+
 def test_a_file_without_players_is_no_game() -> None:
     with pytest.raises(RulesError, match="2 to 4 players, not 0"):
         build_game(parse_gcg(""))
