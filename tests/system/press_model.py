@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
@@ -109,9 +110,15 @@ class PressModel:
         return bool(find_open_questions(self.game)) or (asked is not None and asked.question.key not in PASS_KEYS)
 
     def find_true_answer(self, truth: Game) -> int | None:
-        """Return the answer of the open question that makes the game right; None if none does."""
-        count = len(self.open_question.answers) if self.open_question else 0
-        fitting = [number for number in range(count) if agrees(self._game_after(number), truth)]
+        """Return the answer of the open question that makes the game right; None if none does.
+
+        An answer that is refused does not: a board with more tiles than the set is no position.
+        """
+        fitting = []
+        for number in range(len(self.open_question.answers) if self.open_question else 0):
+            with suppress(RulesError):
+                if agrees(self._game_after(number), truth):
+                    fitting.append(number)
         exact = (number for number in fitting if self._game_after(number).board == truth.board)
         return next(exact, next(iter(fitting), None))
 
