@@ -43,7 +43,11 @@ dialog?.addEventListener("submit", async (event) => {
   output.textContent = "";
   const { ok, why, seen } = await send(form, event.submitter);
   if (!dialog.contains(form)) return; // another form is open meanwhile
-  if (ok) return dialog.close();
+  if (ok) {
+    rest(); // the second half of a double tap would meet a button below the form
+    refresh();
+    return dialog.close();
+  }
   output.textContent = why;
   // Whoever was told what happened meanwhile may press again, and means the game as it is now.
   if (seen !== null && form.elements.seen) setTimeout(() => { form.elements.seen.value = seen; }, DOUBLE_TAP_MS);

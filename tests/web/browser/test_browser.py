@@ -154,6 +154,23 @@ def test_second_half_of_a_double_tap_does_not_end_the_next_turn(
     until(lambda: len(table.submitted) == 2)
 
 
+def test_second_half_of_a_double_tap_in_a_form_does_not_press_the_button_below(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    """On a phone, the numbers of the form for an exchange are over the button that ends a turn."""
+    table.show(replace(samples.MIDGAME, exchange_most=7))
+    pair(phone, server)
+    phone.evaluate("(address) => open(address)", "/dialogs/exchange")
+    box = phone.locator("dialog [name=count][value='3']").bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    phone.touchscreen.tap(x, y)
+    phone.get_by_role("dialog").wait_for(state="hidden")
+    phone.touchscreen.tap(x, y)
+    phone.wait_for_selector("#panel .end-turn:enabled")
+    assert table.submitted == [(ExchangeTiles(3), NOW)]
+
+
 def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
     pair(phone, server)
     table.show(samples.LOOKING)
