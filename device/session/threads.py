@@ -7,6 +7,7 @@ command stops the capture at its next step.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from typing import Generic, TypeVar
 from device.session.messages import CommandRefusedError, Notice, make_refusal
 from device.session.snapshot import TableSnapshot
 from engine.errors import TilekeeperError
+
+_log = logging.getLogger(__name__)
 
 MAX_TURN_S = 10.0
 """Default time limit for the capture of a turn, in seconds. If it is exceeded, the players are asked what to do."""
@@ -116,6 +119,17 @@ class CommandQueue:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
             return self._worker.submit(work)
+
+    def run_task(self, work: Callable[[], object]) -> None:
+        """Run `work` like `submit_task`. Nobody waits for its end, so an exception is logged."""
+
+        def run_logged() -> None:
+            try:
+                work()
+            except Exception:
+                _log.exception("a task of the table failed")
+
+        self.submit_task(run_logged)
 
     def submit_ping(self, work: Callable[[], object]) -> Future[object]:
         """Run a short task on the queue's thread, either between commands or when a command calls `run_pings`."""

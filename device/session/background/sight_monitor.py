@@ -61,7 +61,7 @@ class SightMonitor:
     def handle_rest(self, frame: Frame) -> None:
         """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
         if self._controller.squares_to_clear:
-            self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
+            self._queue.run_task(lambda: self._check_squares_to_clear(frame))
 
     def handle_long_rest(self, preview: Frame) -> None:
         """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
@@ -74,10 +74,10 @@ class SightMonitor:
         advance = self._get_advance()
         if advance is not None and self._camera.is_unchanged(advance.reading, preview):
             reading = advance.capture.reading
-            self._queue.submit_task(lambda: self._check_board(lambda: reading))
+            self._queue.run_task(lambda: self._check_board(lambda: reading))
         else:
             image = self._camera.still().image
-            self._queue.submit_task(lambda: self._check_board(lambda: self._read_board(image)))
+            self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image)))
 
     def _check_squares_to_clear(self, frame: Frame) -> None:
         """Remove the notice about a withdrawn play if the squares of the play are empty in the picture `frame`."""

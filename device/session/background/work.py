@@ -153,7 +153,7 @@ class BackgroundWork:
                 self._remove_notices("not-saved")
 
         if self._controller.has_unsaved:
-            self._queue.submit_task(save)
+            self._queue.run_task(save)
         return SAVE_RETRY_INTERVAL_S
 
     def _learn_turns(self) -> float:
@@ -169,5 +169,5 @@ class BackgroundWork:
                     self._queue.add_notice(make_notice("not-learnt", error, trouble=Trouble.STORE))
 
         if (updater := self._profile_updater) and self._turns_to_learn:
-            self._queue.submit_task(lambda: learn(updater))
+            self._queue.run_task(lambda: learn(updater))
         return LEARN_INTERVAL_S
