@@ -41,7 +41,7 @@ _TEXTURE_CONTRAST: Final = 10.0
 _MIN_TEXTURED_SQUARES, _MIN_UNCHANGED_SHARE = 3, 0.7
 """Limits for each quarter of a board that counts as unmoved. `_MIN_TEXTURED_SQUARES`: minimum number of squares with at
 least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
-_MIN_TILES, _MIN_TILE_SHARE = 3, 0.7
+_MIN_TILES, _MIN_TILE_SHARE = 3, 0.5
 """Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
 _MIN_TILE_PROBABILITY: Final = 0.5
