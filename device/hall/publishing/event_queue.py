@@ -58,7 +58,7 @@ class EventQueue:
         return self._position.store
 
     def _read_position(self, target: str) -> Position:
-        newest = next((game.id for game in self._store.games() if not game.imported), self._store.next_game_number)
+        newest = self._find_newest_game()
         try:
             position = msgspec.json.decode(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "", type=Position)
         except msgspec.DecodeError:
@@ -66,6 +66,10 @@ class EventQueue:
         if position.number and not self._has_event(position):  # the games of a rescued store have other numbers
             return Position(secrets.token_hex(8), target, newest, 0, 0.0)
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
+
+    def _find_newest_game(self) -> int:
+        """Return the number of the newest game that was started at this table, or of the next game if there is none."""
+        return next((game.id for game in self._store.games() if not game.imported), self._store.next_game_number)
 
     def _has_event(self, position: Position) -> bool:
         """Return True if the store has the event before `position`, with the same time (a rescued store may not)."""
@@ -79,10 +83,13 @@ class EventQueue:
 
         Raises `StoreError`.
         """
-        self._go_back_from_deleted_game()
+        events = self._store.events(self._position.game)
+        if not events and self._position.number:
+            self._go_back_from_deleted_game()
+            events = self._store.events(self._position.game)
         position, next_game = self._position, self._store.next_game_number
-        if events := self._store.events(position.game)[position.number : position.number + MAX_BATCH]:
-            return make_event_messages(self._table, position.store, position.game, events)
+        if batch := events[position.number : position.number + MAX_BATCH]:
+            return make_event_messages(self._table, position.store, position.game, batch)
         if next_game > self._next_game:  # a list of all games is read only after a game was added
             games = [game.id for game in self._store.games() if not game.imported and game.id > position.game]
             if games:
@@ -96,12 +103,9 @@ class EventQueue:
 
         The hall skips the events that it already has.
         """
-        position = self._position
-        if not position.number or self._store.events(position.game):
-            return
-        newest = next((game.id for game in self._store.games() if not game.imported), position.game)
-        if newest < position.game:
-            self._position = msgspec.structs.replace(position, game=newest, number=0, time=0.0)
+        newest = self._find_newest_game()
+        if newest < self._position.game:
+            self._position = msgspec.structs.replace(self._position, game=newest, number=0, time=0.0)
 
     def read_log(self, game: int | None = None) -> list[Publication]:
         """Return the message with the whole log of a game; none if the log is empty. Raises `StoreError`.
