@@ -139,6 +139,21 @@ class Lexicon:
         return cls(name, tuple(tries), MappingProxyType(dict((+excluded).most_common())))
 
 
+def can_decide_challenge(words: WordList | None) -> bool:
+    """Return True if a word list may decide challenges. An advisory list only gives hints."""
+    return not isinstance(words, Lexicon) or words.is_authoritative
+
+
+def find_deciding_words(words: WordList | None) -> WordList | None:
+    """Return the word list if it may decide challenges, otherwise None."""
+    return words if can_decide_challenge(words) else None
+
+
+def is_listed(word: str, words: WordList | None) -> bool | None:
+    """Return True if the word list contains a word, and None without a list or for a word with an unnamed blank."""
+    return None if words is None or "?" in word else word in words
+
+
 def is_compiled(data: bytes) -> bool:
     """Return True if the data has the header of a compiled word list."""
     return data.startswith(_MARISA_MAGIC)

@@ -26,13 +26,14 @@ from msgspec import Meta
 
 from device.cameras import Frame, Image
 from device.capture.motion import has_moved, make_thumbnail
-from device.session.snapshot import LookView, WordList
+from device.session.snapshot import LookView
 from device.session.turns.decision import filter_plays
 from engine.board import Square
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory
+from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
 from engine.validation.play_checks import find_end_squares

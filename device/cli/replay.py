@@ -26,8 +26,9 @@ from device.session.commands.turns import EndTurn
 
 if TYPE_CHECKING:
     from calibration.profile import TableProfile
-    from device.session.snapshot import TableSnapshot, TurnView, WordList, WordView
+    from device.session.snapshot import TableSnapshot, TurnView, WordView
     from engine.events import GameStarted
+    from engine.lexicon import WordList
     from vision.recognition.reader import PhotoReader
 
 HELP = "score a game from photos (one after each turn) or a video"

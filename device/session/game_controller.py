@@ -21,7 +21,7 @@ from device.session.messages import (
     make_notice,
     make_refusal,
 )
-from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot, find_deciding_words
+from device.session.snapshot import LookView, Phase, TableSnapshot, build_snapshot
 from device.session.turns.decision import Decision, TurnContext, find_next_question, withdraw_void_plays_with_notices
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
@@ -30,6 +30,7 @@ from engine.board import Square
 from engine.events import Event, GameStarted, PositionEntered, QuestionClosed
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
+from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.validation import Proposal, Source, validate_turn
 from engine.validation.deferred_questions import answer_deferred_question, close_question, find_open_questions

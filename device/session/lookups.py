@@ -11,19 +11,12 @@ from device.session.messages import (
     make_finding_question,
     make_refusal,
 )
-from device.session.snapshot import (
-    Phase,
-    TableSnapshot,
-    TurnView,
-    WordList,
-    build_snapshot,
-    can_decide_challenge,
-    is_listed,
-)
+from device.session.snapshot import Phase, TableSnapshot, TurnView, build_snapshot
 from engine.blanks import find_blank_letters
 from engine.board import parse_square
 from engine.events import PlayMade
 from engine.game import Game
+from engine.lexicon import WordList, can_decide_challenge, is_listed
 from engine.plays import Play
 from engine.validation import Proposal, Source, validate_turn
 

@@ -14,7 +14,7 @@ from device.session.clock import ClockView
 from device.session.messages import DeferredQuestion, Notice, Question
 from engine.board import Board, Layout, Premium, Square, square_name
 from engine.game import Game
-from engine.lexicon import Lexicon
+from engine.lexicon import WordList, can_decide_challenge, is_listed
 from engine.reading import BOARD_SIZE
 from engine.rules import Rules
 from engine.scoring import STATUS_TEXT, WordScore
@@ -279,14 +279,6 @@ class SnapshotSource(Protocol):
         """Stop calling `listener`."""
 
 
-class WordList(Protocol):
-    """Interface of a word list, which supports the expression `word in words`."""
-
-    def __contains__(self, word: str, /) -> bool:
-        """Return True if the word is in the word list."""
-        ...
-
-
 _PREMIUM_TEXT = {
     Premium.NONE: "",
     Premium.DOUBLE_LETTER: "2L",
@@ -348,21 +340,6 @@ def build_tile_views(board: Board, tiles: TileSet, new: Container[Square]) -> tu
 def list_premium_texts(layout: Layout) -> tuple[str, ...]:
     """Return the premium of each square of a board layout as text: `2L`, `3W` and so on, or empty."""
     return tuple([_PREMIUM_TEXT[premium] for premium in layout.premiums])
-
-
-def can_decide_challenge(words: WordList | None) -> bool:
-    """Return True if a word list may decide challenges. An advisory list only gives hints."""
-    return not isinstance(words, Lexicon) or words.is_authoritative
-
-
-def find_deciding_words(words: WordList | None) -> WordList | None:
-    """Return the word list if it may decide challenges, otherwise None."""
-    return words if can_decide_challenge(words) else None
-
-
-def is_listed(word: str, words: WordList | None) -> bool | None:
-    """Return True if the word list contains a word, and None without a list or for a word with an unnamed blank."""
-    return None if words is None or "?" in word else word in words
 
 
 def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisional: bool) -> TurnView:

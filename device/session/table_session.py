@@ -33,7 +33,7 @@ from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
-from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
+from device.session.snapshot import Listener, Moment, TableSnapshot, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turns.turn_capture import (
     AdvanceCapture,
@@ -48,6 +48,7 @@ from device.session.used_pictures import UsedPictures, digest_image
 from device.storage.store import GameStore, StoreError
 from device.system.closeable import Closeable
 from engine.board import load_layout
+from engine.lexicon import WordList
 from engine.messages import join_messages, key_of
 from engine.tiles import load_tile_set
 from vision.recognition.reader import FOREIGN_TILES, PhotoReader

@@ -8,13 +8,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from random import Random
 
-from device.session.snapshot import WordList
 from engine.board import Board, Square
 from engine.errors import NotationError, RulesError
 from engine.events import Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn, ScoreCorrected
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg
-from engine.lexicon import load_shipped_lexicon
+from engine.lexicon import WordList, load_shipped_lexicon
 from engine.reading import BoardReading, SquareReading
 
 MIN_GAME_TURNS = 8

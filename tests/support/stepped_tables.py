@@ -12,9 +12,10 @@ import pytest
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
 from device.session.commands.games import StartGame
-from device.session.snapshot import TableSnapshot, WordList
+from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.lexicon import WordList
 from tests.support.stepped_time import STEP_S, SteppedTime, pass_time
 from tests.support.text_table import STARTED, WORDS, PaintedTable
 from tests.support.waiting import PATIENCE_S

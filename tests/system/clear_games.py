@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from device.session.messages import PASS_KEYS, OpenQuestion
-from device.session.snapshot import WordList, is_listed
 from engine.events import BlankNamed, Challenged, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.lexicon import WordList, is_listed
 from tests.support.disturbed_squares import (
     make_clear_reading,
     make_lifelike_reading,

@@ -8,13 +8,13 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from device.session.messages import PASS_KEYS, OpenQuestion
-from device.session.snapshot import WordList, is_listed
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.game import Game
 from engine.inference.explain import infer_play, turn_text
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
+from engine.lexicon import WordList, is_listed
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
 from engine.validation.deferred_questions import defer_question, find_open_questions, settle_questions

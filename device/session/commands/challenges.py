@@ -7,11 +7,11 @@ from dataclasses import replace
 from device.catalogue import get_text
 from device.session.game_controller import GameController
 from device.session.messages import OpenQuestion, make_challenger_question, make_notice, make_question
-from device.session.snapshot import WordList
 from engine.blanks import find_invalid_words
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event
 from engine.game import Game
+from engine.lexicon import WordList
 from engine.rules import ChallengeRule
 from engine.state import Turn
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions

@@ -25,7 +25,6 @@ from device.session.commands.base import (
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
-from device.session.snapshot import WordList, find_deciding_words
 from engine.board import Board, Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
 from engine.errors import NotationError
@@ -46,6 +45,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.hypotheses import find_overlooked_turn
+from engine.lexicon import WordList, find_deciding_words
 from engine.messages import format_list
 from engine.plays import Play
 from engine.reading import EMPTY

@@ -26,10 +26,10 @@ from device.session.commands.base import (
 from device.session.game_controller import GameController
 from device.session.messages import make_notice, make_refusal
 from device.session.phases import Command
-from device.session.snapshot import WordList
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
+from engine.lexicon import WordList
 from engine.messages import format_list
 
 _log = logging.getLogger(__name__)

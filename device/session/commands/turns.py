@@ -34,7 +34,7 @@ from device.session.messages import (
     make_refusal,
 )
 from device.session.phases import Command
-from device.session.snapshot import Phase, can_decide_challenge
+from device.session.snapshot import Phase
 from device.session.turns.decision import Decision, decide
 from device.session.turns.turn_capture import AdvanceCapture
 from engine.board import SQUARES, Square
@@ -42,6 +42,7 @@ from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, Play
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY
+from engine.lexicon import can_decide_challenge
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule

@@ -22,14 +22,14 @@ from device.session.messages import (
     make_notice,
     make_question,
 )
-from device.session.snapshot import find_deciding_words, find_max_exchange
+from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
-from engine.lexicon import WordList
+from engine.lexicon import WordList, find_deciding_words
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.rules import ChallengeRule

@@ -10,13 +10,14 @@ from device.cameras.folder import FolderCamera
 from device.capture.board_camera import MIN_REST_S, BoardCamera
 from device.capture.motion import RestDetector
 from device.capture.video_frames import VideoFrame
-from device.session.snapshot import TableSnapshot, WordList, build_snapshot, find_deciding_words
+from device.session.snapshot import TableSnapshot, build_snapshot
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.board import square_name
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Event, Exchanged, GameStarted, Passed
 from engine.game import Game
+from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading, merge_readings
 from engine.validation.deferred_questions import (
     defer_question,

@@ -14,10 +14,11 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import Moment, Phase, Sight, WordList
+from device.session.snapshot import Moment, Phase, Sight
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import parse_square
+from engine.lexicon import WordList
 from engine.reading import BoardReading, SquareReading
 from tests.support.engine_table import new_game
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
