@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
@@ -26,6 +27,9 @@ MAX_GAME_EVENTS = 3000
 _MAX_NUMBER = 2**53
 _MAX_TIME_S = 1e11
 _MAX_STORE_CHARS = 64
+_MAX_DEPTH = 20
+"""Largest depth of lists and objects in each other in an event; events of games have less than ten. Python reads deeper
+ones than it can write, so that the hall could not store them, and would receive them again and again."""
 TOPICS = tuple(f"{TOPIC_ROOT}/+/{name}" for name in ("status", "state", "events", "log", "answer"))
 _TYPES: dict[str, type[HallMessage]] = {
     "status": TableStatus,
@@ -62,16 +66,30 @@ def decode_message(topic: str, payload: bytes) -> HallMessage:
 def _find_problem(message: HallMessage) -> str:
     """Return a text about impossible values in a message, or an empty string if there are none."""
     match message:
-        case TableEvent(game=game, number=number, time=time):
-            sound = 0 < game < _MAX_NUMBER and 0 <= number < MAX_GAME_EVENTS and 0 <= time < _MAX_TIME_S
-        case TableLog(game=game, events=events):
-            times = all(0 <= event.time < _MAX_TIME_S for event in events)
-            sound = 0 < game < _MAX_NUMBER and 0 < len(events) <= MAX_GAME_EVENTS and times
+        case TableEvent(store=store, game=game, number=number, time=time, event=event):
+            times, events = [time], [event]
+            sound = 0 <= number < MAX_GAME_EVENTS
+        case TableLog(store=store, game=game, events=logged):
+            times, events = [one.time for one in logged], [one.event for one in logged]
+            sound = 0 < len(logged) <= MAX_GAME_EVENTS
         case TableState():
             return _find_state_problem(message)
         case _:
             return ""
+    if len(store) > _MAX_STORE_CHARS:
+        return "names that no table has"
+    if any(_is_deeper(event, _MAX_DEPTH) for event in events):
+        return "an event that no game has"
+    sound = sound and 0 < game < _MAX_NUMBER and all(0 <= time < _MAX_TIME_S for time in times)
     return "" if sound else "numbers or times that no game has"
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    """Return True if more than `depth` lists and objects are in each other in a JSON value."""
+    if not isinstance(value, dict | list):
+        return False
+    inner_values = value.values() if isinstance(value, dict) else value
+    return depth == 0 or any(_is_deeper(inner, depth - 1) for inner in inner_values)
 
 
 def _find_state_problem(state: TableState) -> str:

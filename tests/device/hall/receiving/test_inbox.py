@@ -72,6 +72,8 @@ def test_message_of_a_table_is_decoded() -> None:
         ("7/state", {**STATE, "turn_of": 2}, "seats"),
         ("7/state", {**STATE, "name": "<b>"}, "names"),
         ("7/state", {**STATE, "store": "a" * 999}, "names"),
+        ("7/events", {**EVENT, "store": "a" * 999}, "names"),
+        ("7/log", {"table": "7", "store": "a" * 999, "game": 1, "events": [{"time": 1.0, "event": {}}]}, "names"),
         ("7/state", {**STATE, "game": 10**20}, "no game has"),
         ("7/state", {**STATE, "clock": {**CLOCK, "used": [1]}}, "clocks"),
     ],
@@ -85,6 +87,15 @@ def test_impossible_message_is_refused(topic: str, message: object, reason: str)
 def test_payload_without_a_message_is_refused(payload: bytes) -> None:
     with pytest.raises(BadMessageError):
         decode_message("tilekeeper/v1/7/log", payload)
+
+
+@pytest.mark.parametrize("depth", [30, 900, 940, 950])  # near 1000, Python can read but not write it
+def test_event_that_is_nested_too_deeply_is_refused(depth: int) -> None:
+    event = '{"a": ' * depth + "1" + "}" * depth
+    message = json.dumps({**EVENT, "event": "EVENT"}).replace('"EVENT"', event)
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/events", message.encode(), False)
+        assert len(hall.state.problems) == 1 and not hall.state.tables
 
 
 def test_names_of_tables_are_limited() -> None:
