@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from device.catalogue import get_text
@@ -20,6 +21,9 @@ from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
 """Time after a turn, in seconds, in which a second press of the same end-turn button does not end another turn."""
+CHALLENGE_LOCKOUT_S = 2.0
+"""Time after a question was closed, in seconds, in which the challenge button does not challenge the last play: the
+press was for the question. A challenge that fails costs a turn."""
 OTHER_SIDE_DELAY_S = 0.3
 """Delay of a press by a player who is not to move, in seconds. If the player to move presses during this
 delay, only the press of the player to move counts."""
@@ -66,17 +70,20 @@ means that the gesture has no effect.
 """
 
 
-def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> ButtonResponse:
+def command_for(
+    gesture: Gesture, state: TableSnapshot, since_turn: float, since_question: float = inf
+) -> ButtonResponse:
     """Return the response to a gesture in the state `state` of the table.
 
-    `since_turn` is the time since the last event of the game, in seconds.
+    `since_turn` is the time since the last event of the game, and `since_question` the time since a question was
+    closed, in seconds.
     """
     button = gesture.button
     match gesture.kind:
         case GestureKind.PRESS if button.ends_turn:
             return _command_for_end_turn(button, state, since_turn)
         case GestureKind.PRESS if button is Button.CHALLENGE:
-            return _command_for_challenge(state)
+            return _command_for_challenge(state, since_question)
         case GestureKind.TAP if button is Button.PAUSE:
             return EndPause() if state.phase is Phase.PAUSED else _find_refusal(state) or Pause()
         case GestureKind.TAP if button is Button.POWER:
@@ -114,13 +121,13 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
     return Refusal(get_text("others-turn", name), state.turn_of)
 
 
-def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
+def _command_for_challenge(state: TableSnapshot, since_question: float) -> ButtonResponse:
     """Return the response to the challenge button, which depends on the state.
 
     - While a question is open, the button chooses the next answer. For the question "pass or exchange?", it confirms
       the exchange.
     - If the last play is provisional or cannot be challenged, the button opens the oldest deferred question again.
-    - Otherwise the button challenges the last play.
+    - Otherwise the button challenges the last play, but not right after a question was closed.
 
     Questions can also be answered during a pause.
     """
@@ -131,7 +138,9 @@ def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     if state.question is None:
         is_provisional = state.last_turn is not None and state.last_turn.provisional
         recalls = state.open_questions and (is_provisional or state.phase is not Phase.CHALLENGE)
-        return RecallQuestion(question_id=0) if recalls else ChallengePlay()
+        if recalls:
+            return RecallQuestion(question_id=0)
+        return ChallengePlay() if since_question >= CHALLENGE_LOCKOUT_S else Refusal.from_key("too-quick")
     answer = ConfirmExchange if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer
     return answer(question_id=state.question.id)
 

@@ -37,6 +37,7 @@ from device.panel.lights import (
     signal_for,
     status_of,
 )
+from device.panel.recent_changes import RecentChanges
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
@@ -132,7 +133,7 @@ class Panel(Closeable):
         now = clock()
         self._gestures = GestureDetector(self._hardware.pressed_buttons if self._hardware else (), now)
         self._state = session.state
-        self._last_turn_time = now - MESSAGE_DURATION_S
+        self._changes = RecentChanges(self._state)
         self._signal: Signal | None = None
         self._signal_time = now
         self._message_time = now
@@ -243,8 +244,7 @@ class Panel(Closeable):
 
     def _update_state(self, state: TableSnapshot) -> None:
         before, self._state = self._state, state
-        if state.moment != before.moment:
-            self._last_turn_time = self._clock()
+        self._changes.update(state, self._clock())
         status = status_of(state)
         signal = signal_for(status) if status_of(before) is PanelStatus.LOOKING else None
         if signal:
@@ -279,7 +279,8 @@ class Panel(Closeable):
         if self._felt_buttons is not None:
             self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
             return done.set_result(state)
-        response = command_for(gesture, state, self._measure_since_turn(gesture, state) if seen is None else inf)
+        since_turn = self._changes.measure_since_turn(state, gesture.time) if seen is None else inf
+        response = command_for(gesture, state, since_turn, self._changes.measure_since_question(state, gesture.time))
         # A press that came too late is refused by the session, and so is a delay or hold in which the game has changed.
         if seen is None:
             pressed = self._press_moments.get(gesture.button, state.moment)
@@ -303,10 +304,6 @@ class Panel(Closeable):
         else:
             self._refuse(Refusal.from_key("new-game-on-page"), done)
         return None
-
-    def _measure_since_turn(self, gesture: Gesture, state: TableSnapshot) -> float:
-        """Return the seconds from the last event of the game to a gesture; 0 if the panel has not handled it yet."""
-        return gesture.time - self._last_turn_time if state.moment == self._state.moment else 0.0
 
     def _refuse_delayed_press(self) -> None:
         """Refuse the delayed press of a player who is not to move, because the player to move has pressed, too."""

@@ -6,8 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonResponse, OpenPairing, Refusal, command_for
+from device.panel.button_commands import (
+    CHALLENGE_LOCKOUT_S,
+    SHARED_BUTTON_LOCKOUT_S,
+    ButtonResponse,
+    OpenPairing,
+    Refusal,
+    command_for,
+)
 from device.panel.buttons import Button, Gesture, GestureKind
+from device.panel.recent_changes import RecentChanges
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
@@ -83,6 +91,22 @@ def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provi
     state = replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE, turns=(turn,), open_questions=(deferred,))
     expected: ButtonResponse = RecallQuestion(question_id=0) if is_provisional else ChallengePlay()
     assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == expected
+
+
+def test_challenge_button_right_after_a_question_does_not_challenge() -> None:
+    press, state = Gesture(Button.CHALLENGE, GestureKind.PRESS, 0.0), replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE)
+    response = command_for(press, state, 60.0, CHALLENGE_LOCKOUT_S / 2)
+    assert isinstance(response, Refusal) and "quick" in response.text
+    assert command_for(press, state, 60.0, CHALLENGE_LOCKOUT_S) == ChallengePlay()
+
+
+def test_question_is_closed_by_its_answer_and_not_while_the_board_is_read() -> None:
+    asked = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=make_question(PASS_OR_EXCHANGE, "Anna", answers=()))
+    changes = RecentChanges(asked)
+    assert changes.measure_since_question(LOOKING, 100.0) > CHALLENGE_LOCKOUT_S
+    assert changes.measure_since_question(ANNA_TO_MOVE, 100.0) == 0.0
+    changes.update(ANNA_TO_MOVE, 100.0)
+    assert changes.measure_since_question(ANNA_TO_MOVE, 101.5) == 1.5
 
 
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])

@@ -9,12 +9,13 @@ import pytest
 from gpiozero.pins.mock import MockFactory
 
 from device.catalogue import get_text
-from device.panel.button_commands import OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
+from device.panel.button_commands import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelActions, PanelView
 from device.session.commands.games import StartGame, Undo
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
@@ -77,6 +78,38 @@ def test_wrong_players_button_records_nothing_and_asks(
     assert question is not None and question.key == "asked-out-of-turn" and session.state.turns == ()
     wires.press(Button.CHALLENGE)
     until(lambda: [(t.player, t.score) for t in session.state.turns] == [(0, 14)])
+
+
+def test_press_too_many_at_a_question_challenges_nothing(
+    wires: Wires, panel: Panel, panel_time: PanelTime, table: TextTable, session: TableSession
+) -> None:
+    """The challenge would fail, and Ben would lose a turn."""
+    table.lay(("HO?N", 7, 5, True))
+    wires.press(Button.END_TURN_1)
+    until(lambda: panel.view.status is PanelStatus.QUESTION)
+    wires.press(Button.CHALLENGE)
+    until(lambda: session.state.question and session.state.question.chosen == 1)  # the last answer
+    panel_time.pass_time(DOUBLE_PRESS_S)
+    wires.press(Button.CHALLENGE)
+    until(lambda: session.state.question is None)
+    panel_time.pass_time(DOUBLE_PRESS_S)
+    wires.press(Button.CHALLENGE)
+    assert panel.view.message == get_text("too-quick")
+    panel_time.pass_time(CHALLENGE_LOCKOUT_S)
+    wires.press(Button.CHALLENGE)
+    until(lambda: [turn.kind for turn in session.state.turns] == ["play", "challenge"])
+
+
+def test_challenge_button_when_a_phone_has_just_answered_challenges_nothing(
+    wires: Wires, panel: Panel, panel_time: PanelTime, table: TextTable, session: TableSession
+) -> None:
+    table.lay(("HO?N", 7, 5, True))
+    wires.press(Button.END_TURN_1)
+    until(lambda: panel.view.status is PanelStatus.QUESTION)
+    session.submit(AnswerQuestion(answer=1)).result(PATIENCE_S)
+    panel_time.pass_time(0.5)
+    wires.press(Button.CHALLENGE)
+    assert panel.view.message == get_text("too-quick") and len(session.state.turns) == 1
 
 
 def test_bouncing_and_double_pressed_button_ends_one_turn(
