@@ -166,11 +166,7 @@ def _replace_provisional_events(
     new = before.push(*events, replace(question, count=len(events)))
     if not stays_open:
         new = new.push(QuestionClosed(question.number))
-    later = 1 + next(
-        at
-        for at, event in enumerate(game.events)
-        if isinstance(event, QuestionDeferred) and event.number == question.number
-    )
+    later = len(before.events) + question.count + 1  # index of the first event after the question
     old = before.push(*game.events[len(before.events) : later])
     shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
     return _repeat_events(game.events[later:], old, new, shift)
