@@ -15,9 +15,9 @@ from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
 from engine.events import Event, SquareCorrected
 from engine.game import Game
-from engine.inference.history import align_reading, tile_confidence
+from engine.inference.history import align_reading
 from engine.reading import BoardReading
-from engine.validation.findings import MIN_LETTER_CONFIDENCE
+from engine.validation.findings import MIN_LETTER_CONFIDENCE, find_doubtful_squares
 
 DOUBTFUL_LETTERS_NOTE = "doubtful-letters"
 """Name of the table's note that contains the doubtful letters of one game, as a JSON object."""
@@ -57,19 +57,16 @@ class LetterDoubts:
 
         `game` is the game after the events of `decision`. Squares about which the players are asked are not added.
         """
-        squares = (align_reading(game, reading) or reading).squares
+        aligned = align_reading(game, reading) or reading
         squares_in_question = decision.open_question.question.squares if decision.open_question else ()
         faces = {
             square: face
             for square, face in self._faces.items()
-            if squares[square].probability(face) < MIN_LETTER_CONFIDENCE
+            if aligned.squares[square].probability(face) < MIN_LETTER_CONFIDENCE
         }
         for play in filter_plays(decision.events):
-            faces |= {
-                square: tile.face
-                for square, tile in play.play.tiles
-                if square not in squares_in_question and tile_confidence(squares[square], tile) < MIN_LETTER_CONFIDENCE
-            }
+            doubtful = set(find_doubtful_squares(play.play, aligned)).difference(squares_in_question)
+            faces |= {square: tile.face for square, tile in play.play.tiles if square in doubtful}
         self._replace(faces)
 
     def confirm_entered(self, events: Iterable[Event]) -> None:

@@ -18,6 +18,12 @@ MIN_LETTER_CONFIDENCE = 0.98
 """Minimum confidence of a letter; if it is lower, the letter is doubtful (in photographs, 1 % of the letters)."""
 
 
+def find_doubtful_squares(play: Play, reading: BoardReading) -> tuple[Square, ...]:
+    """Return the squares of a play whose tile has a confidence below `MIN_LETTER_CONFIDENCE` in the reading."""
+    squares = reading.squares
+    return tuple(s for s, tile in play.tiles if tile_confidence(squares[s], tile) < MIN_LETTER_CONFIDENCE)
+
+
 class Source(StrEnum):
     """The source of a turn: the camera, a player or an imported file."""
 
@@ -131,8 +137,7 @@ class QuestionHistory:
 
     def with_play(self, play: Play, reading: BoardReading) -> QuestionHistory:
         """Return the history with the doubtful squares of a new play added."""
-        unsure = {s for s, tile in play.tiles if tile_confidence(reading.squares[s], tile) < MIN_LETTER_CONFIDENCE}
-        return replace(self, doubtful_squares=self.doubtful_squares | unsure)
+        return replace(self, doubtful_squares=self.doubtful_squares.union(find_doubtful_squares(play, reading)))
 
     def without_squares(self, squares: Collection[Square]) -> QuestionHistory:
         """Return the history after the players answered a question about `squares`."""

@@ -1,4 +1,4 @@
-"""Checks of a new play: its tiles, its blanks, its words, and the player's turn.
+"""Checks of a new play: its tiles, its blanks and its words.
 
 If a word is unlisted, a tile may have been misread. The checks then look for plays with listed words that resemble the
 play. Such an alternative must be plausible from the picture: a letter among the candidates of the reading, a letter of
@@ -17,7 +17,6 @@ from engine.blanks import find_blank_letters
 from engine.board import EMPTY_BOARD, Board, Square, join_square_names, run_ends, square_name
 from engine.events import BlankNamed, Event, Exchanged, PlayMade, PositionEntered
 from engine.game import Game
-from engine.inference.history import tile_confidence
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.position import find_loose_squares
@@ -26,12 +25,12 @@ from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
 from engine.validation.findings import (
     LOOK_AGAIN,
-    MIN_LETTER_CONFIDENCE,
     Finding,
     Option,
     Proposal,
     Reason,
     Source,
+    find_doubtful_squares,
 )
 
 MIN_MARKED_BLANK_PROBABILITY = 0.01
@@ -161,8 +160,7 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
     if not unlisted or proposal.question_history.words.issuperset(unlisted):
         return
     alternatives = find_listed_alternatives(game, event.play, reading, words)[:MAX_ALTERNATIVES]
-    confidences = [tile_confidence(reading.squares[square], tile) for square, tile in event.play.tiles]
-    if alternatives or min(confidences) < MIN_LETTER_CONFIDENCE:
+    if alternatives or find_doubtful_squares(event.play, reading):
         changed = (set(other.tiles).symmetric_difference(event.play.tiles) for other in alternatives)
         squares = tuple(sorted({square for square, _ in chain.from_iterable(changed)})) or event.play.squares
         options = [Option(proposal.events)]
@@ -202,9 +200,7 @@ def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
     if proposal.words is None or proposal.game.rules.open_dictionary:
         return
     game = _find_game_before(proposal, event)
-    unsure = tuple(
-        s for s, tile in event.play.tiles if tile_confidence(reading.squares[s], tile) < MIN_LETTER_CONFIDENCE
-    )
+    unsure = find_doubtful_squares(event.play, reading)
     if not unsure:
         return
     others = _offer_other_letters(proposal, game, reading, event.play, unsure[0])
