@@ -9,7 +9,7 @@ from engine.board import EMPTY_BOARD, NEIGHBOURS, Board, Layout, Square
 from engine.errors import RulesError
 from engine.events import PositionEntered
 from engine.messages import make_message
-from engine.state import State
+from engine.state import State, check_first_player
 
 
 def set_up_position(state: State, event: PositionEntered) -> State:
@@ -28,10 +28,7 @@ def set_up_position(state: State, event: PositionEntered) -> State:
     if len(event.totals) != count:
         text = "A position needs the points of all {0} players, not of {1} players."
         raise RulesError(make_message("position-totals", text, count, len(event.totals)))
-    if not 0 <= event.to_move < count:
-        raise RulesError(
-            make_message("nobody-begins", "Player {0} cannot begin, because there is no such player.", event.to_move)
-        )
+    check_first_player(event.to_move, count)
     state = replace(state, board=EMPTY_BOARD.with_tiles(dict(event.board)))
     if excess := state.tiles.find_excess(state.board.faces()):
         text = "The board has more of these tiles than the set: {0}. Check their squares."

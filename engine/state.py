@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -150,16 +150,8 @@ def create_state(event: GameStarted) -> State:
     count = len(event.players)
     if not 2 <= count <= 4:
         raise RulesError(make_message("players-2-to-4", "A game has 2 to 4 players, not {0}.", count))
-    if len(set(event.players)) != count:
-        raise RulesError(
-            make_message(
-                "same-name", "Two players have the same name: {0}. Change one of the names.", ", ".join(event.players)
-            )
-        )
-    if not 0 <= event.first < count:
-        raise RulesError(
-            make_message("nobody-begins", "Player {0} cannot begin, because there is no such player.", event.first)
-        )
+    check_player_names(event.players)
+    check_first_player(event.first, count)
     event.rules.finish_lines(count)
     tiles = load_tile_set(event.tile_set)
     return State(
@@ -177,6 +169,20 @@ def create_state(event: GameStarted) -> State:
         clocks=(0.0,) * count,
         drawing=tuple(range(count)) if event.draw else (),
     )
+
+
+def check_player_names(names: Sequence[str]) -> None:
+    """Raise `RulesError` if two players have the same name."""
+    if len(set(names)) < len(names):
+        text = "Two players have the same name: {0}. Change one of the names."
+        raise RulesError(make_message("same-name", text, ", ".join(names)))
+
+
+def check_first_player(player: int, count: int) -> None:
+    """Raise `RulesError` if the player who begins is not one of the `count` players."""
+    if not 0 <= player < count:
+        text = "Player {0} cannot begin, because there is no such player."
+        raise RulesError(make_message("nobody-begins", text, player))
 
 
 def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:

@@ -40,6 +40,7 @@ from engine.state import (
     TurnKind,
     can_exchange,
     check_play,
+    check_player_names,
     create_state,
     find_challengeable_turn,
     find_first_players,
@@ -118,12 +119,7 @@ def _rename_player(state: State, player: int, name: str) -> State:
     players = replace_at(state.players, player, name)
     if not name:
         raise RulesError(make_message("no-name", "Each player needs a name. Enter the missing name."))
-    if len(set(players)) < len(players):
-        raise RulesError(
-            make_message(
-                "same-name", "Two players have the same name: {0}. Change one of the names.", ", ".join(players)
-            )
-        )
+    check_player_names(players)
     return replace(state, players=players)
 
 
