@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from engine.blanks import find_blank_letters, unnamed_blanks
-from engine.board import square_name
+from engine.board import Square, square_name
 from engine.ending import find_known_racks
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
@@ -43,10 +43,18 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     if any(turn.kind is TurnKind.POSITION for turn in game.turns):
         text = "This game started from a position, which GCG cannot describe. Save it as a ZIP file instead."
         raise RulesError(make_message("gcg-position", text))
-    blanks = unnamed_blanks(game.state)
-    for square in blanks:
+    assumed = unnamed_blanks(game.state)
+    for square in assumed:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
         game = game.push(BlankNamed(square, letters[0]))
+    entries = _sum_totals(_build_entries(game, assumed))
+    record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
+    imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
+    return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+
+
+def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
+    """Return the event lines of a game. `assumed` are the squares of the blanks whose letters are an assumption."""
     left_racks = find_known_racks(game.state) if game.is_over else ()
     racks = _infer_racks(game.turns, left_racks, game.rules.rack_size)
     entries: list[Entry] = []
@@ -56,30 +64,26 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
         event = game.ledger[turn.ledger_index].event
         if isinstance(event, TileRecycled | BlankTaken):
             change = TileChange(turn.kind, (event.square, turn.board.tile(event.square)))
-            entries = _add_note(entries, format_change(change, game.tiles))
+            _add_note(entries, format_change(change, game.tiles))
             carried[turn.player] += turn.score
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
-            entries = _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
+            _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
+            points = 0
             if turn.kind in TURN_KINDS:
                 entries += _build_lost_turns(entries, turn.player, lost_turns)
-            points = carried[turn.player] if turn.kind in TURN_KINDS else 0
+                points, carried[turn.player] = carried[turn.player], 0
             entries.insert(_find_place(entries, turn), _build_entry(turn, rack, points))
-            carried[turn.player] -= points
             if turn.play and turn.play.rearranged:
-                entries = _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
-            for square, tile in turn.placements:
-                if turn.stands and square in blanks:
-                    note = f"the blank on {square_name(square)} was not named: {tile.letter} is assumed"
-                    entries = _add_note(entries, note)
+                _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
+            for square, tile in turn.placements if turn.stands else ():
+                if square in assumed:
+                    _add_note(entries, f"the blank on {square_name(square)} was not named: {tile.letter} is assumed")
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
             lost_turns[turn.by] += 1
     if not game.is_over:
         entries += _build_lost_turns(entries, game.to_move, lost_turns)
-    entries = _sum_totals(_add_last_points(entries, carried))
-    record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
-    imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
-    return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+    return _add_last_points(entries, carried)
 
 
 def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record:
@@ -223,11 +227,10 @@ def _find_place(entries: Sequence[Entry], turn: Turn) -> int:
     return at if at and entries[at - 1].player == turn.player else len(entries)
 
 
-def _add_note(entries: list[Entry], note: str) -> list[Entry]:
-    """Return the event lines with `note` added to the last line."""
-    if not entries:
-        return entries
-    return [*entries[:-1], replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())]
+def _add_note(entries: list[Entry], note: str) -> None:
+    """Add `note` to the last event line, if there is one."""
+    if entries:
+        entries[-1] = replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())
 
 
 def _infer_racks(
