@@ -54,36 +54,31 @@ def build_game(record: Record) -> Game:
     tiles = played.tiles
     changes = sum(len(parse_changes(entry.note, tiles)) for entry in record.entries)
     _check_event_count(len(record.entries) + changes)
-    file = record
-    record = bracket_tiles(record, tiles)
+    bracketed = bracket_tiles(record, tiles)
     names = [player.name for player in record.players]
     game = Game.start(
         names if len(set(names)) == len(names) else record.labels(),
-        _infer_rules(record, tiles),
+        _infer_rules(bracketed, tiles),
         tiles.name,
         record.pragma_text("lexicon"),
         played.layout.name,
         record.entries[0].player if record.entries else 0,
     )
-    for entry, event in zip(record.entries, played.events, strict=True):
+    for entry, event in zip(bracketed.entries, played.events, strict=True):
         if entry.kind in CLOSING_KINDS:
             continue
         try:
             game = _push_entry(game, entry, event, tiles)
-            for change in parse_changes(entry.note, tiles):
-                square, tile = change.placement
-                recycled = TileRecycled(game.to_move, square, tile)
-                game = game.push(recycled if change.kind is TurnKind.RECYCLED else BlankTaken(game.to_move, square))
+            game = _push_changes(game, entry.note, tiles)
         except (NotationError, RulesError) as error:
             reasons = [problem.reason for problem in played.problems if problem.line == entry.line]
             why = join_messages("; ", reasons) if reasons else error
             raise RulesError(make_message("gcg-line", "line {0}: {1}", entry.line, why)) from None
-    for end_event in _build_end_events(record, game.rules, tiles):
-        game = game.push(end_event)
+    game = game.push(*_build_end_events(bracketed, game.rules, tiles))
     is_closed = any(entry.kind in CLOSING_KINDS for entry in record.entries)
     if is_closed or game.end_due is EndReason.FINISH_LINE:
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
-    return _attach_file(game, file)
+    return _attach_file(game, record)
 
 
 def _check_event_count(count: int) -> None:
@@ -143,6 +138,17 @@ def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) 
     game = game.push(_build_event(game, entry, event, tiles))
     turn = game.turns[-1]
     return game if net or turn.score == entry.score else game.push(ScoreCorrected(turn.number, entry.score))
+
+
+def _push_changes(game: Game, note: str, tiles: TileSet) -> Game:
+    """Return the game after the exchanges of tiles between board and rack in the note of an event line."""
+    for change in parse_changes(note, tiles):
+        square, tile = change.placement
+        if change.kind is TurnKind.RECYCLED:
+            game = game.push(TileRecycled(game.to_move, square, tile))
+        else:
+            game = game.push(BlankTaken(game.to_move, square))
+    return game
 
 
 def _is_challenge_by_rules(game: Game, entry: Entry) -> bool:
