@@ -145,22 +145,11 @@ def infer_play(
     misread = find_misread_tiles(game, reading, history)
     corrections = _select_possible(game, [event for event in misread if event.square in correctable_squares])
     ranked = generate_hypotheses(game, evidence, corrections)
-    # Divide by the likelihood of the best hypothesis, which could be too small for a float.
-    weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
-    total = sum(weights)
-    explanations = tuple(
-        _build_explanation(game, hypothesis, evidence, weight / total)
-        for hypothesis, weight in zip(ranked[:_MAX_EXPLANATIONS], weights, strict=False)
+    explanations = _explain_hypotheses(game, ranked, evidence)
+    question, doubtful_squares = _find_question(game, explanations, evidence)
+    return Inference(
+        explanations, question, doubtful_squares, _update_history(history, evidence, game, explanations[0])
     )
-    best, rival = explanations[0], None
-    if len(explanations) > 1 and _estimate_certainty(game, best, evidence) < MIN_CERTAINTY:
-        rival = explanations[1]
-    alarms = _find_alarm_squares(best, evidence)
-    doubtful = {*alarms, *best.unsure_squares, *best.covered_squares}
-    if rival:
-        doubtful.update(best.game.board.differences(rival.game.board))
-    question = question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
-    return Inference(explanations, question, tuple(sorted(doubtful)), _update_history(history, evidence, game, best))
 
 
 def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
@@ -181,6 +170,17 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     why = "{0}. Check that the camera sees the whole board, and that no tile has moved."
     question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, history)
+
+
+def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
+    """Return the explanations of the likeliest hypotheses. `ranked` has all hypotheses, the likeliest first."""
+    # Divide by the likelihood of the best hypothesis, which could be too small for a float.
+    weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
+    total = sum(weights)
+    return tuple(
+        _build_explanation(before, hypothesis, evidence, weight / total)
+        for hypothesis, weight in zip(ranked[:_MAX_EXPLANATIONS], weights, strict=False)
+    )
 
 
 def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
@@ -225,6 +225,21 @@ def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Eviden
         if len(new_squares) == 1 or len(new_squares.intersection(run)) > 1:
             ends.update(run_ends(run, across))
     return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _MIN_COVERED_PROBABILITY))
+
+
+def _find_question(
+    before: Game, explanations: Sequence[Explanation], evidence: Evidence
+) -> tuple[str | None, tuple[Square, ...]]:
+    """Return the question to the players and its squares. If the best explanation is certain, there is no question."""
+    best, rival = explanations[0], None
+    if len(explanations) > 1 and _estimate_certainty(before, best, evidence) < MIN_CERTAINTY:
+        rival = explanations[1]
+    alarms = _find_alarm_squares(best, evidence)
+    doubtful = {*alarms, *best.unsure_squares, *best.covered_squares}
+    if rival:
+        doubtful.update(best.game.board.differences(rival.game.board))
+    question = question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
+    return question, tuple(sorted(doubtful))
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
