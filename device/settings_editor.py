@@ -262,8 +262,11 @@ class SettingsEditor:
 
 
 def _set_value(table: Any, key: str, value: object) -> None:
-    """Set a value in a tomlkit table; a comment behind the value stays in its column if possible."""
-    old = table.item(key) if key in table else None
+    """Set a value in a tomlkit table; a comment behind the value stays in its column if possible.
+
+    It is not possible in a section whose lines are in several places of the file: tomlkit then has no items.
+    """
+    old = table.item(key) if key in table and hasattr(table, "item") else None
     table[key] = value
     if old is not None and old.trivia.comment:
         new = table.item(key)

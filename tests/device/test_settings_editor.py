@@ -95,6 +95,13 @@ def test_setting_without_a_section_is_added(editor: SettingsEditor, path: Path) 
     assert settings.page.names == ("a.example", "b.example") and settings.game.players == ("Anna", "Ben")
 
 
+def test_setting_of_a_section_in_several_places_is_changed(editor: SettingsEditor, path: Path) -> None:
+    path.write_text('game.tiles = "en"  # ours\npage.port = 8080\ngame.clock = 25\n', encoding="utf-8")
+    assert not save(editor, game__tiles="de", page__port="8081").errors
+    settings = load_settings(path)
+    assert (settings.game.tiles, settings.page.port, settings.game.clock) == ("de", 8081, 25)
+
+
 def test_file_that_became_a_fifo_is_a_problem_of_the_form(editor: SettingsEditor, path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
