@@ -143,17 +143,22 @@ class GameController:
 
     # Methods for commands
 
-    def commit_events(self, events: Sequence[Event], images: TurnImages | None = None) -> None:
-        """Append the events of a press (one command) to the log, and store the `images` of the turn."""
+    def commit_events(self, events: Sequence[Event], images: TurnImages | None = None) -> tuple[Event, ...]:
+        """Append the events of a press (one command) to the log, and store the `images` of the turn.
+
+        Return the events with the withdrawals of plays that do not count.
+        """
         log = self.log
-        events = self._add_clock_events(self._add_void_withdrawals(self.game, events))
+        events = self._add_void_withdrawals(self.game, events)
+        timed = self._add_clock_events(events)
         if images:
-            stored_name = f"{log.number}-{log.length + len(events) - 1}"
+            stored_name = f"{log.number}-{log.length + len(timed) - 1}"
             self.show_images(images.with_name(stored_name) if events else images)
         if events:
-            self._record(events, lambda: log.append(events, images.jpegs() if images else {}))
+            self._record(timed, lambda: log.append(timed, images.jpegs() if images else {}))
             if closed := self._memory.close_corrected_questions(self.game):
                 self._report_unsaved(log.extend_last_press(closed))
+        return events
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
         """Open the question of a decision about `reading`, and show the notices of the decision.
@@ -271,11 +276,8 @@ class GameController:
         """Record the events of an answer, unless they are recorded already; return them."""
         events = question.answers[number]
         if not question.first_is_default:  # nothing is recorded yet
-            events = self._add_void_withdrawals(self.game, events)
-            if events:
-                timed = self._add_clock_events(events)
-                self._record(timed, lambda: self.log.append(timed))
-        elif number != question.question.chosen:  # another answer is recorded
+            return self.commit_events(events)
+        if number != question.question.chosen:  # another answer is recorded
             events = self._add_void_withdrawals(self.log.game_before_last_press or self.game, events)
             self.replace_last_press(events)
         return events
