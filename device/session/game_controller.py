@@ -19,10 +19,9 @@ from device.session.messages import (
     make_finding_notice,
     make_finding_question,
     make_notice,
-    make_refusal,
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, build_snapshot
-from device.session.turns.decision import Decision, TurnContext, find_next_question, withdraw_void_plays_with_notices
+from device.session.turns.decision import Decision, TurnContext, withdraw_void_plays_with_notices
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
@@ -33,7 +32,7 @@ from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.validation import Proposal, Source, validate_turn
-from engine.validation.deferred_questions import answer_deferred_question, close_question, find_open_questions
+from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
 
 class GameController:
@@ -66,7 +65,9 @@ class GameController:
         """Evidence from earlier readings of this game's board."""
         self.board_colours: tuple[tuple[str, str], ...] = ()
         """The colours of the board by premium, in the format of `TableSnapshot.board_colours`."""
-        self._memory, self._question_note = QuestionMemory(store), QuestionNote(store)
+        self.memory = QuestionMemory(store)
+        """The questions that the players were asked before."""
+        self._question_note = QuestionNote(store)
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares from which the players must remove the tiles of a withdrawn play."""
 
@@ -106,7 +107,7 @@ class GameController:
     @property
     def turn_context(self) -> TurnContext:
         """The context for the validation of the next turn: word list, reading history, earlier questions and seat."""
-        return TurnContext(self.words, self.reading_history, self._memory.history, self.seat)
+        return TurnContext(self.words, self.reading_history, self.memory.history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game, and delete the previous one if it has no turn. If `words` is `...`, the word list is kept.
@@ -131,7 +132,7 @@ class GameController:
         """Continue the game of a log, with the question that was open when the program stopped."""
         self.notices += self._question_note.restore(log, self.pictures)
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, EMPTY_HISTORY, None, ()
-        self._memory.start_game(log)
+        self.memory.start_game(log)
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
         self.colours.load()
@@ -149,15 +150,15 @@ class GameController:
         Return the events with the withdrawals of plays that do not count.
         """
         log = self.log
-        events = self._add_void_withdrawals(self.game, events)
+        events = self.add_void_withdrawals(self.game, events)
         timed = self._add_clock_events(events)
         if images:
             stored_name = f"{log.number}-{log.length + len(timed) - 1}"
             self.show_images(images.with_name(stored_name) if events else images)
         if events:
             self._record(timed, lambda: log.append(timed, images.jpegs() if images else {}))
-            if closed := self._memory.close_corrected_questions(self.game):
-                self._report_unsaved(log.extend_last_press(closed))
+            if closed := self.memory.close_corrected_questions(self.game):
+                self.extend_last_press(closed)
         return events
 
     def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
@@ -166,15 +167,11 @@ class GameController:
         If the decision records events, a warning that was shown before is not repeated.
         """
         self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
-        self._memory.add_decision(decision, self.game, reading)
+        self.memory.add_decision(decision, self.game, reading)
         self.notices += decision.notices
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
             self.add_notice(decision.warning, Trouble.BOARD)
-
-    def repeat_press(self) -> None:
-        """Treat the next press as a repetition of the last press, if the last press recorded nothing."""
-        self._memory.forget_missed_press()
 
     def close_question(self, *, is_deferred: bool, answered: int = 0) -> None:
         """Close the open question, because another command begins; defer it first if `is_deferred` is True.
@@ -199,7 +196,7 @@ class GameController:
             self.answer_deferred_question(question.deferred, question.question.chosen)
         elif not is_chosen and (events := make_deferral(self.log, question)):
             kept = [event for event in events if event != QuestionClosed(answered)]  # the command answers it at once
-            self._report_unsaved(self.log.extend_last_press(kept))
+            self.extend_last_press(kept)
 
     def save_open_question(self) -> None:
         """Save the open question to disk, so that a power cut does not lose it."""
@@ -223,73 +220,25 @@ class GameController:
         open_numbers = {question.number for question in find_open_questions(game)}
         for question in find_open_questions(self.game):
             if question.number not in open_numbers:
-                self._memory.close_question(question.squares)
+                self.memory.close_question(question.squares)
         self._report_unsaved(self.log.append(self.log.find_events_to(game)))
-
-    def read_again(self) -> None:
-        """Close the open question and undo its turn before the board is read again. Raises `CommandRefusedError`."""
-        question, self.open_question = self.open_question, None
-        if question is not None and question.first_is_default:
-            self.move_in_history(self.log.undo)
-        self._memory.forget_last_question()
-
-    def cancel_question(self) -> bool:
-        """Close the open question without an answer; return True if nothing was recorded for its turn yet."""
-        question, self.open_question = self.open_question, None
-        if question is None or question.first_is_default:
-            return False
-        if question.reading is not None:
-            self._memory.forget_last_question()
-        return True
-
-    def answer_question(self, number: int) -> bool:
-        """Apply the answer `number` to the open question; return True if the board is to be read again.
-
-        Raises `CommandRefusedError`.
-        """
-        question = self.open_question
-        if question is None or not 0 <= number < len(question.answers):
-            raise make_refusal("nothing-asked")
-        if question.is_late:
-            self.open_question = None
-            return number == 0
-        if question.stops_clock and number == 0:
-            return False  # the words are still being looked up: the question stays open
-        if not question.deferred and question.asks_for_picture(number):
-            self.read_again()
-            return True
-        self.open_question = None
-        if question.deferred:
-            self.answer_deferred_question(question.deferred, number)
-            return False
-        events = self._record_answer(question, number)
-        self._memory.close_question(question.question.squares)
-        if question.is_about_old_tiles and events and (before := self.log.game_before_last_press):
-            answered = question.make_deferred(self.game.events[len(before.events) :], number)
-            self._report_unsaved(self.log.extend_last_press(close_question(self.game, answered)))
-        if question.is_about_player and (before := self.log.game_before_last_press):
-            context = replace(self.turn_context, seat=None)
-            self.ask_question(find_next_question(before, events, question.reading, context), question.reading)
-        return False
-
-    def _record_answer(self, question: OpenQuestion, number: int) -> tuple[Event, ...]:
-        """Record the events of an answer, unless they are recorded already; return them."""
-        events = question.answers[number]
-        if not question.first_is_default:  # nothing is recorded yet
-            return self.commit_events(events)
-        if number != question.question.chosen:  # another answer is recorded
-            events = self._add_void_withdrawals(self.log.game_before_last_press or self.game, events)
-            self.replace_last_press(events)
-        return events
 
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         return (*(self.clock_keeper.make_clock_events(events) if self.clock_keeper else ()), *events)
 
-    def _add_void_withdrawals(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    def add_void_withdrawals(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Return the events with the withdrawals of plays that do not count, and show notices about these plays.
+
+        `game` is the game before the events. Raises `CommandRefusedError`.
+        """
         with convert_engine_errors():
             events, notices = withdraw_void_plays_with_notices(game, events, self.words)
         self.notices += notices
         return events
+
+    def extend_last_press(self, events: Sequence[Event]) -> None:
+        """Add events to the last press, so that they are undone with it."""
+        self._report_unsaved(self.log.extend_last_press(events))
 
     def replace_last_press(self, events: Sequence[Event]) -> None:
         """Record events in place of the last press; if `events` is empty, undo the last press."""
@@ -321,18 +270,18 @@ class GameController:
         if self.clock_keeper:
             self.clock_keeper.restore_press(before, self.game)
         self.reading_history, self.squares_to_clear = EMPTY_HISTORY, ()
-        self._memory.start_game(self.log)
+        self.memory.start_game(self.log)
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered; show the resulting notices and question."""
         proposal = Proposal(
-            self.game, tuple(events), Source.HAND, None, EMPTY_HISTORY, self.words, self._memory.history, self.seat
+            self.game, tuple(events), Source.HAND, None, EMPTY_HISTORY, self.words, self.memory.history, self.seat
         )
         with convert_engine_errors():
             result = validate_turn(proposal)
         question = make_finding_question(self.game, result.question) if result.question else None
         self.commit_events(result.events)
-        self._memory.doubts.confirm_entered(result.events)
+        self.memory.doubts.confirm_entered(result.events)
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
 
@@ -367,7 +316,7 @@ class GameController:
         return replace(
             snapshot,
             players=tuple(map(self.colours.colour_player, snapshot.players)),
-            turns=self._memory.doubts.mark_turns(log.game, snapshot.turns),
+            turns=self.memory.doubts.mark_turns(log.game, snapshot.turns),
             phase=self.phase,
             game=log.number,
             events=log.length,

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from device.session.commands.answers import cancel_question
 from device.session.commands.base import (
     MAX_PLAYERS,
     BoardRows,
@@ -144,7 +145,7 @@ class Undo(QuestionCommand, frozen=True):
         The command is refused if there is none of these.
         """
         controller = context.controller
-        if controller.cancel_question():
+        if cancel_question(controller):
             return
         if not (controller.can_return and _return_to_game_before(context)):
             controller.move_in_history(controller.log.undo)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
 
 from device.cameras import Image
+from device.session.commands.answers import answer_question, choose_next_answer, read_again
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndTurnWithPicture
-from device.session.game_controller import GameController
 from device.session.messages import make_recalled_question, make_refusal
 from device.session.phases import Command
 from engine.events import Exchanged
@@ -30,7 +29,7 @@ class AnswerQuestion(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
-        if context.controller.answer_question(self.answer) and context.controller.phase.in_play:
+        if answer_question(context.controller, self.answer) and context.controller.phase.in_play:
             context.take_turn()
 
 
@@ -70,7 +69,7 @@ class ReadAgain(QuestionCommand, frozen=True):
         question = context.controller.open_question
         if question is None or question.reading is None:
             raise make_refusal("nothing-asked")
-        context.controller.read_again()
+        read_again(context.controller)
         if context.controller.phase.in_play:
             context.take_turn()
 
@@ -93,7 +92,7 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
             raise make_refusal("nothing-asked")
         if context.phone_camera is None:
             raise make_refusal("own-camera")
-        context.controller.read_again()
+        read_again(context.controller)
         if context.controller.phase.in_play:
             EndTurnWithPicture(self.picture).run(context)
 
@@ -156,7 +155,7 @@ class ConfirmExchange(QuestionCommand, frozen=True):
         ]
         if not exchanges:
             raise make_refusal("nothing-asked")
-        context.controller.answer_question(exchanges[-1])
+        answer_question(context.controller, exchanges[-1])
 
 
 class ChooseNextAnswer(QuestionCommand, frozen=True):
@@ -170,39 +169,8 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Choose the next answer, or read the board again; refuse the command if no question is open."""
-        if _choose_next_answer(context.controller) and context.controller.phase.in_play:
+        if choose_next_answer(context.controller) and context.controller.phase.in_play:
             context.take_turn()
-
-
-def _choose_next_answer(controller: GameController) -> bool:
-    """Choose the next answer that has events; after the last such answer, close the question.
-
-    When the question is closed, the events that were recorded before the first choice are restored. Return True if no
-    answer has events, so that the board must be read again. Raises `CommandRefusedError`.
-    """
-    question = controller.open_question
-    if question is None:
-        raise make_refusal("nothing-asked")
-    later = range(question.question.chosen + 1, len(question.answers))
-    number = next((number for number in later if question.answers[number]), None)
-    if number is None:
-        if question.is_unrecorded and question.question.chosen:
-            controller.move_in_history(controller.log.undo)
-            controller.open_question = None
-            return False
-        return controller.answer_question(0)
-    if question.deferred:
-        controller.answer_deferred_question(question.deferred, number, stays_open=True)
-    else:
-        controller.answer_question(number)
-    controller.open_question = replace(
-        question,
-        question=replace(question.question, chosen=number),
-        first_is_default=True,
-        stops_clock=False,
-        is_unrecorded=question.is_unrecorded or not question.first_is_default,
-    )
-    return False
 
 
 QUESTION_COMMANDS = (

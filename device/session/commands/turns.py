@@ -98,7 +98,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         if context.phone_camera is None:
             raise make_refusal("own-camera")
         before = controller.log.length
-        controller.repeat_press()  # only a usable picture ends a turn, so the same player tries again
+        controller.memory.forget_missed_press()  # only a usable picture ends a turn, so the same player tries again
         context.phone_camera.receive_picture(self.picture)
         problems = context.take_turn()
         is_unused = controller.log.length == before and controller.open_question is None

@@ -1,0 +1,103 @@
+"""What happens to the open question: it is answered, cancelled, or closed to read the board again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from device.session.game_controller import GameController
+from device.session.messages import OpenQuestion, make_refusal
+from device.session.turns.decision import find_next_question
+from engine.events import Event
+from engine.validation.deferred_questions import close_question
+
+
+def answer_question(controller: GameController, number: int) -> bool:
+    """Apply the answer `number` to the open question; return True if the board is to be read again.
+
+    Raises `CommandRefusedError`.
+    """
+    question = controller.open_question
+    if question is None or not 0 <= number < len(question.answers):
+        raise make_refusal("nothing-asked")
+    if question.is_late:
+        controller.open_question = None
+        return number == 0
+    if question.stops_clock and number == 0:
+        return False  # the words are still being looked up: the question stays open
+    if not question.deferred and question.asks_for_picture(number):
+        read_again(controller)
+        return True
+    controller.open_question = None
+    if question.deferred:
+        controller.answer_deferred_question(question.deferred, number)
+        return False
+    events = _record_answer(controller, question, number)
+    controller.memory.close_question(question.question.squares)
+    before = controller.log.game_before_last_press
+    if before is not None and question.is_about_old_tiles and events:
+        answered = question.make_deferred(controller.game.events[len(before.events) :], number)
+        controller.extend_last_press(close_question(controller.game, answered))
+    if before is not None and question.is_about_player:
+        context = replace(controller.turn_context, seat=None)
+        controller.ask_question(find_next_question(before, events, question.reading, context), question.reading)
+    return False
+
+
+def _record_answer(controller: GameController, question: OpenQuestion, number: int) -> tuple[Event, ...]:
+    """Record the events of an answer, unless they are recorded already; return them."""
+    events = question.answers[number]
+    if not question.first_is_default:  # nothing is recorded yet
+        return controller.commit_events(events)
+    if number != question.question.chosen:  # another answer is recorded
+        events = controller.add_void_withdrawals(controller.log.game_before_last_press or controller.game, events)
+        controller.replace_last_press(events)
+    return events
+
+
+def read_again(controller: GameController) -> None:
+    """Close the open question and undo its turn before the board is read again. Raises `CommandRefusedError`."""
+    question, controller.open_question = controller.open_question, None
+    if question is not None and question.first_is_default:
+        controller.move_in_history(controller.log.undo)
+    controller.memory.forget_last_question()
+
+
+def cancel_question(controller: GameController) -> bool:
+    """Close the open question without an answer; return True if nothing was recorded for its turn yet."""
+    question, controller.open_question = controller.open_question, None
+    if question is None or question.first_is_default:
+        return False
+    if question.reading is not None:
+        controller.memory.forget_last_question()
+    return True
+
+
+def choose_next_answer(controller: GameController) -> bool:
+    """Choose the next answer that has events; after the last such answer, close the question.
+
+    When the question is closed, the events that were recorded before the first choice are restored. Return True if no
+    answer has events, so that the board must be read again. Raises `CommandRefusedError`.
+    """
+    question = controller.open_question
+    if question is None:
+        raise make_refusal("nothing-asked")
+    later = range(question.question.chosen + 1, len(question.answers))
+    number = next((number for number in later if question.answers[number]), None)
+    if number is None:
+        if question.is_unrecorded and question.question.chosen:
+            controller.move_in_history(controller.log.undo)
+            controller.open_question = None
+            return False
+        return answer_question(controller, 0)
+    if question.deferred:
+        controller.answer_deferred_question(question.deferred, number, stays_open=True)
+    else:
+        answer_question(controller, number)
+    controller.open_question = replace(
+        question,
+        question=replace(question.question, chosen=number),
+        first_is_default=True,
+        stops_clock=False,
+        is_unrecorded=question.is_unrecorded or not question.first_is_default,
+    )
+    return False
