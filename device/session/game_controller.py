@@ -31,6 +31,7 @@ from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
+from engine.tiles import load_tile_set
 from engine.validation import Proposal, Source, validate_turn
 from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
 
@@ -88,6 +89,12 @@ class GameController:
     def has_game(self) -> bool:
         """True if there is a current game; False in the lobby."""
         return self._log is not None
+
+    @property
+    def readable_letters(self) -> tuple[str, ...]:
+        """The letters of the game's tile set; those of the English set without a game that a camera can read."""
+        is_readable = self.has_game and not self.game.tiles.by_hand_only
+        return self.game.tiles.letters if is_readable else load_tile_set("en").letters
 
     @property
     def phase(self) -> Phase:

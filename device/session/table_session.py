@@ -50,7 +50,6 @@ from device.system.closeable import Closeable
 from engine.board import load_layout
 from engine.lexicon import WordList
 from engine.messages import join_messages, key_of
-from engine.tiles import load_tile_set
 from vision.recognition.reader import FOREIGN_TILES, PhotoReader
 
 _log = logging.getLogger(__name__)
@@ -122,7 +121,6 @@ class TableSession(Closeable):
             self._key_frames,
             self._advance_reader,
             ProfileUpdater(profile) if profile else None,
-            self._get_letters,
             lambda found, moment: self.submit(EndFoundTurn(found), moment),
             clock=clock,
             closing=closing,
@@ -235,7 +233,7 @@ class TableSession(Closeable):
 
     def capture_setup_view(self) -> Future[SetupView]:
         """Take a picture for the set-up page and find the corners of the board."""
-        return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
+        return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._controller.readable_letters))
 
     def capture_still(self) -> Image:
         """Return a new picture from the camera, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
@@ -243,7 +241,7 @@ class TableSession(Closeable):
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
         """Use corners that a user placed, in pixels of `SetupView.jpeg`; if `corners` is None, search the board."""
-        return self._queue.submit_task(lambda: self._setup.place_corners(corners, self._get_letters()))
+        return self._queue.submit_task(lambda: self._setup.place_corners(corners, self._controller.readable_letters))
 
     def enrol_tiles(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
         """Add the tiles on the board to the profile; return the squares on which the reading differs from `rows`.
@@ -254,7 +252,7 @@ class TableSession(Closeable):
         def enrol() -> tuple[str, ...]:
             if self._controller.has_game and self._controller.game.tiles.by_hand_only:
                 raise make_refusal("by-hand-only")
-            return self._setup.enrol_tiles(rows, self._get_letters())
+            return self._setup.enrol_tiles(rows, self._controller.readable_letters)
 
         return self._queue.submit_task(enrol)
 
@@ -347,14 +345,6 @@ class TableSession(Closeable):
         self._advance_reader.discard()
         self._background.discard_turns()
         self._board_camera.settle_camera()
-
-    def _get_letters(self) -> tuple[str, ...]:
-        """Return the letters of the current game's tile set.
-
-        Without a game, or if no camera can read the tiles of the set, return the letters of the English tile set.
-        """
-        is_readable = self._controller.has_game and not self._controller.game.tiles.by_hand_only
-        return self._controller.game.tiles.letters if is_readable else load_tile_set("en").letters
 
     # Running a command
 

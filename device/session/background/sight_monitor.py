@@ -10,7 +10,7 @@ from device.capture.board_camera import BoardCamera
 from device.session.game_controller import GameController
 from device.session.snapshot import Sight, TableSnapshot
 from device.session.threads import CommandQueue
-from device.session.turns.turn_capture import AdvanceCapture
+from device.session.turns.turn_capture import AdvanceReader
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
 from engine.reading import EMPTY, HIDDEN, BoardReading
@@ -34,20 +34,15 @@ class SightMonitor:
         camera: BoardCamera,
         controller: GameController,
         queue: CommandQueue,
-        get_letters: Callable[[], tuple[str, ...]],
+        advance_reader: AdvanceReader,
         remove_notices: Callable[[str], None],
-        get_advance: Callable[[], AdvanceCapture | None],
     ) -> None:
-        """Store the arguments; `get_advance` returns the last turn that was captured in advance, or None.
-
-        `get_letters` returns the letters of the tile set, and `remove_notices` removes the notices with a message key.
-        """
+        """Store the arguments; `remove_notices` removes the notices with a message key."""
         self._camera = camera
         self._controller = controller
         self._queue = queue
-        self._get_letters = get_letters
+        self._advance_reader = advance_reader
         self._remove_notices = remove_notices
-        self._get_advance = get_advance
 
     def handle_motion(self, is_moving: bool) -> None:
         """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest."""
@@ -71,7 +66,7 @@ class SightMonitor:
         """
         if not (self._queue.state.phase.in_play and self._controller.game.board):
             return
-        advance = self._get_advance()
+        advance = self._advance_reader.get_newest()
         if advance is not None and self._camera.is_unchanged(advance.reading, preview):
             reading = advance.capture.reading
             self._queue.run_task(lambda: self._check_board(lambda: reading))
@@ -101,7 +96,7 @@ class SightMonitor:
             self._set_sight(sight)
 
     def _read_board(self, image: Image) -> PhotoReading:
-        return self._camera.read_board(image, self._get_letters())
+        return self._camera.read_board(image, self._controller.readable_letters)
 
     def _set_sight(self, sight: Sight) -> None:
         if sight is not self._queue.state.sight:

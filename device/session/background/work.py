@@ -47,7 +47,6 @@ class BackgroundWork:
         key_frames: KeyFrameBuffer,
         advance_reader: AdvanceReader,
         profile_updater: ProfileUpdater | None,
-        get_letters: Callable[[], tuple[str, ...]],
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
         *,
         clock: Callable[[], float],
@@ -65,7 +64,7 @@ class BackgroundWork:
         self._advance_reader = advance_reader
         self._profile_updater = profile_updater
         self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
-        monitor = SightMonitor(camera, controller, queue, get_letters, self._remove_notices, advance_reader.get_newest)
+        monitor = SightMonitor(camera, controller, queue, advance_reader, self._remove_notices)
         self._sight_monitor = monitor
         self.auto_turns: AutoTurns | None = None
         """The automatic end of turns; None if only a button or a command ends a turn."""
