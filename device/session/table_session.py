@@ -273,10 +273,8 @@ class TableSession(Closeable):
             return ()
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
-            camera, now, take_advance = self._board_camera, self._now, self._advance_reader.take
-            worker.start(
-                lambda progress: capture_turn(camera, game, context, key_frames, now, progress, take_advance())
-            )
+            camera, take_advance = self._board_camera, self._advance_reader.take
+            worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
         turn = worker.wait(self._queue.run_pings)
         if turn is None:
             controller.open_question = make_late_question(worker.max_s)

@@ -186,15 +186,21 @@ class CaptureProgress:
 
     def __init__(self, clock: Callable[[], float], max_s: float) -> None:
         self._clock = clock
-        self._due = clock() + max_s
+        self._max_s = max_s
         self._is_stopped = False
-        self.last_step = clock()
+        self._start = clock()
+        self.last_step = self._start
         """Time of the last step of the capture, in seconds of the clock."""
+
+    @property
+    def elapsed_s(self) -> float:
+        """Time since the start of the capture, in seconds."""
+        return self._clock() - self._start
 
     @property
     def is_late(self) -> bool:
         """True if the time limit of the capture has passed, so that no further picture is taken."""
-        return self._clock() >= self._due
+        return self.elapsed_s >= self._max_s
 
     def record_step(self) -> None:
         """Record that the capture has reached its next step. Raises `CaptureStoppedError` if `stop` was called."""

@@ -128,7 +128,6 @@ def capture_turn(
     game: Game,
     context: TurnContext,
     key_frames: Sequence[KeyFrame],
-    now: Callable[[], float],
     progress: CaptureProgress,
     advance: AdvanceCapture | None = None,
 ) -> TurnCapture:
@@ -143,7 +142,6 @@ def capture_turn(
 
     `key_frames` are the pictures of the board at rest since the last turn. Raises `CameraError`.
     """
-    hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
     picture_count = 0
     while True:
@@ -166,7 +164,7 @@ def capture_turn(
             break
         if capture.reading.board is None and picture_count == 1:
             camera.settle_camera()  # the focus or exposure that was locked may hide the board
-        if picture_count >= MAX_IMAGES and not (_has_hidden_squares(turn) and now() < hands_until):
+        if picture_count >= MAX_IMAGES and not (_has_hidden_squares(turn) and progress.elapsed_s < MAX_HAND_WAIT_S):
             break
 
     def read(image: Image) -> BoardReading | None:
