@@ -1,6 +1,6 @@
 """The table session: connects camera, reader, engine, store and listeners.
 
-A turn has these steps (`TableSession._take_turn`): the session takes a still picture, vision reads the board, the
+A turn has these steps (`TurnRecorder.take_turn`): the session takes a still picture, vision reads the board, the
 engine infers the play, the events are written to the store, and all listeners (page, panel, voice) get a new snapshot.
 `device.session.phases` defines the phases in which each command is allowed.
 """
@@ -19,7 +19,6 @@ from device.cameras import Camera, CameraError, Image
 from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.capture.board_camera import BoardCamera
-from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import lookups
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.background.profile_updater import ProfileUpdater
@@ -30,27 +29,19 @@ from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.lookups import PlayPreview
 from device.session.messages import CommandRefusedError as CommandRefusedError
-from device.session.messages import Notice, Trouble, make_late_question, make_notice, make_refusal
+from device.session.messages import Notice, Trouble, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
-from device.session.snapshot import Listener, Moment, TableSnapshot, list_premium_texts
+from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
-from device.session.turns.turn_capture import (
-    AdvanceCapture,
-    AdvanceReader,
-    TurnCapture,
-    capture_turn,
-    reject_blurred_turn,
-    reject_used_picture,
-    sample_board_colours,
-)
-from device.session.used_pictures import UsedPictures, digest_image
+from device.session.turn_recorder import TurnRecorder
+from device.session.turns.turn_capture import AdvanceReader, TurnCapture
+from device.session.used_pictures import UsedPictures
 from device.storage.store import GameStore, StoreError
 from device.system.closeable import Closeable
 from engine.board import load_layout
 from engine.lexicon import WordList
-from engine.messages import join_messages, key_of
-from vision.recognition.reader import FOREIGN_TILES, PhotoReader
+from vision.recognition.reader import PhotoReader
 
 _log = logging.getLogger(__name__)
 
@@ -102,23 +93,15 @@ class TableSession(Closeable):
         follows_board = follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         controller = self._controller = GameController(store, words, clock)
-        self._context = CommandContext(
-            controller, self._take_turn, self._prepare_board, self._record_advance, self._end_pending_turn, phone_camera
-        )
         self._setup = TableSetup(self._board_camera, store, profile)
-        self._key_frames = KeyFrameBuffer()
-        self._used_pictures = UsedPictures(store, is_last_refused=self.uses_phone_camera)
         self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
-        self._queue = CommandQueue(
-            TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
-            self._build_snapshot,
-        )
+        empty_board = BoardView(premiums=list_premium_texts(load_layout()))
+        self._queue = CommandQueue(TableSnapshot(board=empty_board), self._build_snapshot)
         self._advance_reader = AdvanceReader(self._board_camera, self._controller)
         self._background = BackgroundWork(
             self._board_camera,
             self._controller,
             self._queue,
-            self._key_frames,
             self._advance_reader,
             ProfileUpdater(profile) if profile else None,
             lambda found, moment: self.submit(EndFoundTurn(found), moment),
@@ -126,6 +109,17 @@ class TableSession(Closeable):
             closing=closing,
             auto=auto_turns,
         )
+        turn_recorder = TurnRecorder(
+            self._board_camera,
+            controller,
+            self._queue,
+            self._turn_worker,
+            self._advance_reader,
+            UsedPictures(store, is_last_refused=self.uses_phone_camera),
+            self._background,
+            rejects_blur=self.uses_phone_camera,
+        )
+        self._context = CommandContext(controller, turn_recorder, phone_camera)
 
     def close(self) -> None:
         """Finish the running command, defer an open question, stop the threads and release the camera."""
@@ -255,94 +249,6 @@ class TableSession(Closeable):
             return self._setup.enrol_tiles(rows, self._controller.readable_letters)
 
         return self._queue.submit_task(enrol)
-
-    # Taking a turn
-
-    def _take_turn(self) -> tuple[str, ...]:
-        """Take a picture, read the board and record the turn; return the problems of the picture.
-
-        If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
-        asked. If they choose to wait, the next call waits for the same reading.
-        """
-        controller, worker, auto_turns = self._controller, self._turn_worker, self._background.auto_turns
-        if controller.game.tiles.by_hand_only:
-            controller.notices += (make_notice("by-hand-only", trouble=Trouble.BOARD),)
-            return ()
-        if auto_turns is not None and auto_turns.take_echo(controller.game):
-            controller.notices += (make_notice("turn-ended-already", controller.game.players[controller.game.to_move]),)
-            return ()
-        if not worker.is_pending:
-            game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
-            camera, take_advance = self._board_camera, self._advance_reader.take
-            worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
-        turn = worker.wait(self._queue.run_pings)
-        if turn is None:
-            controller.open_question = make_late_question(worker.max_s)
-            return ()
-        if self.uses_phone_camera:  # a phone can take another picture at once
-            turn = reject_blurred_turn(turn)
-        digest = b"" if self._board_camera.live else digest_image(turn.frame.image)
-        game_number, turn_count = controller.log.number, len(controller.game.turns)
-        if digest and self._used_pictures.is_used(digest, game_number, turn_count):
-            turn = reject_used_picture(turn)
-        if digest and turn.decision is not None:  # before the turn is stored, as there may be a power cut then
-            self._used_pictures.add(digest, game_number, turn_count + 1)
-        self._record_turn(turn)
-        if digest and turn.decision is not None and turn.decision.events:
-            self._used_pictures.add(digest, game_number, len(controller.game.turns))
-        return turn.reading.problems
-
-    def _record_advance(self, advance: AdvanceCapture) -> None:
-        """Record a turn that was captured in advance, with the picture from which it was read."""
-        before, auto_turns = self._controller.game, self._background.auto_turns
-        turn = advance.adapt(before, self._controller.turn_context)
-        self._board_camera.use_advance(advance.reading)
-        if turn.is_aligned:
-            self._board_camera.confirm_location(turn.reading)
-        self._key_frames.take_all()
-        self._record_turn(turn)
-        if auto_turns is not None and len(self._controller.game.turns) > len(before.turns):
-            auto_turns.note_end(self._controller.game)
-
-    def _end_pending_turn(self, seat: int | None) -> None:
-        """Record the play on the board, if it is about to end its turn automatically and is not the play of `seat`."""
-        auto_turns, controller = self._background.auto_turns, self._controller
-        if auto_turns and controller.has_game and (pending := auto_turns.get_pending(controller.game, seat)):
-            self._record_advance(pending)
-            controller.close_question(is_deferred=True)
-
-    def _record_turn(self, turn: TurnCapture) -> None:
-        """Record a captured turn, and show its pictures, question and notices.
-
-        If no board was found, only the picture and the reason are shown.
-        """
-        controller = self._controller
-        images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
-        if turn.inference is None or turn.decision is None:
-            controller.add_notice(join_messages(" ", turn.reading.problems), Trouble.BOARD)
-            controller.show_images(images)
-            return
-        self._key_frames.set_reference(turn.frame)
-        if not (controller.board_colours and controller.game.turns):  # once for each game
-            controller.board_colours = sample_board_colours(turn) or controller.board_colours
-        if turn.game is not controller.game:  # the reading has settled a deferred question
-            controller.change_history(turn.game, make_notice("question-settled"))
-        controller.commit_events(turn.decision.events, images)
-        decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
-        controller.ask_question(decision, turn.reading.board)
-        controller.reading_history = turn.inference.history
-        if turn.is_split:
-            controller.notices += (make_notice("two-turns"),)
-        foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]
-        controller.notices += tuple(Notice(problem) for problem in foreign)
-        self._background.add_turn(turn, controller.game)
-
-    def _prepare_board(self) -> None:
-        """Discard the pictures of the previous game and let the camera adjust to the light."""
-        self._key_frames.take_all()
-        self._advance_reader.discard()
-        self._background.discard_turns()
-        self._board_camera.settle_camera()
 
     # Running a command
 

@@ -49,7 +49,7 @@ _ORDER = list(Outcome)
 
 
 class PressModel:
-    """What the session does at a press, without camera, store and clock (`GameController`, `TableSession._take_turn`).
+    """What the session does at a press, without camera, store and clock (`GameController`, `TurnRecorder.take_turn`).
 
     `words` is the word list in use, None if words are not checked.
     """

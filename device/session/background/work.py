@@ -44,7 +44,6 @@ class BackgroundWork:
         camera: BoardCamera,
         controller: GameController,
         queue: CommandQueue,
-        key_frames: KeyFrameBuffer,
         advance_reader: AdvanceReader,
         profile_updater: ProfileUpdater | None,
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
@@ -60,7 +59,8 @@ class BackgroundWork:
         """
         self._controller = controller
         self._queue = queue
-        self._key_frames = key_frames
+        self.key_frames = KeyFrameBuffer()
+        """The pictures of the board at rest since the last turn."""
         self._advance_reader = advance_reader
         self._profile_updater = profile_updater
         self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
@@ -131,7 +131,7 @@ class BackgroundWork:
     def _handle_rest(self, frame: Frame) -> None:
         """Add a picture of the board at rest to the key frames, and check if a withdrawn play was removed."""
         if self._queue.state.phase.in_play:
-            self._key_frames.add(frame)
+            self.key_frames.add(frame)
         self._sight_monitor.handle_rest(frame)
 
     def _remove_notices(self, key: str) -> None:

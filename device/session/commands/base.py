@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -15,7 +15,7 @@ from device.session.game_controller import GameController
 from device.session.messages import Question, convert_engine_errors, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase
-from device.session.turns.turn_capture import AdvanceCapture
+from device.session.turn_recorder import TurnRecorder
 from engine.board import Square
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
@@ -38,18 +38,10 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command needs to run: the controller of the game, and functions and objects that provide pictures."""
+    """What a command needs to run: the controller of the game, the recorder of turns, and the phones' camera."""
 
     controller: GameController
-    take_turn: Callable[[], tuple[str, ...]]
-    """Function that takes a picture, reads the board and records the turn; it returns the problems of the picture."""
-    prepare_board: Callable[[], None]
-    """Function that prepares the camera for a new game and discards the pictures of the previous game."""
-    record_advance: Callable[[AdvanceCapture], None]
-    """Function that records a turn that was captured in advance, without another picture."""
-    end_pending_turn: Callable[[int | None], None]
-    """Function that records the play on the board if it is about to end its turn automatically. The argument is the
-    player whose own play would not be meant; None if the play counts whoever made it."""
+    turn_recorder: TurnRecorder
     phone_camera: PhoneCamera | PhoneStreamCamera | None = None
     """The camera for pictures taken with phones; None for a table with a camera of its own."""
 

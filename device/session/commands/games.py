@@ -166,7 +166,7 @@ def _return_to_game_before(context: CommandContext) -> bool:
         log = GameLog(controller.store, log.number, bodies)
     controller.words = words
     controller.open_log(log)
-    context.prepare_board()
+    context.turn_recorder.prepare_board()
     controller.notices += (make_notice("game-before", format_list(log.game.players)),)
     if not empty.has_unsaved:
         controller.store.delete_game(empty.number)
@@ -199,7 +199,7 @@ class EndGame(TableCommand, frozen=True):
         The reason is the one that the rules give (such as an empty rack), or an agreement of the players. If turns end
         automatically, a play that is about to end its turn is recorded first.
         """
-        context.end_pending_turn(None)
+        context.turn_recorder.end_pending_turn(None)
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])
@@ -226,7 +226,7 @@ class StartGame(TableCommand, frozen=True):
         """Start the game and let the camera adjust to the board."""
         _leave_game(context)
         context.controller.start_game(self.started, self.words, self.colours)
-        context.prepare_board()
+        context.turn_recorder.prepare_board()
 
 
 class PlayAgain(TableCommand, frozen=True):
@@ -254,7 +254,7 @@ class PlayAgain(TableCommand, frozen=True):
             words = ... if controller.has_game or self.words_for is None else self.words_for(started)
             first = (started.first + 1) % len(started.players)
             controller.start_game(replace(started, players=last.game.players, first=first), words, ())
-        context.prepare_board()
+        context.turn_recorder.prepare_board()
 
 
 class ResumeGame(TableCommand, frozen=True):
@@ -287,7 +287,7 @@ class ResumeGame(TableCommand, frozen=True):
             self._find_game_before(controller)
         if replacement and not log.game.turns and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
-        context.prepare_board()
+        context.turn_recorder.prepare_board()
 
     def _find_game_before(self, controller: GameController) -> None:
         """Let an undo go back to the unfinished game before the current one, which may have been begun by mistake."""
@@ -299,7 +299,7 @@ class ResumeGame(TableCommand, frozen=True):
 
 def _leave_game(context: CommandContext) -> None:
     """Record the play that is about to end its turn automatically, and save the clock: Undo may go back to the game."""
-    context.end_pending_turn(None)
+    context.turn_recorder.end_pending_turn(None)
     if keeper := context.controller.clock_keeper:
         keeper.save()
 

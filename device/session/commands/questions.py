@@ -30,7 +30,7 @@ class AnswerQuestion(QuestionCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
         if answer_question(context.controller, self.answer) and context.controller.phase.in_play:
-            context.take_turn()
+            context.turn_recorder.take_turn()
 
 
 class DeferQuestion(QuestionCommand, frozen=True):
@@ -71,7 +71,7 @@ class ReadAgain(QuestionCommand, frozen=True):
             raise make_refusal("nothing-asked")
         read_again(context.controller)
         if context.controller.phase.in_play:
-            context.take_turn()
+            context.turn_recorder.take_turn()
 
 
 class ReadAgainWithPicture(QuestionCommand, frozen=True):
@@ -170,7 +170,7 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Choose the next answer, or read the board again; refuse the command if no question is open."""
         if choose_next_answer(context.controller) and context.controller.phase.in_play:
-            context.take_turn()
+            context.turn_recorder.take_turn()
 
 
 QUESTION_COMMANDS = (

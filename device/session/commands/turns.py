@@ -76,7 +76,7 @@ class EndTurn(TableCommand, frozen=True):
             raise make_refusal("by-hand-only")
         if context.phone_camera and not context.phone_camera.live:
             raise make_refusal("take-picture")
-        context.take_turn()
+        context.turn_recorder.take_turn()
 
 
 class EndTurnWithPicture(TableCommand, frozen=True):
@@ -100,7 +100,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         before = controller.log.length
         controller.memory.forget_missed_press()  # only a usable picture ends a turn, so the same player tries again
         context.phone_camera.receive_picture(self.picture)
-        problems = context.take_turn()
+        problems = context.turn_recorder.take_turn()
         is_unused = controller.log.length == before and controller.open_question is None
         advice = find_picture_advice(problems)
         if is_unused and advice:
@@ -121,7 +121,7 @@ class EndFoundTurn(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the captured turn."""
-        context.record_advance(self.found)
+        context.turn_recorder.record_advance(self.found)
 
 
 class PassTurn(TableCommand, frozen=True):
@@ -134,7 +134,7 @@ class PassTurn(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
-        context.end_pending_turn(context.controller.seat)
+        context.turn_recorder.end_pending_turn(context.controller.seat)
         context.controller.commit_entered_events([Passed(context.controller.game.to_move)])
 
 
@@ -151,7 +151,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the exchange; refuse the command if the bag has too few tiles."""
-        context.end_pending_turn(context.controller.seat)
+        context.turn_recorder.end_pending_turn(context.controller.seat)
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
@@ -255,7 +255,7 @@ class ChallengePlay(TableCommand, frozen=True):
         """
         controller = context.controller
         if controller.game.challengeable_turn is not None:
-            context.end_pending_turn(controller.seat)
+            context.turn_recorder.end_pending_turn(controller.seat)
         words, game = controller.words, controller.game
         play = game.challengeable_turn
         if play is None:

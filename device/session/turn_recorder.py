@@ -1,0 +1,140 @@
+"""Take and record the turns of the current game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from device.capture.board_camera import BoardCamera
+from device.capture.turn_images import make_turn_images
+from device.session.background.work import BackgroundWork
+from device.session.game_controller import GameController
+from device.session.messages import Notice, Trouble, make_late_question, make_notice
+from device.session.threads import CommandQueue, TurnWorker
+from device.session.turns.turn_capture import (
+    AdvanceCapture,
+    AdvanceReader,
+    TurnCapture,
+    capture_turn,
+    reject_blurred_turn,
+    reject_used_picture,
+    sample_board_colours,
+)
+from device.session.used_pictures import UsedPictures, digest_image
+from engine.messages import join_messages, key_of
+from vision.recognition.reader import FOREIGN_TILES
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecorder:
+    """Recorder of turns, which commands call on the session's thread: it takes pictures, and records what they show.
+
+    If `rejects_blur` is True, a blurred picture that shows no play is not used, because a phone can take another one at
+    once.
+    """
+
+    board_camera: BoardCamera
+    controller: GameController
+    queue: CommandQueue
+    worker: TurnWorker[TurnCapture]
+    advance_reader: AdvanceReader
+    used_pictures: UsedPictures
+    background: BackgroundWork
+    rejects_blur: bool
+
+    def prepare_board(self) -> None:
+        """Discard the pictures of the previous game and let the camera adjust to the light. Raises `CameraError`."""
+        self.background.key_frames.take_all()
+        self.advance_reader.discard()
+        self.background.discard_turns()
+        self.board_camera.settle_camera()
+
+    def take_turn(self) -> tuple[str, ...]:
+        """Take a picture, read the board and record the turn; return the problems of the picture.
+
+        If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
+        asked. If they choose to wait, the next call waits for the same reading. Raises `CameraError`.
+        """
+        controller, worker, auto_turns = self.controller, self.worker, self.background.auto_turns
+        if controller.game.tiles.by_hand_only:
+            controller.notices += (make_notice("by-hand-only", trouble=Trouble.BOARD),)
+            return ()
+        if auto_turns is not None and auto_turns.take_echo(controller.game):
+            controller.notices += (make_notice("turn-ended-already", controller.game.players[controller.game.to_move]),)
+            return ()
+        if not worker.is_pending:
+            game, context, key_frames = controller.game, controller.turn_context, self.background.key_frames.take_all()
+            camera, take_advance = self.board_camera, self.advance_reader.take
+            worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
+        turn = worker.wait(self.queue.run_pings)
+        if turn is None:
+            controller.open_question = make_late_question(worker.max_s)
+            return ()
+        if self.board_camera.live:
+            self._record_turn(turn)
+        else:
+            turn = self._record_new_picture(reject_blurred_turn(turn) if self.rejects_blur else turn)
+        return turn.reading.problems
+
+    def record_advance(self, advance: AdvanceCapture) -> None:
+        """Record a turn that was captured in advance, with the picture from which it was read."""
+        before, auto_turns = self.controller.game, self.background.auto_turns
+        turn = advance.adapt(before, self.controller.turn_context)
+        self.board_camera.use_advance(advance.reading)
+        if turn.is_aligned:
+            self.board_camera.confirm_location(turn.reading)
+        self.background.key_frames.take_all()
+        self._record_turn(turn)
+        if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
+            auto_turns.note_end(self.controller.game)
+
+    def end_pending_turn(self, seat: int | None) -> None:
+        """Record the play on the board if it is about to end its turn automatically.
+
+        `seat` is the player whose own play would not be meant; None if the play counts whoever made it.
+        """
+        auto_turns, controller = self.background.auto_turns, self.controller
+        if auto_turns and controller.has_game and (pending := auto_turns.get_pending(controller.game, seat)):
+            self.record_advance(pending)
+            controller.close_question(is_deferred=True)
+
+    def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
+        """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.
+
+        Return the turn, in this case without its inference and decision.
+        """
+        controller, digest = self.controller, digest_image(turn.frame.image)
+        game_number, turn_count = controller.log.number, len(controller.game.turns)
+        if self.used_pictures.is_used(digest, game_number, turn_count):
+            turn = reject_used_picture(turn)
+        if turn.decision is not None:  # before the turn is stored, as there may be a power cut then
+            self.used_pictures.add(digest, game_number, turn_count + 1)
+        self._record_turn(turn)
+        if turn.decision is not None and turn.decision.events:
+            self.used_pictures.add(digest, game_number, len(controller.game.turns))
+        return turn
+
+    def _record_turn(self, turn: TurnCapture) -> None:
+        """Record a captured turn, and show its pictures, question and notices.
+
+        If no board was found, only the picture and the reason are shown.
+        """
+        controller, revision = self.controller, self.queue.state.revision
+        images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{revision}")
+        if turn.inference is None or turn.decision is None:
+            controller.add_notice(join_messages(" ", turn.reading.problems), Trouble.BOARD)
+            controller.show_images(images)
+            return
+        self.background.key_frames.set_reference(turn.frame)
+        if not (controller.board_colours and controller.game.turns):  # once for each game
+            controller.board_colours = sample_board_colours(turn) or controller.board_colours
+        if turn.game is not controller.game:  # the reading has settled a deferred question
+            controller.change_history(turn.game, make_notice("question-settled"))
+        controller.commit_events(turn.decision.events, images)
+        decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
+        controller.ask_question(decision, turn.reading.board)
+        controller.reading_history = turn.inference.history
+        if turn.is_split:
+            controller.notices += (make_notice("two-turns"),)
+        foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]
+        controller.notices += tuple(Notice(problem) for problem in foreign)
+        self.background.add_turn(turn, controller.game)
