@@ -193,6 +193,10 @@ class TableSession(Closeable):
         controller = self._controller
         return lookups.list_blank_letters(controller.game, controller.words, square) if controller.has_game else ()
 
+    def find_player_due(self, number: int) -> int:
+        """Return the player whose turn it was before the turn with this number in the score sheet, from 1."""
+        return self._controller.game.find_player_due(number - 1)
+
     def submit(
         self, command: TableCommand, expected: Moment | None = None, seat: int | None = None
     ) -> Future[TableSnapshot]:

@@ -71,6 +71,9 @@ class ShownTable:
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
         return ("O", "I") if square == "I10" else tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
+    def find_player_due(self, number: int) -> int:  # noqa: ARG002
+        return self.state.turn_of or 0
+
     def capture_setup_view(self) -> Future[SetupView]:
         return done(self.view)
 

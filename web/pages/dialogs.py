@@ -24,7 +24,6 @@ from engine.board import SQUARES, Square, column_of, parse_square, row_of, squar
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS
-from engine.state import TURN_KINDS
 from engine.tiles import Tile, TileSet, load_tile_set, playable_tile_set_names
 from web.filters import has_camera_fault, list_rows
 from web.i18n import languages, texts
@@ -103,7 +102,7 @@ class Dialogs:
         state, number = self.session.state, request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
-        due = _find_player_due(state, number) if insert else None
+        due = self.session.find_player_due(number) if insert else None
         return self.show("turn", turn=found, number=number, insert=insert, due=due, shown=identify_turn(state, number))
 
     def board(self) -> Response:
@@ -200,15 +199,6 @@ def _find_next_first_player(state: TableSnapshot) -> int:
     if state.phase is not Phase.ENDED or not state.turns:
         return 0
     return (state.turns[0].player + 1) % len(state.players)
-
-
-def _find_player_due(state: TableSnapshot, number: int) -> int:
-    """Return the player whose turn it probably was before the turn with this number: the one after the turn before."""
-    if number > len(state.turns) and state.turn_of is not None:
-        return state.turn_of
-    before = [turn.player for turn in state.turns[: number - 1] if turn.kind in TURN_KINDS]
-    player = before[-1] + 1 if before else state.turns[0].player - 1 if state.turns else 0
-    return player % len(state.players)
 
 
 def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dict[int, str]:

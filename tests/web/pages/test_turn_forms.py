@@ -12,7 +12,8 @@ from werkzeug.test import TestResponse
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import PassTurn
+from device.session.commands.games import Undo
+from device.session.commands.turns import ChallengePlay, PassTurn
 from tests.support.api_table import House, house
 from tests.support.waiting import PATIENCE_S
 
@@ -83,9 +84,24 @@ def test_correction_of_a_turn_counts_after_a_later_turn(table: House, phone: Fla
     assert list_turns(table)[4] == (0, "pass", 50)
 
 
-@pytest.mark.parametrize(("number", "player"), [(4, "Ben"), (5, "Anna"), (1, "Ben")])
+@pytest.mark.parametrize(("number", "player"), [(4, "Ben"), (5, "Anna"), (1, "Anna")])
 def test_missing_turn_is_first_that_of_the_player_whose_turn_it_was(
     phone: FlaskClient, number: int, player: str
 ) -> None:
+    assert find_chosen_player(phone, number) == player
+
+
+def test_missing_turn_after_a_challenge_in_vain_is_first_that_of_the_player_who_went_on(
+    table: House, phone: FlaskClient
+) -> None:
+    for command in (Undo(), Undo(), Undo(), ChallengePlay(), PassTurn()):  # Ben has challenged, so Anna goes on
+        run(table, command)
+    assert [turn.kind for turn in table.session.state.turns[3:]] == ["challenge", "pass"]
+    assert find_chosen_player(phone, 5) == "Anna"
+
+
+def find_chosen_player(phone: FlaskClient, number: int) -> str:
+    """Return the player who is chosen in the form for a missing turn."""
     page = phone.get(f"/dialogs/turn?number={number}&insert").text
-    assert re.findall(r"<option[^>]* selected>(Anna|Ben)<", page) == [player]
+    (player,) = re.findall(r"<option[^>]* selected>(Anna|Ben)<", page)
+    return str(player)
