@@ -43,11 +43,11 @@ def open_panel(
 
 
 def _make_panel(
-    table: TableSession, orders: PanelActions, settings: PanelSettings, say: Callable[[str], None]
+    session: TableSession, actions: PanelActions, settings: PanelSettings, report: Callable[[str], None]
 ) -> Panel:
     if settings.use and may_have_pins():
         try:
-            return Panel(table, orders, make_gpio_hardware(settings.pins))
+            return Panel(session, actions, make_gpio_hardware(settings.pins))
         except GpioUnavailableError as error:
-            say(format_sentence(get_text("panel-no-pins", error)))
-    return Panel(table, orders)
+            report(format_sentence(get_text("panel-no-pins", error)))
+    return Panel(session, actions)
