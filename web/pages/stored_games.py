@@ -18,7 +18,6 @@ from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.statistics import HeadToHead
-from web.filters import build_score_charts
 from web.game_archive import (
     MAX_COMMENT_CHARS,
     CommentChangedError,
@@ -31,6 +30,7 @@ from web.game_archive import (
 )
 from web.i18n import texts
 from web.responses import A_DAY, refuse, render_page, send_file, send_picture
+from web.score_chart import build_score_charts
 from web.security.pairing import Pairing, current_client
 
 GAMES_PER_PAGE = 30
