@@ -93,14 +93,16 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
         sentences += [_describe_turn(now, turn, catalogue) for turn in new_turns if turn.kind in _SPOKEN_KINDS]
     elif is_same_game and len(now.turns) < len(before.turns):
         sentences.append(catalogue.format("voice.undone"))
+    elif is_same_game and now.turns and now.turns[-1].score != before.turns[-1].score:  # by an answer or a correction
+        sentences.append(_describe_turn(now, now.turns[-1], catalogue))
     if now.phase is Phase.ENDED and (before.phase is not Phase.ENDED or before.winners != now.winners):
         sentences.append(_describe_winners(now, catalogue) if not now.racks_wanted else "")
     elif now.phase is Phase.ENDED and before.racks_wanted and not now.racks_wanted:
         sentences.append(_describe_winners(now, catalogue))
-    elif now.question and now.question != before.question:
-        sentences.append(catalogue.format("voice.question"))
-    elif now.turn_of is not None and now.phase.in_play and (not is_same_game or now.turn_of != before.turn_of):
-        sentences.append(catalogue.format("voice.turn", _spoken_name(now, now.turn_of)))
+    elif (now.question and now.question != before.question) or (now.end_due and not before.end_due):
+        sentences.append(catalogue.format("voice.question"))  # the end is proposed: the page shows the choice
+    elif (turn := _find_turn(now)) and turn != _find_turn(before):
+        sentences.append(catalogue.format("voice.turn", _spoken_name(now, turn[1])))
     elif now.turn_of is not None and now.sight is Sight.TURN_OVER and before.sight is not Sight.TURN_OVER:
         sentences.append(catalogue.format("voice.turn-over", _spoken_name(now, now.turn_of)))
     return " ".join(filter(None, sentences))
@@ -137,6 +139,12 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
             raise VoiceError(get_text("voice-mute", program, error)) from None
 
     return speak
+
+
+def _find_turn(state: TableSnapshot) -> tuple[int, int] | None:
+    """Return the game and the player to move; None while no player may go on, for example because of a question."""
+    is_waiting = state.question is not None or state.end_due or not state.phase.in_play
+    return None if is_waiting or state.turn_of is None else (state.game, state.turn_of)
 
 
 def _find_new_turns(before: TableSnapshot, now: TableSnapshot) -> list[TurnView]:

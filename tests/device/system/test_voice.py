@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import load_catalogue
-from device.session.commands.corrections import InsertTurn, RevealRack
-from device.session.commands.games import EndGame, StartGame, Undo
+from device.session.commands.corrections import CorrectSquare, InsertTurn, RevealRack
+from device.session.commands.games import DrawFirst, EndGame, StartGame, Undo
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Sight
 from device.session.table_session import TableSession
@@ -25,6 +26,7 @@ from tests.support.waiting import PATIENCE_S, until
 
 WORDS = frozenset({"HORN", "FARM"})
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+ENGLISH = load_catalogue("en")
 
 
 @pytest.fixture
@@ -87,6 +89,37 @@ def test_invalid_word_a_pass_and_the_end_are_said(session: TableSession, table: 
         for player in session.state.racks_wanted:
             session.submit(RevealRack(player, "")).result(PATIENCE_S)
         mouth.wait_for("share the win with 0 points.")
+
+
+def test_player_who_drew_the_best_tile_is_said_on_the_first_seat_too(session: TableSession) -> None:
+    before = session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
+    now = session.submit(DrawFirst(("A", "B"))).result(PATIENCE_S)
+    assert describe_change(before, now, ENGLISH) == "Anna's turn."
+
+
+def test_whose_turn_it_is_is_said_after_the_answer_to_a_question(session: TableSession, table: TextTable) -> None:
+    before = session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    table.lay(("HO?N", 7, 5, True))
+    asked = session.submit(EndTurn()).result(PATIENCE_S)
+    assert describe_change(before, asked, ENGLISH) == "Anna: 12 points. There is a question on the page."
+    answered = session.submit(AnswerQuestion(answer=1)).result(PATIENCE_S)
+    assert describe_change(asked, answered, ENGLISH) == "Ben's turn."
+
+
+def test_score_that_a_correction_changes_is_said_again(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    table.lay(HORN)
+    before = session.submit(EndTurn()).result(PATIENCE_S)
+    now = session.submit(CorrectSquare("F8", "B")).result(PATIENCE_S)
+    assert describe_change(before, now, ENGLISH) == "Anna: 12 points. born is not in the word list."
+
+
+def test_game_that_is_over_by_the_rules_is_nobodys_turn(session: TableSession) -> None:
+    rules = replace(STARTED.rules, scoreless_turns=2)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
+    before = session.submit(PassTurn()).result(PATIENCE_S)
+    now = session.submit(PassTurn()).result(PATIENCE_S)
+    assert now.end_due and describe_change(before, now, ENGLISH) == "Ben passes. There is a question on the page."
 
 
 def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english(session: TableSession) -> None:
