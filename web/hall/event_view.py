@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -14,11 +14,8 @@ from device.hall.receiving.standings import (
     Pairing,
     compute_standings,
     find_uncounted,
-    make_pair_key,
-    make_players_key,
     match_results,
 )
-from device.session.snapshot import PlayerView
 from web.hall.view import HallView, is_playing
 from web.i18n import Texts
 
@@ -43,12 +40,14 @@ class EventView:
 
     def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
         """Return the HTML of each part of the page, by element id. Running games have their current totals."""
-        state, running = self.state, find_running_games(self.state)
+        state = self.state
+        rounds = match_rounds(state)
+        running = find_running_games(state, rounds.values())
         standings = compute_standings(state.pairings, state.results)
         parts = {"status": self.view.render("status", t)}
         parts["standings"] = self.view.render("standings", t, standings=standings)
-        for number, lines in match_rounds(state).items():
-            games = [(pairing, result, running.get(make_pair_key(pairing))) for pairing, result in lines]
+        for number, lines in rounds.items():
+            games = [(pairing, result, running.get(pairing)) for pairing, result in lines]
             parts[f"round-{number}"] = self.view.render("round", t, games=games)
         if self.view.is_director:
             uncounted = find_uncounted(state.pairings, state.results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
@@ -71,7 +70,15 @@ def match_rounds(state: HallState) -> dict[int, Round]:
     return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
 
 
-def find_running_games(state: HallState) -> dict[frozenset[str], tuple[PlayerView, ...]]:
-    """Return the players of each running game with their totals. The keys are those of `make_players_key`."""
-    games = (table.players for table in state.tables.values() if is_playing(table))
-    return {make_players_key(player.name for player in players): players for players in games}
+def find_running_games(state: HallState, rounds: Iterable[Round]) -> dict[Pairing, Result]:
+    """Return the running game of each pairing without a result, as a result with the current totals.
+
+    A game belongs to one pairing, even if its players meet several times: to the one that would get its result.
+    """
+    open_pairings = [pairing for lines in rounds for pairing, result in lines if result is None]
+    running = [
+        Result(table.name, tuple(player.name for player in players), tuple(player.total for player in players), (), 0.0)
+        for table in state.tables.values()
+        if is_playing(table) and (players := table.players)
+    ]
+    return {pairing: result for pairing, result in match_results(open_pairings, running) if result}

@@ -218,6 +218,13 @@ def test_standings_and_running_games_are_live(hall: ShownHall, client: FlaskClie
     assert parts["standings"].index("Anna") < parts["standings"].index("Ben") and "playing" not in parts["round-1"]
 
 
+def test_running_game_is_shown_in_one_round_of_players_who_meet_twice(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 10,Anna,Ben\n2,Table 2,Anna,Ben\n3,,Ben,Anna")
+    hall.look()
+    parts = client.get("/event/live/state").json["parts"]
+    assert ["playing" in parts[f"round-{number}"] for number in (1, 2, 3)] == [False, True, False]
+
+
 def test_answers_are_live_for_the_director_only(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
     hall.state = apply_orders(hall.state, [SentOrder("Table 2", StartClock(), 1, OrderStatus.SENT)])
     hall.state = apply_answer(hall.state, OrderAnswer(table="Table 2", number=1, accepted=True))
