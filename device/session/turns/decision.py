@@ -138,8 +138,18 @@ def validate_decision(
     if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
     elif question is not None and question.first_is_default:
-        decision = replace(decision, open_question=replace(question, answers=(result.events, *question.answers[1:])))
+        decision = replace(decision, open_question=_put_first(game, question, result.events))
     return replace(decision, question_history=_extend_history(context.question_history, decision, inference, reading))
+
+
+def _put_first(game: Game, asked: OpenQuestion, events: tuple[Event, ...]) -> OpenQuestion:
+    """Return the question with `events`, which count until the players answer, as its first answer."""
+    if events == asked.answers[0]:
+        return asked
+    options = dict(zip(asked.answers, asked.question.answers, strict=True))
+    first_text = options.pop(events, "") or format_sentence(_describe_events(game, events))
+    question = replace(asked.question, answers=(first_text, *options.values()), symbols=())
+    return replace(asked, question=question, answers=(events, *options))
 
 
 def find_next_question(
@@ -239,7 +249,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
         return _decide_without_play(game, reading)  # a play may be hidden; an old tile may be, too
     likely = _list_likely_explanations(inference)
-    answers = {explanation.text: _get_events(game, explanation) for explanation in likely}
+    answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
     for explanation in likely:
         for find_alternative in (swap_plays, replace_last_play):
             if events := find_alternative(game, explanation.events):
@@ -305,6 +315,12 @@ def _list_likely_explanations(inference: Inference) -> list[Explanation]:
 
 def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
     return explanation.events or (() if explanation.is_waiting else (Passed(game.to_move),))
+
+
+def _describe_answer(game: Game, explanation: Explanation) -> str:
+    """Return the text of an explanation as an answer; one without events is a pass."""
+    is_pass = not (explanation.events or explanation.is_waiting)
+    return _describe_events(game, _get_events(game, explanation)) if is_pass else explanation.text
 
 
 def _describe_events(game: Game, events: tuple[Event, ...]) -> str:

@@ -6,10 +6,10 @@ import pytest
 
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
-from engine.events import Event
+from engine.events import Event, PlayMade, TurnCorrected
 from engine.inference.explain import infer_play
 from engine.lexicon import WordList
-from tests.support.engine_table import new_game, play, seen
+from tests.support.engine_table import new_game, play, seen, written
 
 BLANK_OR_I = {"?": 0.93, "I": 0.07}
 
@@ -54,6 +54,18 @@ def test_letter_in_doubt_is_asked_about_before_the_player_who_lengthened_the_wor
         assert question is not None
         keys.append(question.question.key)
     assert keys == ["asked-tile-of-earlier-play", "which-tile"]
+
+
+def test_first_answer_describes_the_play_that_counts_for_the_player_of_the_button() -> None:
+    before = play(new_game(), "8F HORN")
+    game, reading = play(before, "J8 IL"), seen(play(before, "J8 ET").board)
+    asked = decide(game, infer_play(game, reading), reading, TurnContext(seat=1)).open_question
+    assert asked is not None and asked.answers[0] == (TurnCorrected(1, PlayMade(1, written(before, "J8 ET"))),)
+    assert asked.question.answers == (
+        "Tiles were placed elsewhere: Ben played ET at J8 for 10.",
+        "Ben took back the play at J8 for -10, Anna played ET at J8 for 10.",
+        "Anna passed.",
+    )
 
 
 def decide_about_blank(words: WordList | None) -> Decision:
