@@ -259,14 +259,16 @@ def is_one_word_rearranged(board: Board, play: Play) -> bool:
     rack may be on squares of the old word. The rule is that of travel-case.
     """
     squares = [square for square, _ in play.rearranged]
-    old_faces = Counter(tile.face for square in squares if (tile := board[square]))
-    if old_faces.total() < len(squares):
+    if any(board[square] is None for square in squares):
         return False
-    new_faces = Counter(tile.face for tile in dict(play.tiles + play.rearranged).values())
     after = play.apply_to(board)
-    is_one_word = any(
-        set(squares) <= set(board.tile_run(squares[0], across))
-        and not set(play.squares).isdisjoint(after.tile_run(squares[0], across))
-        for across in (True, False)
-    )
-    return is_one_word and old_faces <= new_faces
+    for across in (True, False):
+        old_word, new_word = board.tile_run(squares[0], across), after.tile_run(squares[0], across)
+        is_one_word = len(old_word) > 1 and set(squares) <= set(old_word)
+        if is_one_word and not set(play.squares).isdisjoint(new_word):
+            return _count_faces(board, old_word) <= _count_faces(after, new_word)
+    return False
+
+
+def _count_faces(board: Board, squares: Iterable[Square]) -> Counter[str]:
+    return Counter(board.tile(square).face for square in squares)

@@ -115,6 +115,13 @@ class TestVariationAOfRule5:
         lost = Play.from_tiles({parse_square("J8"): Tile("S")}, {parse_square("F8"): Tile("P")})
         assert Status.OLD_TILE_CHANGED in game.check_play(lost)
 
+    def test_no_letter_may_go_to_another_word(self) -> None:
+        game = play(new_game(self.RULES), "8F LATE")
+        below = Play.from_tiles({parse_square("F9"): Tile("L")}, {parse_square("F8"): Tile("P")})
+        beside = Play.from_tiles({parse_square("J7"): Tile("L"), parse_square("J8"): Tile("S")}, dict(below.rearranged))
+        assert Status.OLD_TILE_CHANGED in game.check_play(below)
+        assert Status.OLD_TILE_CHANGED in game.check_play(beside)
+
     def test_only_letters_that_lie_there_change_places(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
         nowhere = Play.from_tiles({parse_square("J8"): Tile("S")}, {parse_square("A1"): Tile("L")})
