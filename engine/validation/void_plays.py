@@ -61,15 +61,15 @@ def withdraw_void_plays(
     return tuple(recorded), tuple(found)
 
 
-def find_void_turn(game: Game, words: WordList) -> Turn | None:
+def find_void_turn(game: Game, words: WordList | None) -> Turn | None:
     """Return the play that was just withdrawn because `words` lacks one of its words, otherwise None.
 
-    This happens only in a game without challenges. `words` is the agreed word list.
+    This happens only in a game without challenges. `words` is the agreed word list, or None.
     """
     last = game.turns[-1] if game.turns else None
     if game.rules.challenge is not ChallengeRule.VOID or last is None or last.kind is not TurnKind.WITHDRAWN:
         return None
-    if last.target is None:
+    if last.target is None or words is None:
         return None
     turn = game.turns[last.target]
     return turn if find_invalid_words(turn.words, game.tiles.letters, words) else None

@@ -84,25 +84,22 @@ class CorrectSquare(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
-        game = context.controller.game
+        controller, game = context.controller, context.controller.game
         with convert_engine_errors():
             square = parse_square(self.square)
             tiles = () if self.symbol == EMPTY else game.tiles.parse(self.symbol)
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
-        withdrawn, void = find_withdrawn_turn(game.state), _find_void_turn(game, context.controller.words)
         tile = tiles[0] if tiles else None
-        if withdrawn and (play := _correct_withdrawn_play(game, withdrawn, square, tile, void)):
-            made = PlayMade(withdrawn.player, play)
-            events = _replace_turn(game, withdrawn, made, is_void=withdrawn == void)
-            context.controller.commit_entered_events(events)
+        if events := _correct_withdrawn_play(game, square, tile, controller.words):
+            controller.commit_entered_events(events)
             return
         turn = None if game.board[square] else find_overlooked_turn(game.state, square)
         corrected = SquareCorrected(square, tile, turn, told=True)
         if tile is not None and may_be_taken_blank(game, square, tile):
-            ask_about_taken_blank(context.controller, corrected, tile)
+            ask_about_taken_blank(controller, corrected, tile)
         else:
-            context.controller.commit_entered_events([corrected])
+            controller.commit_entered_events([corrected])
 
 
 class NameBlank(TableCommand, frozen=True):
@@ -211,7 +208,7 @@ class CorrectTurn(TurnCommand, frozen=True):
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         turn = game.turns[self.number - 1]
         if self.kind == "none":
-            return _replace_turn(game, turn, None)
+            return _replace_turn(game, turn, None, words)
         events: tuple[Event, ...] = ()
         score = self.score
         is_only_score = self == CorrectTurn(self.number, score=score)
@@ -220,7 +217,7 @@ class CorrectTurn(TurnCommand, frozen=True):
                 raise make_refusal("only-score")
             before = game.turns[turn.number - 1].board if turn.number else Board()
             event = self.make_turn_event(game, before, turn)
-            events = _replace_turn(game, turn, event, is_void=turn == _find_void_turn(game, words))
+            events = _replace_turn(game, turn, event, words)
             if score is None and isinstance(event, PlayMade) and event.play == turn.play:
                 score = game.ledger[turn.ledger_index].score  # the same play of another player keeps its score
         if score is not None:
@@ -230,40 +227,35 @@ class CorrectTurn(TurnCommand, frozen=True):
         return events
 
 
-def _find_void_turn(game: Game, words: WordList | None) -> Turn | None:
-    """Return the play that was just withdrawn because of its words (`find_void_turn`), None without a deciding list."""
-    deciding_words = find_deciding_words(words)
-    return find_void_turn(game, deciding_words) if deciding_words is not None else None
+def _correct_withdrawn_play(game: Game, square: Square, tile: Tile | None, words: WordList | None) -> tuple[Event, ...]:
+    """Return the events that put `tile` on a square of the play that was just withdrawn.
 
-
-def _correct_withdrawn_play(
-    game: Game, withdrawn: Turn, square: Square, tile: Tile | None, void: Turn | None
-) -> Play | None:
-    """Return the play of the turn `withdrawn` with `tile` on `square`; None if the square belongs elsewhere.
-
-    A tile that was missed is added, and one that never was (`tile` is None) is removed, only in the turn `void`
-    (`_find_void_turn`).
+    There are none if the square belongs elsewhere. Only if the play was withdrawn because of its words is a tile that
+    was missed added, and a tile that was never there (`tile` is None) removed. `words` is the word list in use.
     """
-    play = withdrawn.play
-    if play is None or game.board[square] is not None:
-        return None
+    turn = find_withdrawn_turn(game.state)
+    if turn is None or turn.play is None or game.board[square] is not None:
+        return ()
+    play, is_void = turn.play, turn == find_void_turn(game, find_deciding_words(words))
     if tile is None:
-        rest = Play(tuple(placed for placed in play.tiles if placed[0] != square), play.rearranged)
-        return rest if withdrawn == void and rest.tiles and rest != play else None
-    longer = play.with_tile(square, tile)
-    status = check_placement(game.state.board_before(withdrawn), longer, game.layout, game.rules)
-    return longer if square in play.squares or (withdrawn == void and status == Status.VALID) else None
+        corrected = Play(tuple(placed for placed in play.tiles if placed[0] != square), play.rearranged)
+        is_possible = is_void and bool(corrected.tiles) and corrected != play
+    else:
+        corrected = play.with_tile(square, tile)
+        status = check_placement(game.state.board_before(turn), corrected, game.layout, game.rules)
+        is_possible = square in play.squares or (is_void and status == Status.VALID)
+    return _replace_turn(game, turn, PlayMade(turn.player, corrected), words) if is_possible else ()
 
 
-def _replace_turn(game: Game, turn: Turn, event: Event | None, *, is_void: bool = False) -> tuple[Event, ...]:
+def _replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | None) -> tuple[Event, ...]:
     """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
 
     The challenge and the withdrawal that follow the turn in the score sheet refer to its play:
 
     - If `event` is not a play, both are removed. Otherwise they would refer to the play before.
     - If `event` is a play, a challenge by the player of `event` becomes a challenge by the player of the turn.
-    - If `event` is a play, a withdrawal without a challenger is recorded again for this play. But if `is_void` is True,
-      the play was withdrawn because of its words, and the words of `event` decide when it is recorded.
+    - If `event` is a play, a withdrawal without a challenger is recorded again for this play. But if the play was
+      withdrawn because of its words (`words` is the word list), those of `event` decide when it is recorded.
     """
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
@@ -274,7 +266,7 @@ def _replace_turn(game: Game, turn: Turn, event: Event | None, *, is_void: bool 
     if withdrawn is None:
         return (corrected, *challenges)
     removed = TurnCorrected(withdrawn.number, None)
-    if is_void:
+    if turn == find_void_turn(game, find_deciding_words(words)):
         return removed, corrected, *challenges
     return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
 
