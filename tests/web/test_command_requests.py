@@ -9,8 +9,9 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectTurn, RevealRack
+from device.session.commands.corrections import RevealRack
 from device.session.commands.games import DrawFirst, StartGame
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import ExchangeTiles
 from device.session.snapshot import Moment
 from web.command_requests import WEB_COMMANDS, Order, RequestError, decode_form, decode_json, make_order_type

@@ -104,7 +104,7 @@ class QuestionCommand(TableCommand, frozen=True, kw_only=True):
 def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
     """Return the class that declares the arguments of a command: the class of the command or one of its base classes.
 
-    >>> from device.session.commands.corrections import InsertTurn
+    >>> from device.session.commands.turn_corrections import InsertTurn
     >>> find_argument_type(InsertTurn).__name__
     'TurnCommand'
     """

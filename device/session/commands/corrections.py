@@ -1,21 +1,17 @@
-"""The commands that correct the record of a game: squares, blanks, turns, racks, names."""
+"""The commands that correct the record of a game: squares, blanks, racks, names; turns are in `turn_corrections`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
-    SmallNumber,
     SquareName,
     Symbol,
     TableCommand,
@@ -23,25 +19,19 @@ from device.session.commands.base import (
     parse_rack,
 )
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, replace_turn
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
-from engine.board import Board, Square, parse_square
+from engine.board import Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
 from engine.errors import NotationError
 from engine.events import (
     BlankNamed,
-    Challenged,
     Event,
-    Exchanged,
-    Passed,
     PlayerRenamed,
     PlayMade,
-    PlayWithdrawn,
     RackRevealed,
-    ScoreCorrected,
     SquareCorrected,
-    TurnCorrected,
-    TurnInserted,
 )
 from engine.game import Game
 from engine.inference.hypotheses import find_overlooked_turn
@@ -50,7 +40,7 @@ from engine.messages import format_list
 from engine.plays import Play
 from engine.reading import EMPTY
 from engine.scoring import Status, check_placement
-from engine.state import CLOSING_KINDS, Turn, TurnKind, find_withdrawn_turn
+from engine.state import find_withdrawn_turn
 from engine.tiles import Tile
 from engine.validation.void_plays import find_void_turn
 
@@ -130,103 +120,6 @@ class NameBlank(TableCommand, frozen=True):
         context.controller.commit_events([BlankNamed(square, self.letter)])
 
 
-class TurnCommand(TableCommand, frozen=True):
-    """The correct data of a turn; fields that are left out keep their values.
-
-    `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. A play is written as in GCG: `at` (`8F` across,
-    `F8` down) and `word` (lower-case letters for blanks, dots or letters for tiles that were on the board already).
-    """
-
-    transition = Command.CORRECT
-    schema_name = "TurnOrder"
-
-    number: SmallNumber
-    player: PlayerNumber | None = None
-    kind: Annotated[str, Meta(pattern="^(|play|pass|exchange|none)$")] = ""
-    at: Annotated[str, Meta(max_length=3)] = ""
-    word: Annotated[str, Meta(max_length=60)] = ""
-    count: Annotated[int, Meta(ge=0, le=20)] = 0
-    score: Annotated[int, Meta(ge=-2000, le=4000)] | None = None
-
-    def run(self, context: CommandContext) -> None:
-        """Record the events that correct or insert the turn."""
-        controller = context.controller
-        controller.commit_entered_events(self.make_events(controller.game, controller.words))
-
-    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
-        """Return the events with which this command corrects or inserts the turn. Raises `CommandRefusedError`.
-
-        `words` is the word list in use.
-        """
-        raise NotImplementedError
-
-    def make_turn_event(self, game: Game, before: Board, recorded: Turn | None) -> Event:
-        """Return the event of this turn. Fields that are left out are taken from the turn `recorded`, if any.
-
-        `before` is the board before the turn.
-        """
-        if recorded is not None:
-            default_player, default_kind = recorded.player, str(recorded.kind)
-        else:
-            default_player, default_kind = game.to_move, "play" if self.word else ""
-        player = default_player if self.player is None else self.player
-        check_player(game, player)
-        kind = self.kind or default_kind
-        match kind:
-            case "pass":
-                return Passed(player)
-            case "exchange":
-                count = self.count or (recorded.count if recorded else 0)
-                if not 1 <= count <= game.rules.rack_size:
-                    raise make_refusal("needs-count", str(game.rules.rack_size))
-                return Exchanged(player, count)
-            case "play" if self.word and self.at:
-                with convert_engine_errors():
-                    return PlayMade(player, Play.from_gcg(before, self.at, self.word, game.tiles))
-            case "play" if recorded and recorded.play and not (self.word or self.at):
-                return PlayMade(player, recorded.play)
-            case "play":
-                raise make_refusal("needs-word")
-            case _:
-                raise make_refusal("no-kind", kind)
-
-
-class CorrectTurn(TurnCommand, frozen=True):
-    """Correct or remove a recorded turn; `number` is the turn's number in the score sheet (`TurnView.number`)."""
-
-    name = "turn"
-    operation_id = "correct_turn"
-
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True unless the open question is about this turn, which the last press has recorded."""
-        before = context.controller.log.game_before_last_press
-        return before is not None and self.number <= len(before.turns)
-
-    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
-        """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
-        if not 1 <= self.number <= len(game.turns):
-            raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
-        turn = game.turns[self.number - 1]
-        if self.kind == "none":
-            return _replace_turn(game, turn, None, words)
-        events: tuple[Event, ...] = ()
-        score = self.score
-        is_only_score = self == CorrectTurn(self.number, score=score)
-        if not is_only_score:
-            if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
-                raise make_refusal("only-score")
-            before = game.turns[turn.number - 1].board if turn.number else Board()
-            event = self.make_turn_event(game, before, turn)
-            events = _replace_turn(game, turn, event, words)
-            if score is None and isinstance(event, PlayMade) and event.play == turn.play:
-                score = game.ledger[turn.ledger_index].score  # the same play of another player keeps its score
-        if score is not None:
-            events = (*events, ScoreCorrected(turn.number, score))
-        if not events:
-            raise make_refusal("no-change")
-        return events
-
-
 def _correct_withdrawn_play(game: Game, square: Square, tile: Tile | None, words: WordList | None) -> tuple[Event, ...]:
     """Return the events that put `tile` on a square of the play that was just withdrawn.
 
@@ -244,85 +137,7 @@ def _correct_withdrawn_play(game: Game, square: Square, tile: Tile | None, words
         corrected = play.with_tile(square, tile)
         status = check_placement(game.state.board_before(turn), corrected, game.layout, game.rules)
         is_possible = square in play.squares or (is_void and status == Status.VALID)
-    return _replace_turn(game, turn, PlayMade(turn.player, corrected), words) if is_possible else ()
-
-
-def _replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | None) -> tuple[Event, ...]:
-    """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
-
-    The challenge and the withdrawal that follow the turn in the score sheet refer to its play:
-
-    - If `event` is not a play, both are removed. Otherwise they would refer to the play before.
-    - If `event` is a play, a challenge by the player of `event` becomes a challenge by the player of the turn.
-    - If `event` is a play, a withdrawal without a challenger is recorded again for this play. But if the play was
-      withdrawn because of its words (`words` is the word list), those of `event` decide when it is recorded.
-    """
-    corrected = TurnCorrected(turn.number, event)
-    following = [line for line in reversed(game.turns) if line.target == turn.number]
-    if not isinstance(event, PlayMade):
-        return (*(TurnCorrected(line.number, None) for line in following), corrected)
-    challenges = _replace_challenger(game, following, event.player, turn.player)
-    withdrawn = next((line for line in following if line.kind is TurnKind.WITHDRAWN and line.by is None), None)
-    if withdrawn is None:
-        return (corrected, *challenges)
-    removed = TurnCorrected(withdrawn.number, None)
-    if turn == find_void_turn(game, find_deciding_words(words)):
-        return removed, corrected, *challenges
-    return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
-
-
-def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> tuple[TurnCorrected, ...]:
-    """Return events that change the challenger of the turns `lines` from player `before` to player `after`.
-
-    This is needed if a correction gives a play to the player who challenged it: nobody challenges their own play, so
-    the two players were confused.
-    """
-    challenges = ((line.number, game.ledger[line.ledger_index].event) for line in lines)
-    return tuple(
-        TurnCorrected(number, replace(challenge, by=after))
-        for number, challenge in challenges
-        if isinstance(challenge, Challenged) and challenge.by == before
-    )
-
-
-class InsertTurn(TurnCommand, frozen=True):
-    """Insert a missing turn; `number` is the number that the turn gets in the score sheet.
-
-    To enter the current turn by hand, use the number after that of the last turn. If `player` is left out, it is the
-    player whose turn it was then.
-    """
-
-    name = "insert-turn"
-    operation_id = "insert_turn"
-    defers_question = True
-
-    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:  # noqa: ARG002
-        """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""
-        if not 1 <= self.number <= len(game.turns) + 1:
-            raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
-        last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
-        number = min(self.number, last + 1)
-        before = game.turns[number - 2].board if number > 1 else Board()
-        due = game.find_player_due(number - 1) if self.player is None else self.player
-        turn = msgspec.structs.replace(self, player=due).make_turn_event(game, before, None)
-        _check_nothing_between(game, number - 1, turn)
-        is_missing = number <= last or game.is_over
-        if isinstance(turn, Exchanged) and not is_missing and not game.can_exchange(turn.count):
-            raise make_refusal("cannot-exchange", str(turn.count), str(game.bag_count))
-        events: tuple[Event, ...] = (TurnInserted(number - 1, turn),) if is_missing else (turn,)
-        return events if self.score is None else (*events, ScoreCorrected(number - 1, self.score))
-
-
-def _check_nothing_between(game: Game, number: int, event: Event) -> None:
-    """Refuse to insert a turn between a play and its challenge or withdrawal. Raises `CommandRefusedError`.
-
-    Otherwise the challenge would refer to the inserted turn. `number` is the number of the inserted turn, from 0.
-    """
-    for line in game.turns:
-        if line.target is None or not line.target < number <= line.number:
-            continue
-        if line.by is not None or (isinstance(event, PlayMade) and event.player == line.player):
-            raise make_refusal("turn-between", game.players[game.turns[line.target].player])
+    return replace_turn(game, turn, PlayMade(turn.player, corrected), words) if is_possible else ()
 
 
 class RevealRack(TableCommand, frozen=True):

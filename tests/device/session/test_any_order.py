@@ -17,13 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from device.session.commands.base import QuestionCommand, TableCommand
-from device.session.commands.corrections import (
-    CorrectSquare,
-    CorrectTurn,
-    InsertTurn,
-    RenamePlayer,
-    RevealRack,
-)
+from device.session.commands.corrections import CorrectSquare, RenamePlayer, RevealRack
 from device.session.commands.games import EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import (
     AnswerDeferred,
@@ -33,6 +27,7 @@ from device.session.commands.questions import (
     ReadAgain,
     RecallQuestion,
 )
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device.session.commands import COMMAND_TABLE
 from device.session.commands.base import TableCommand, find_argument_type
-from device.session.commands.corrections import TurnCommand
+from device.session.commands.turn_corrections import TurnCommand
 from device.session.phases import TRANSITIONS, Command
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import pytest
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare, CorrectTurn, NameBlank
+from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import DecideChallenge, EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import InsertTurn, RenamePlayer
+from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import (
     AnswerDeferred,
@@ -17,6 +17,7 @@ from device.session.commands.questions import (
     ReadAgain,
     RecallQuestion,
 )
+from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, RevealRack
+from device.session.commands.corrections import CorrectSquare, RevealRack
 from device.session.commands.games import (
     EndGame,
     StartGame,
     Undo,
 )
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
 from device.session.snapshot import Phase
 from device.session.table_session import CommandRefusedError, TableSession

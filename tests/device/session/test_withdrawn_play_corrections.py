@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare, CorrectTurn
+from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import StartGame, Undo
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import DecideChallenge, PassTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

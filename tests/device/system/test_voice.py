@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import load_catalogue
-from device.session.commands.corrections import CorrectSquare, InsertTurn, RevealRack
+from device.session.commands.corrections import CorrectSquare, RevealRack
 from device.session.commands.games import DrawFirst, EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Sight
 from device.session.table_session import TableSession

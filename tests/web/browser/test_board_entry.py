@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.session.commands.corrections import InsertTurn
 from device.session.commands.games import StartGame
+from device.session.commands.turn_corrections import InsertTurn
 from engine.rules import Rules
 from tests.support.api_table import STARTED, House, house
 from tests.support.browsers import MARKS

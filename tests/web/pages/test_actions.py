@@ -12,16 +12,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import (
-    CorrectSquare,
-    CorrectTurn,
-    InsertTurn,
-    NameBlank,
-    RenamePlayer,
-    RevealRack,
-)
+from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
 from device.session.commands.games import DrawFirst, EndGame, EndPause, EnterPosition, Pause, Redo, Undo
 from device.session.commands.questions import AnswerQuestion, DeferQuestion, ReadAgain
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
 from device.session.snapshot import Moment, PlayerView, TableSnapshot

@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
 from tests.support.api_table import House, house
 from tests.support.waiting import PATIENCE_S
