@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from device.session.commands.base import (
@@ -67,18 +66,15 @@ class TurnCommand(TableCommand, frozen=True):
         """
         raise NotImplementedError
 
-    def make_turn_event(self, game: Game, before: Board, recorded: Turn | None) -> Event:
-        """Return the event of this turn. Fields that are left out are taken from the turn `recorded`, if any.
+    def make_turn_event(self, game: Game, before: Board, due: int, recorded: Turn | None = None) -> Event:
+        """Return the event of this turn, by the player `due` if `player` was left out.
 
-        `before` is the board before the turn.
+        Other fields that were left out are taken from the turn `recorded`, if any. `before` is the board before the
+        turn.
         """
-        if recorded is not None:
-            default_player, default_kind = recorded.player, str(recorded.kind)
-        else:
-            default_player, default_kind = game.to_move, "play" if self.word else ""
-        player = default_player if self.player is None else self.player
+        player = due if self.player is None else self.player
         check_player(game, player)
-        kind = self.kind or default_kind
+        kind = self.kind or (str(recorded.kind) if recorded else "play" if self.word else "")
         match kind:
             case "pass":
                 return Passed(player)
@@ -123,7 +119,7 @@ class CorrectTurn(TurnCommand, frozen=True):
             if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
                 raise make_refusal("only-score")
             before = game.turns[turn.number - 1].board if turn.number else Board()
-            event = self.make_turn_event(game, before, turn)
+            event = self.make_turn_event(game, before, turn.player, turn)
             events = replace_turn(game, turn, event, words)
             if score is None and isinstance(event, PlayMade) and event.play == turn.play:
                 score = game.ledger[turn.ledger_index].score  # the same play of another player keeps its score
@@ -190,8 +186,7 @@ class InsertTurn(TurnCommand, frozen=True):
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
         number = min(self.number, last + 1)
         before = game.turns[number - 2].board if number > 1 else Board()
-        due = game.find_player_due(number - 1) if self.player is None else self.player
-        turn = msgspec.structs.replace(self, player=due).make_turn_event(game, before, None)
+        turn = self.make_turn_event(game, before, game.find_player_due(number - 1))
         _check_nothing_between(game, number - 1, turn)
         is_missing = number <= last or game.is_over
         if isinstance(turn, Exchanged) and not is_missing and not game.can_exchange(turn.count):
