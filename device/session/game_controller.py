@@ -33,7 +33,8 @@ from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.tiles import load_tile_set
 from engine.validation import Proposal, Source, validate_turn
-from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
+from engine.validation.deferred_questions import find_open_questions
+from engine.validation.late_answers import answer_deferred_question
 
 
 class GameController:

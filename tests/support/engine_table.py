@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from engine.board import Board, parse_square
-from engine.events import Event, PlayMade
+from engine.events import Event, PlayMade, QuestionDeferred
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import Status
 from engine.tiles import Tile
+from engine.validation.deferred_questions import defer_question
 
 NAMES = ("Anna", "Ben", "Cleo", "Dan")
 
@@ -63,3 +64,15 @@ def seen(board: Board, doubts: Mapping[str, Mapping[str, float]] | None = None) 
     for name, candidates in (doubts or {}).items():
         squares[parse_square(name)] = SquareReading(tuple(candidates.items()))
     return BoardReading(tuple(squares))
+
+
+def defer(game: Game, *others: str, doubts: dict[str, dict[str, float]] | None = None) -> Game:
+    """Return the game after the last play became provisional, with the plays `others` as the other answers."""
+    last, before = game.events[-1], Game.from_events(game.events[:-1])
+    assert isinstance(last, PlayMade)
+    answers = ((last,), *((PlayMade(last.player, written(before, other)),) for other in others))
+    texts = tuple(map(str, range(len(answers))))
+    question = QuestionDeferred(0, "Which word?", texts, answers, 1)
+    for event in defer_question(game, question, seen(game.board, doubts)):
+        game = game.push(event)
+    return game

@@ -17,7 +17,8 @@ from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import WordList, is_listed
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
-from engine.validation.deferred_questions import defer_question, find_open_questions, settle_questions
+from engine.validation.deferred_questions import defer_question, find_open_questions
+from engine.validation.settlement import settle_questions
 from tests.support.disturbed_squares import (
     make_clear_reading,
 )

@@ -14,7 +14,8 @@ from engine.game import Game
 from engine.lexicon import WordList
 from engine.rules import ChallengeRule
 from engine.state import Turn
-from engine.validation.deferred_questions import answer_deferred_question, find_open_questions
+from engine.validation.deferred_questions import find_open_questions
+from engine.validation.late_answers import answer_deferred_question
 
 
 def is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:

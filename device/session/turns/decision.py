@@ -34,8 +34,8 @@ from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.rules import ChallengeRule
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
-from engine.validation.deferred_questions import settle_questions
 from engine.validation.findings import Option
+from engine.validation.settlement import settle_questions
 from engine.validation.turn_checks import swap_plays
 from engine.validation.void_plays import restore_void_play, withdraw_void_plays
 

@@ -19,12 +19,8 @@ from engine.events import Event, Exchanged, GameStarted, Passed
 from engine.game import Game
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading, merge_readings
-from engine.validation.deferred_questions import (
-    defer_question,
-    find_open_questions,
-    find_provisional_turns,
-    settle_questions,
-)
+from engine.validation.deferred_questions import defer_question, find_open_questions, find_provisional_turns
+from engine.validation.settlement import settle_questions
 from vision.recognition.reader import PhotoReader
 
 MAX_READINGS = 3

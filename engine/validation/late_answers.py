@@ -1,0 +1,189 @@
+"""Apply a late answer to a deferred question: replace the provisional events, and apply the later turns again.
+
+A late answer may add or remove turns and give later turns to other players. So the later events are adapted to the new
+numbers and players. An answer after which a later event is not possible is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from engine.board import Square
+from engine.errors import RulesError
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Challenged,
+    Correction,
+    Event,
+    PlayerTurn,
+    PlayMade,
+    PlayWithdrawn,
+    QuestionClosed,
+    QuestionDeferred,
+    TileRecycled,
+    TurnCorrected,
+    TurnInserted,
+)
+from engine.game import Game
+from engine.lexicon import WordList
+from engine.messages import make_message
+from engine.state import Turn, find_challengeable_turn
+from engine.validation.deferred_questions import find_game_before, find_open_question
+from engine.validation.void_plays import withdraw_void_plays
+
+
+def answer_deferred_question(
+    game: Game, number: int, answer: int, *, stays_open: bool = False, words: WordList | None = None
+) -> Game:
+    """Return the game after a late answer to the deferred question `number`.
+
+    The events of the answer replace the provisional events, and the later events are applied again. If `stays_open` is
+    True, the answer takes effect, but the question stays open. `words` is the word list; it is needed in a game in
+    which invalid plays do not count (`ChallengeRule.VOID`). Even in such a game, an invalid play counts if later turns
+    need its tiles. Raises `RulesError` if there is no such question or answer, or if the later turns are not possible
+    after the answer.
+    """
+    question = find_open_question(game, number)
+    if question is None or not 0 <= answer < len(question.answers):
+        raise RulesError(make_message("nothing-asked", "There is no open question."))
+    if answer == question.chosen:
+        return game if stays_open else game.push(QuestionClosed(number))
+    before = find_game_before(game, question)
+    events = question.answers[answer]
+    recorded, void_plays = (events, ()) if words is None else withdraw_void_plays(before, events, words)
+    chosen = replace(question, chosen=answer)
+    if void_plays:
+        with suppress(_TilesNeededError):
+            return _replace_provisional_events(game, before, chosen, recorded, stays_open)
+    return _replace_provisional_events(game, before, chosen, events, stays_open)
+
+
+def _replace_provisional_events(
+    game: Game, before: Game, question: QuestionDeferred, events: Sequence[Event], stays_open: bool
+) -> Game:
+    """Return the game with `events` in place of the provisional events of a question, which follow `before`.
+
+    `question` is the question with the answer that is in effect now. Raises `RulesError` if the later turns are not
+    possible.
+    """
+    new = before.push(*events, replace(question, count=len(events)))
+    if not stays_open:
+        new = new.push(QuestionClosed(question.number))
+    later = len(before.events) + question.count + 1  # index of the first event after the question
+    old = before.push(*game.events[len(before.events) : later])
+    shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
+    return _repeat_events(game.events[later:], old, new, shift)
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnShift:
+    """Change of the turn numbers by a late answer that adds `added` turns (negative: removes turns).
+
+    The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces.
+    """
+
+    start: int
+    end: int
+    added: int
+
+    def move(self, event: Correction) -> Correction:
+        """Return a correction whose turn number is adapted to the answer.
+
+        If the answer changes turn numbers, `RulesError` is raised for two kinds of corrections: those of a provisional
+        turn, and those that insert or delete a turn.
+        """
+        if isinstance(event, BlankNamed) or event.turn is None or not self.added:
+            return event
+        if isinstance(event, TurnInserted) or (isinstance(event, TurnCorrected) and event.event is None):
+            raise _LateAnswerError  # later corrections have the turn numbers after this one
+        if event.turn < self.start:
+            return event
+        if event.turn < self.end:
+            raise _LateAnswerError
+        return replace(event, turn=event.turn + self.added)
+
+
+class _LateAnswerError(RulesError):
+    """Error for a late answer after which the later turns are not possible."""
+
+    def __init__(self) -> None:
+        text = "This answer would make later turns impossible. Correct those turns first."
+        super().__init__(make_message("answer-too-late", text))
+
+
+class _TilesNeededError(_LateAnswerError):
+    """Error for a late answer after which a later play is not legal, because it needs tiles that are not played."""
+
+
+def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:
+    """Return the game `new` with the events that followed `old`, after adapting their players and turn numbers.
+
+    Raises `RulesError` if an event is no longer possible.
+    """
+    for event in events:
+        moved = _move_event(event, old, new, shift)
+        if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
+            raise _TilesNeededError
+        old, new = old.push(event), new.push(moved)
+    return new
+
+
+def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
+    """Return an event that followed the game `old`, with player and turn numbers adapted to the game `new`.
+
+    Raises `RulesError` if the event is no longer possible.
+    """
+    if isinstance(event, PlayWithdrawn | Challenged):
+        play = _find_same_play(old, new, shift, event)
+        event = replace(event, player=play.player) if isinstance(event, PlayWithdrawn) else event
+        if _find_target(new, event) != play:
+            raise _LateAnswerError
+    if old.to_move == new.to_move and not shift.added:
+        return event
+    if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
+        return replace(event, player=new.to_move)
+    if isinstance(event, Challenged) and event.by == old.to_move:
+        return replace(event, by=new.to_move)
+    if isinstance(event, QuestionDeferred):
+        old, new = (Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new))
+        return replace(event, answers=tuple(tuple(_move_events(events, old, new, shift)) for events in event.answers))
+    if not isinstance(event, Correction):
+        return event
+    moved = shift.move(event)
+    if isinstance(event, TurnCorrected) and isinstance(moved, TurnCorrected):
+        other = moved.event
+        if isinstance(other, PlayerTurn) and other.player == old.turns[event.turn].player:
+            return replace(moved, event=replace(other, player=new.turns[moved.turn].player))
+    return moved
+
+
+def _find_same_play(old: Game, new: Game, shift: _TurnShift, event: PlayWithdrawn | Challenged) -> Turn:
+    """Return the turn of the game `new` with the play that `event`, which followed the game `old`, refers to.
+
+    The play is the one on the same squares. A late answer may change its tiles, but an earlier play to which the answer
+    adds these tiles is another play. Raises `RulesError` if there is no such play.
+    """
+    target = _find_target(old, event)
+    squares = {square for square, _ in target.placements} if target else set[Square]()
+    for turn in new.state.standing_plays():
+        covered = {square for square, _ in turn.placements}
+        if covered == squares or (turn.number >= shift.start and not covered.isdisjoint(squares)):
+            return turn
+    raise _LateAnswerError
+
+
+def _find_target(game: Game, event: PlayWithdrawn | Challenged) -> Turn | None:
+    """Return the turn of the play that an event takes back or challenges, or None if there is no such play."""
+    if isinstance(event, Challenged):
+        return find_challengeable_turn(game.state)
+    return next((turn for turn in game.state.standing_plays() if turn.player == event.player), None)
+
+
+def _move_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Iterator[Event]:
+    for event in events:
+        moved = _move_event(event, old, new, shift)
+        yield moved
+        old, new = old.push(event), new.push(moved)

@@ -1,0 +1,119 @@
+"""Settle deferred questions: answer them from later readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from math import log
+
+from engine.board import Square
+from engine.errors import NotationError, RulesError
+from engine.events import Event, PlayMade, QuestionDeferred
+from engine.game import Game
+from engine.inference.history import (
+    EMPTY_HISTORY,
+    MIN_CLEAR_PROBABILITY,
+    Evidence,
+    ReadingHistory,
+    align_reading,
+    face_of,
+)
+from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.lexicon import WordList
+from engine.reading import BoardReading
+from engine.validation.deferred_questions import (
+    find_disputed_squares,
+    find_game_before,
+    find_open_question,
+    find_open_questions,
+    is_blank_named,
+)
+from engine.validation.findings import MIN_LETTER_CONFIDENCE
+from engine.validation.late_answers import answer_deferred_question
+
+MIN_SETTLING_LOG_ODDS = log(20)
+"""Minimum log-odds (nats) between the two most likely answers for a reading to settle the question."""
+MIN_SETTLING_CONFIDENCE = 0.99
+"""Minimum confidence of a second reading for it to confirm the doubtful symbols of the first reading."""
+
+
+def settle_questions(
+    game: Game, reading: BoardReading, history: ReadingHistory = EMPTY_HISTORY, words: WordList | None = None
+) -> Game:
+    """Return the game after settling the deferred questions that a new reading answers.
+
+    A question is settled if the reading is much more likely after one of the answers than after the others. A reading
+    of the same symbols as before settles nothing: the same light may cause the same error. `words` has the same
+    meaning as in `answer_deferred_question`.
+    """
+    for number in [question.number for question in find_open_questions(game)]:
+        question = find_open_question(game, number)  # an answer to an earlier question may have changed it
+        answer = None if question is None else _find_settled_answer(game, question, reading, history)
+        if answer is not None:
+            with suppress(NotationError, RulesError):  # the question stays open for the players
+                game = answer_deferred_question(game, number, answer, words=words)
+    return game
+
+
+def _find_settled_answer(
+    game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
+) -> int | None:
+    """Return the index of the answer that a new reading gives to a question, or None if the reading does not decide."""
+    if is_blank_named(game, question):
+        return question.chosen
+    before = find_game_before(game, question)
+    disputed = find_disputed_squares(before, question.answers)
+    aligned = align_reading(game, reading)
+    if not disputed or aligned is None:
+        return None
+    if any(aligned.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
+        return None
+    if not _is_new_observation(question, disputed, aligned):
+        return None
+    hypotheses = _explain_after_answers(game, question, reading, history)
+    best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
+    if not others or hypotheses[best].log_posterior - hypotheses[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
+        return None
+    plays = [event.play for event in hypotheses[best].events if isinstance(event, PlayMade)]
+    if best != question.chosen and any(not set(disputed).isdisjoint(play.squares) for play in plays):
+        return None  # the tile there fits no answer, and is more likely misread than a tile of the next play
+    boards = [_read_faces(before, events, disputed) for events in question.answers]
+    if boards.count(boards[best]) > 1:
+        return None  # the reading does not distinguish these answers
+    return best
+
+
+def _explain_after_answers(
+    game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
+) -> Mapping[int, Hypothesis]:
+    """Return the best hypothesis for a reading after each answer, by index of the answer.
+
+    Answers that are not possible are left out.
+    """
+    hypotheses: dict[int, Hypothesis] = {}
+    for answer in range(len(question.answers)):
+        try:
+            after = answer_deferred_question(game, question.number, answer)
+        except (NotationError, RulesError):
+            continue
+        aligned = align_reading(after, reading) or reading
+        evidence = Evidence(aligned, after.board, history.false_readings, not after.rules.retake_blanks)
+        hypotheses[answer] = generate_hypotheses(after, evidence, ())[0]
+    return hypotheses
+
+
+def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
+    """Return True if a reading of the squares differs from the reading when the question was asked.
+
+    It differs if it has other symbols, or if a doubtful symbol is certain now.
+    """
+    reads = [reading.squares[square] for square in squares]
+    if tuple(read.symbol for read in reads) != question.seen:
+        return True
+    is_clear = all(read.confidence >= MIN_SETTLING_CONFIDENCE for read in reads)
+    return question.confidence < MIN_LETTER_CONFIDENCE and is_clear
+
+
+def _read_faces(before: Game, events: Sequence[Event], squares: Sequence[Square]) -> tuple[str, ...]:
+    board = before.push(*events).board
+    return tuple(face_of(board[square]) for square in squares)

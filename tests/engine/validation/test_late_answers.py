@@ -1,0 +1,201 @@
+"""Late answers to deferred questions, and the later turns that they change."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import RulesError
+from engine.events import (
+    Challenged,
+    Event,
+    Exchanged,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    QuestionDeferred,
+    ScoreCorrected,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+)
+from engine.game import Game
+from engine.rules import STANDARD_RULES, ChallengeRule
+from engine.tiles import Tile
+from engine.validation.deferred_questions import defer_question, find_open_questions, find_provisional_turns
+from engine.validation.late_answers import answer_deferred_question
+from engine.validation.settlement import settle_questions
+from tests.engine.validation.test_settlement import read_board
+from tests.support.engine_table import defer, new_game, play, written
+from tests.support.play_at_random import random_game, random_play
+
+
+def test_late_answer_changes_the_turn_and_keeps_the_later_turns() -> None:
+    game = answer_deferred_question(play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M"), 1, 1)
+    assert [turn.word for turn in game.turns] == ["HORN", "FA.M"]
+    assert not find_open_questions(game) and not find_provisional_turns(game)
+
+
+def test_late_answer_that_confirms_the_turn_closes_the_question() -> None:
+    game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
+    after = answer_deferred_question(game, 1, 0)
+    assert after.totals == game.totals and not find_open_questions(after)
+
+
+def test_late_answer_that_stays_open_is_in_effect() -> None:
+    game = answer_deferred_question(defer(play(new_game(), "8F HARN"), "8F HORN"), 1, 1, stays_open=True)
+    assert game.turns[0].word == "HORN" and find_open_questions(game)[0].chosen == 1
+    assert answer_deferred_question(game, 1, 0).turns[0].word == "HARN"
+
+
+def test_late_answer_that_later_turns_exclude_is_refused() -> None:
+    game = play(defer(play(new_game(), "8F HORN"), "8G HORN"), "F7 A.M")
+    with pytest.raises(RulesError):
+        answer_deferred_question(game, 1, 1)
+
+
+def test_unknown_answer_is_refused() -> None:
+    with pytest.raises(RulesError):
+        answer_deferred_question(defer(play(new_game(), "8F HARN"), "8F HORN"), 1, 2)
+
+
+LATER_PASS = (PlayMade(0, written(new_game(), "8F HORN")), Passed(1))
+
+
+def defer_pass(game: Game) -> Game:
+    """Return the game after a question whose second answer is that the next player passed."""
+    question = QuestionDeferred(0, "Passed?", ("no", "yes"), (LATER_PASS[:1], LATER_PASS), 1)
+    return game.push(*defer_question(game, question, None))
+
+
+def test_late_answer_with_one_more_turn_keeps_the_corrections_of_later_turns() -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M", "10F PASTE")
+    game = game.push(ScoreCorrected(1, 30)).push(TurnCorrected(2, PlayMade(0, written(game, "11E BIT"))))
+    after = answer_deferred_question(game, 1, 1)
+    words = [(turn.player, turn.word or "", turn.score) for turn in after.turns]
+    assert words[:3] == [(0, "HORN", 14), (1, "", 0), (0, "FA.M", 30)] and words[3][:2] == (1, "BIT")
+
+
+@pytest.mark.parametrize(
+    "later", [ScoreCorrected(0, 20), TurnCorrected(1, None), TurnInserted(1, Passed(0)), SquareCorrected(97, None, 0)]
+)
+def test_late_answer_with_one_more_turn_is_refused_after_a_correction_of_unclear_turns(later: Event) -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M").push(later)
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1)
+
+
+@pytest.mark.parametrize("event", [Challenged(0, upheld=False), PlayWithdrawn(1), Challenged(0, upheld=True)])
+def test_late_answer_with_one_more_turn_is_about_the_play_of_the_other_player(event: Event) -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M").push(event)
+    after = answer_deferred_question(game, 1, 1)
+    play_, last = after.turns[2], after.turns[3]
+    assert (play_.player, last.target, last.by) == (0, 2, 1 if isinstance(event, Challenged) else None)
+    assert after.totals == ((14, 0) if isinstance(event, PlayWithdrawn) or event.upheld else (23, 0))
+
+
+def test_late_answer_with_one_more_turn_leaves_a_play_of_the_next_player_on_the_board() -> None:
+    before = play(new_game(), "8F HORN", "H6 FA.M")
+    event = PlayMade(0, written(before, "10F PASTE"))
+    question = QuestionDeferred(0, "Passed?", ("no", "yes"), ((event,), (event, Passed(1))), 1)
+    game = before.push(event)
+    game = game.push(*defer_question(game, question, None)).push(PlayWithdrawn(0))
+    after = answer_deferred_question(game, 1, 1)
+    assert after.totals == game.totals == (14, 9) and after.board == before.board
+
+
+def test_late_answer_without_the_play_that_was_taken_back_is_refused() -> None:
+    before = play(new_game(), "8F HORN", "H6 FA.M")
+    event = PlayMade(0, written(before, "10F PASTE"))
+    question = QuestionDeferred(0, "Passed?", ("no", "yes"), ((event,), (Passed(0),)), 1)
+    game = before.push(event)
+    game = game.push(*defer_question(game, question, None)).push(PlayWithdrawn(0))
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1)
+
+
+@pytest.mark.parametrize("later", [PlayWithdrawn(1), Challenged(0, upheld=True)])
+def test_late_answer_that_adds_a_tile_taken_back_to_the_play_before_is_refused(later: Event) -> None:
+    before = play(new_game(), "8F HORN")
+    event = PlayMade(1, written(before, "8F ....S"))
+    longer = TurnCorrected(0, PlayMade(0, written(new_game(), "8F HORNS")))
+    question = QuestionDeferred(0, "Whose tile?", ("Ben", "Anna"), ((event,), (longer,)), 1)
+    game = before.push(event)
+    game = game.push(*defer_question(game, question, None)).push(later)
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1)
+
+
+def test_late_answer_moves_the_answers_of_later_questions_to_the_other_player() -> None:
+    game = defer(play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M"), "H6 FA.M")
+    after = answer_deferred_question(answer_deferred_question(game, 1, 1), 2, 1)
+    assert [(turn.player, turn.word) for turn in after.turns][2] == (0, "FA.M") and after.totals == (23, 0)
+
+
+VOID_GAME = defer(play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.VOID)), "8F HARN"), "8F HORN")
+HARN_ONLY = frozenset({"HARN", "FARM"})
+
+
+def test_late_answer_with_an_invalid_word_does_not_count_without_challenges() -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    game = defer(play(new_game(rules), "8F HORN"), "8F HRON").push(Passed(1))
+    after = answer_deferred_question(game, 1, 1, words=frozenset({"HORN"}))
+    assert [turn.kind for turn in after.turns] == ["play", "withdrawn", "pass"] and after.totals == (0, 0)
+    provisional = answer_deferred_question(game, 1, 1, words=frozenset(), stays_open=True)
+    assert find_provisional_turns(provisional).keys() == {0, 1}
+
+
+def test_late_answer_with_an_invalid_word_counts_if_a_later_play_needs_its_tiles() -> None:
+    after = answer_deferred_question(play(VOID_GAME, "H6 FA.M"), 1, 1, words=HARN_ONLY)
+    assert [(turn.word, turn.stands) for turn in after.turns] == [("HORN", True), ("FA.M", True)]
+
+
+def test_late_answer_with_an_invalid_word_is_refused_if_a_later_correction_is_in_the_way() -> None:
+    game = VOID_GAME.push(Passed(1), TurnInserted(1, Passed(1)))
+    with pytest.raises(RulesError, match="impossible"):
+        answer_deferred_question(game, 1, 1, words=HARN_ONLY)
+    reading = read_board("8F HORN")
+    assert settle_questions(game, reading, words=HARN_ONLY) == game
+
+
+def choose_act(rng: random.Random, game: Game) -> Callable[[Game], Event]:
+    """Return what happens next, as an event of whoever is to move or made the last play."""
+    made, chance = random_play(game, rng), rng.random()
+    if game.challengeable_turn and chance < 0.2:
+        return lambda now: Challenged(now.to_move, upheld=chance < 0.1)
+    if game.challengeable_turn and chance < 0.3:
+        return lambda now: PlayWithdrawn(now.turns[-1].player)
+    if made and chance < 0.8:
+        return lambda now: PlayMade(now.to_move, made)
+    return lambda now: Exchanged(now.to_move, 2) if chance < 0.9 else Passed(now.to_move)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_late_answer_leads_to_the_game_in_which_it_was_known_at_once(seed: int, players: int, is_pass: bool) -> None:
+    rng = random.Random(seed)
+    before = random_game(rng, 3, new_game(players=players))
+    made = random_play(before, rng)
+    if made is None:
+        return
+    right: tuple[Event, ...] = (PlayMade(before.to_move, made),)
+    square, _ = rng.choice(made.tiles)
+    wrong: tuple[Event, ...] = (PlayMade(before.to_move, made.with_tile(square, Tile("E"))),)
+    if is_pass:
+        wrong, right = right, (*right, Passed((before.to_move + 1) % players))
+    known = before.push(*right)
+    asked = before.push(*wrong)
+    asked = asked.push(*defer_question(asked, QuestionDeferred(0, "?", ("a", "b"), (wrong, right), 1), None))
+    for _ in range(4):
+        act = choose_act(rng, known)
+        known, asked = known.push(act(known)), asked.push(act(asked))
+    answered = answer_deferred_question(asked, 1, 1)
+    assert (answered.totals, answered.to_move) == (known.totals, known.to_move)
+    assert [(turn.player, turn.kind, turn.word, turn.by) for turn in answered.turns] == [
+        (turn.player, turn.kind, turn.word, turn.by) for turn in known.turns
+    ]
