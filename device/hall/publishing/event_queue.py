@@ -84,7 +84,7 @@ class EventQueue:
         Raises `StoreError`.
         """
         events = self._store.events(self._position.game)
-        if not events and self._position.number:
+        if not events and self._position.game < self._store.next_game_number:
             self._go_back_from_deleted_game()
             events = self._store.events(self._position.game)
         position, next_game = self._position, self._store.next_game_number

@@ -315,15 +315,20 @@ class HallReceiver(BrokerTask):
         state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))
-        self._save_missing_results(state, newest.values())
+        self._save_newest_results(state)
         return state
 
-    def _save_missing_results(self, state: HallState, newest: Iterable[ReceivedGame]) -> None:
-        """Save the results of the newest games that were not saved after the last events, because of a power cut."""
-        saved, numbers = self.games.list_results(), {game.id for game in newest}
-        for result in state.results:
-            if result.game in numbers and result not in saved:
-                self.games.save_result(result.game, result)
+    def _save_newest_results(self, state: HallState) -> None:
+        """Save or delete the results of the newest games if a power cut prevented it after the last events."""
+        saved = {result.game: result for result in self.games.list_results()}
+        computed = {result.game: result for result in state.results}
+        for table in state.tables.values():
+            played = table.played
+            if played is None or played.game is None or played.received.id in state.earlier:
+                continue
+            number = played.received.id
+            if computed.get(number) != saved.get(number):
+                self.games.save_result(number, computed.get(number))
 
     def _note_problem(self, topic: str, reason: str) -> None:
         key = topic[:100], reason

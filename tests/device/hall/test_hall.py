@@ -118,6 +118,16 @@ def test_queue_goes_back_to_the_game_before_if_the_next_one_is_deleted(tmp_path:
         assert queue.read_batch() == []
 
 
+def test_queue_goes_back_if_a_game_is_deleted_before_it_was_sent(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
+        queue = EventQueue(store, "7", "a new broker")
+        store.delete_game(2)
+        first.append([Passed(0)])
+        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+
+
 def test_state_does_not_depend_on_the_validity_of_words(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HRON", 7, 5, True))
     assert state.turns[0].invalid_words == ("HRON",)

@@ -138,7 +138,7 @@ def test_result_of_a_damaged_game_counts_once_after_the_table_sent_it_again(path
         assert [result.table for result in hall.state.results].count("B") == 1, "the result itself is intact"
         hall.receive(log.topic, log.payload, True)
         assert [result.table for result in hall.state.results].count("B") == 1
-        assert len(hall.games.list_results()) == 3
+        assert [result.table for result in hall.games.list_results()].count("B") == 1
 
 
 def test_file_without_checksums_is_read_and_gets_checksums(tmp_path: Path) -> None:

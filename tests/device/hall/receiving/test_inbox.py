@@ -26,6 +26,7 @@ from engine.events import (
     Passed,
     RackRevealed,
     ScoreCorrected,
+    Undone,
     to_json,
 )
 from engine.messages import key_of
@@ -281,6 +282,21 @@ def test_result_is_kept_after_a_power_cut_at_the_end_of_the_game(
         send_ended_game(hall, 2)
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         assert [result.game for result in hall.state.results] == [1, 2]
+
+
+def test_result_of_a_game_that_goes_on_is_gone_after_a_power_cut_at_the_undo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_ended_game(hall, 1)
+        monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
+        undone = {**EVENT, "number": 4, "event": to_json(Undone())}
+        hall.receive("tilekeeper/v1/7/events", json.dumps(undone).encode(), False)
+        assert hall.state.results == ()
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_ended_game(hall, 2)
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.game for result in hall.state.results] == [2]
 
 
 def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
