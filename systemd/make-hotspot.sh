@@ -15,9 +15,14 @@ random_text() { # random_text LENGTH: without characters that are mistaken for o
     LC_ALL=C tr -dc 'abcdefghjkmnpqrstuvwxyz23456789' </dev/urandom | head -c "$1" || true
 }
 
-write() { # write PATH MODE: from standard input
-    install -D -m "$2" /dev/null "$folder$1"
-    cat >"$folder$1"
+write() { # write PATH MODE [GROUP]: from standard input, on the card completely or not at all
+    local path=$folder$1
+    local new=${path%/*}/.${path##*/}
+    install -D -m "$2" /dev/null "$new"
+    cat >"$new"
+    [ -z "${3:-}" ] || chgrp "$3" "$new"
+    sync "$new"
+    mv "$new" "$path"
 }
 
 chosen() { # chosen KEY PATTERN: the value in the card's file, if it has only characters that all files below can hold
@@ -37,13 +42,6 @@ nmcli --offline connection add type wifi con-name tilekeeper-hotspot ifname wlan
     802-11-wireless-security.pairwise ccmp 802-11-wireless-security.psk "$password" \
     ipv4.method shared ipv4.addresses 10.42.0.1/24 ipv6.method disabled |
     write /etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection 600
-write /etc/tilekeeper/hotspot.toml 640 <<TEXT
-# The Wi-Fi that this table opens where no known one is in reach. Made by make-hotspot.sh.
-name = "$name"
-password = "$password"
-address = "10.42.0.1"
-TEXT
-chgrp tilekeeper "$folder/etc/tilekeeper/hotspot.toml"
 printf '\\e{bold}Tilekeeper\\e{reset}: http://\\n.local:%s or http://\\4:%s\nWithout a known Wi-Fi: join "%s", password %s, then http://10.42.0.1:%s\n\n' \
     "$port" "$port" "$name" "$password" "$port" | write /etc/issue.d/tilekeeper.issue 644
 if [ -e "$card_file" ]; then
@@ -55,3 +53,10 @@ page = http://10.42.0.1:$port
 TEXT
     sync "$card_file" # the card may be taken out as soon as the lights rest
 fi
+# At last: while this file is missing, the first start is repeated.
+write /etc/tilekeeper/hotspot.toml 640 tilekeeper <<TEXT
+# The Wi-Fi that this table opens where no known one is in reach. Made by make-hotspot.sh.
+name = "$name"
+password = "$password"
+address = "10.42.0.1"
+TEXT

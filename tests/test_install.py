@@ -478,3 +478,13 @@ def test_own_wifi_is_written_on_the_card(first_start: FirstStart, tmp_path: Path
     hotspot = first_start((PACKAGING / "image/tilekeeper-wifi.txt").read_text(encoding="utf-8"))
     text = (tmp_path / "card/boot/firmware/tilekeeper-wifi.txt").read_text(encoding="utf-8")
     assert f"name = {hotspot['name']}\npassword = {hotspot['password']}\n" in text
+
+
+def test_first_start_that_is_cut_off_is_repeated(first_start: FirstStart, tmp_path: Path) -> None:
+    cut = tmp_path / "commands/sync"
+    cut.write_text("#!/bin/sh\ncase $1 in *tilekeeper-wifi.txt) exit 1 ;; esac\n", encoding="utf-8")
+    cut.chmod(0o755)
+    with pytest.raises(AssertionError):
+        first_start("")
+    assert not (tmp_path / "card/etc/tilekeeper/hotspot.toml").exists(), "the condition of the first start"
+    assert not list(tmp_path.glob("card/etc/**/.*"))
