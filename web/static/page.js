@@ -19,6 +19,7 @@ let hasPressed = false; // a button was pressed on this phone, and the table has
 let endsTurn = false; // this button was "End turn"
 let restTimer = null; // the buttons rest after an answer: the second half of a double tap is not for the next turn
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
+let isNewConnection = false; // nothing came by this connection yet
 
 function show(news) {
   if (isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
@@ -161,9 +162,11 @@ function buttons() {
 }
 
 // Clocks: the server says what was left at a moment of its own clock; the page only counts on from there.
+// After a power cut, the clock of the server starts again.
 function setTime(now) {
   const ahead = Number(now) - performance.now() / 1000;
-  if (ahead > serverAhead) serverAhead = ahead; // news are late at times, never early
+  if (isNewConnection || ahead > serverAhead) serverAhead = ahead; // news are late at times, never early
+  isNewConnection = false;
 }
 
 function tick() {
@@ -192,11 +195,13 @@ function setOffline(isOffline) {
 // The only place where a new connection for news begins: nothing comes from an earlier one any more.
 function follow() {
   const connection = ++newestConnection;
+  isNewConnection = true;
   clearTimeout(pollTimer);
   if (stream) stream.close();
   restartWatchdog();
   stream = new EventSource(`${newsPath}/stream?since=${encodeURIComponent(root.dataset.live)}`);
   stream.onopen = () => {
+    isNewConnection = true;
     restartWatchdog();
     setOffline(false);
   };

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from device.session.clock import ClockView
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
@@ -92,6 +95,28 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
     with PageServer(create_app(table), port, "127.0.0.1"):
         phone.wait_for_selector("#last .headline")
         phone.wait_for_selector("html:not(.offline)")
+
+
+def test_clocks_are_right_when_the_table_was_switched_on_again(
+    table: ShownTable, phone: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of the table counts from its start: a page that stayed open would show an hour of overtime."""
+    before = SimpleNamespace(monotonic=lambda: time.monotonic() + 5000)
+    clock = ClockView(1500, 10, (1382.0, 40.0), running=1)
+    with monkeypatch.context() as patch:
+        patch.setattr("web.live.time", before)
+        patch.setattr("web.pages.scoreboard.time", before)
+        table.show(replace(samples.TIMED, clock=replace(clock, since=before.monotonic())))
+        with PageServer(create_app(table), 0, "127.0.0.1") as server:
+            port = server.port
+            visit(phone, server)
+            phone.locator(".clock.runs", has_text="24:").wait_for()
+        phone.wait_for_selector("html.offline")
+    table.show(replace(samples.TIMED, clock=replace(clock, used=(1382.0, 100.0), since=time.monotonic())))
+    with PageServer(create_app(table), port, "127.0.0.1"):
+        phone.locator(".clock.runs", has_text="23:").wait_for()
+        phone.wait_for_timeout(400)  # the page counts on, five times a second
+        assert phone.inner_text(".clock.runs").startswith("23:")
 
 
 def test_phone_says_that_the_table_went_back_to_earlier_turns(table: ShownTable, phone: Page) -> None:
