@@ -1,7 +1,4 @@
-"""The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
-
-A press of the button ends a turn. If a player forgets the press, the next press ends two turns. If a key frame shows
-the first play alone, the two turns can be separated.
+"""The images of a turn that are stored and shown: the photograph, and the rectified board.
 
 A photograph contains its reading, so that the two are never separated. The reading is a JSON text in a comment segment
 of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
@@ -10,199 +7,22 @@ of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
 from __future__ import annotations
 
 import io
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Annotated
 
 import cv2
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 from msgspec import Meta
 
 from device.cameras import Frame, Image
-from device.capture.motion import has_moved, make_thumbnail
 from device.session.snapshot import LookView
-from device.session.turns.decision import filter_plays
-from engine.board import Square
-from engine.events import PlayMade
-from engine.game import Game
-from engine.inference.explain import Inference, infer_play
-from engine.inference.history import ReadingHistory
-from engine.lexicon import WordList
-from engine.plays import Play
+from engine.inference.explain import Inference
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
-from engine.validation.play_checks import find_end_squares
 from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
-
-MAX_KEY_FRAMES = 6
-"""Largest number of key frames that are kept between two presses; older key frames are discarded."""
-KEY_FRAME_JPEG_QUALITY = 92
-MIN_STABLE_S = 3.0
-"""Minimum time without a change of the board, in seconds, for its new tiles to count as a complete play.
-
-Players who place the tiles of a play one by one change the board more often.
-"""
-MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""Minimum time in seconds, in place of `MIN_STABLE_S`, for a play with an unlisted word: the player may still be
-thinking."""
-
-MIN_STORED_PROBABILITY = 0.001
-"""Minimum probability of a symbol to be stored as a candidate of a square."""
-MAX_COMMENT_BYTES = 65_533
-"""Maximum size of a comment in a JPEG, in bytes: a segment has a 16-bit length, which includes its own two bytes."""
-_START, _JFIF, _COMMENT = b"\xff\xd8", b"\xff\xe0", b"\xff\xfe"
-
-_Candidate = tuple[Annotated[str, Meta(min_length=1, max_length=4)], Annotated[float, Meta(ge=0, le=1)]]
-_Square = Annotated[tuple[_Candidate, ...], Meta(min_length=1, max_length=60)]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyFrame:
-    """A picture of the board at rest, as a JPEG of the camera's size; `time` is in seconds of `time.monotonic()`."""
-
-    jpeg: bytes
-    time: float
-    thumbnail: npt.NDArray[np.float32]
-    """Small version of the picture from `make_thumbnail`, for detecting motion."""
-    reverted_at: float = inf
-    """Time of the first later picture without the new tiles of this key frame; infinity if there is no such picture."""
-
-    def decode_image(self) -> Image:
-        """Return the picture, `(H, W, 3) uint8 BGR`."""
-        return np.asarray(cv2.imdecode(np.frombuffer(self.jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
-
-
-class KeyFrameBuffer:
-    """Buffer of the last key frames; one thread may add key frames while another thread takes them."""
-
-    def __init__(self) -> None:
-        self._frames: deque[KeyFrame] = deque(maxlen=MAX_KEY_FRAMES)
-        self._reference: npt.NDArray[np.float32] | None = None
-
-    def set_reference(self, frame: Frame) -> None:
-        """Use a frame as the picture of the last reading; frames that look like it are not added."""
-        self._reference = make_thumbnail(frame.image)
-
-    def add(self, frame: Frame) -> None:
-        """Add a picture as a key frame, unless it looks like the picture of the last reading.
-
-        If `frame` looks like that picture, the new tiles were removed. The newest key frame is then marked as reverted.
-        """
-        thumbnail = make_thumbnail(frame.image)
-        if self._reference is not None and not has_moved(self._reference, thumbnail):
-            if self._frames and self._frames[-1].reverted_at == inf:
-                self._frames.append(replace(self._frames.pop(), reverted_at=frame.time))
-            return
-        done, data = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, KEY_FRAME_JPEG_QUALITY])
-        if done:
-            self._frames.append(KeyFrame(data.tobytes(), frame.time, thumbnail))
-
-    def take_all(self) -> tuple[KeyFrame, ...]:
-        """Return the key frames, oldest first, and remove them from the buffer."""
-        key_frames = tuple(self._frames)
-        self._frames.clear()
-        return key_frames
-
-
-def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
-    """Yield each key frame with the seconds for which the board remained unchanged after it.
-
-    Two kinds of key frames are left out: those that look like the picture `last`, and those with less than
-    `MIN_STABLE_S` seconds.
-    """
-    last_thumbnail = make_thumbnail(last.image)
-    next_times = (*(key_frame.time for key_frame in key_frames[1:]), last.time)
-    for key_frame, next_time in zip(key_frames, next_times, strict=False):
-        stable_s = min(next_time, key_frame.reverted_at) - key_frame.time
-        if stable_s >= MIN_STABLE_S and has_moved(key_frame.thumbnail, last_thumbnail):
-            yield key_frame, stable_s
-
-
-def needs_key_frames(inference: Inference) -> bool:
-    """Return True if key frames may improve the inference: it has several plays, or does not explain the new tiles."""
-    best = inference.best
-    return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
-
-
-def find_extended_play(
-    game: Game,
-    inference: Inference,
-    stable_readings: Iterable[tuple[BoardReading, float]],
-    history: ReadingHistory,
-    words: WordList | None,
-) -> tuple[PlayMade, PlayMade] | None:
-    """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
-
-    The first play has the tiles in the key frame. The second play has the remaining tiles, and is made by the next
-    player. `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
-    """
-    whole = _find_single_play(inference)
-    for reading, stable_s in stable_readings:
-        first = _find_single_play(infer_play(game, reading, history))
-        if whole is None or first is None or not set(first.play.tiles) < set(whole.play.tiles):
-            continue
-        between = game.push(first)
-        rest = Play.from_tiles(
-            {square: tile for square, tile in whole.play.tiles if (square, tile) not in first.play.tiles}
-        )
-        are_listed = words is not None and all(word.word in words for word in between.turns[-1].words)
-        min_stable_s = MIN_STABLE_S if are_listed else MIN_STABLE_UNKNOWN_WORDS_S
-        if stable_s < min_stable_s or between.is_over or between.check_play(rest):
-            continue
-        return first, PlayMade(between.to_move, rest)
-    return None
-
-
-def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:
-    """Return the square of a tile of the new play `play` that may belong to the previous play, or None.
-
-    The previous play is the last turn of `game`. Its reading may have missed a tile at an end of this play. This is
-    assumed if a key frame shows the tile but no other tile of `play`, and the board then remained unchanged for at
-    least `MIN_STABLE_UNKNOWN_WORDS_S` seconds.
-    `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
-    """
-    last = game.turns[-1] if game.turns else None
-    if last is None or last.play is None or not last.stands:
-        return None
-    ends, tiles = find_end_squares(last.board, last.play), dict(play.tiles)
-    for reading, stable_s in stable_readings:
-        shown = [square for square in tiles if reading.squares[square].is_tile]
-        if stable_s < MIN_STABLE_UNKNOWN_WORDS_S or len(shown) != 1 or shown[0] not in ends:
-            continue
-        if reading.squares[shown[0]].symbol == tiles[shown[0]].face:
-            return shown[0]
-    return None
-
-
-def _find_single_play(inference: Inference) -> PlayMade | None:
-    """Return the play if an inference is certain and has one play as its only event; otherwise return None."""
-    plays = filter_plays(inference.events)
-    return plays[0] if inference.is_certain and len(inference.events) == len(plays) == 1 else None
-
-
-def split_turns(
-    game: Game, last: BoardReading, key_frame_readings: Sequence[BoardReading], history: ReadingHistory
-) -> Inference | None:
-    """Infer two turns from the last reading and a key frame that shows only the first play.
-
-    If there are several such key frames, the newest is used, because an older one may show an incomplete play. If there
-    is no such key frame, return None. `key_frame_readings` are in the order of their times.
-    """
-    for reading in reversed(key_frame_readings):
-        first = _find_single_play(infer_play(game, reading, history))
-        if first is None:
-            continue
-        second = infer_play(game.push(first), last, history)
-        if (play := _find_single_play(second)) is not None:
-            return replace(second, explanations=(replace(second.best, events=(first, play)),))
-    return None
-
 
 MAX_PHOTO_SIDE_PX = 1600
 """Longest side of a stored photograph, in pixels."""
@@ -212,6 +32,15 @@ MARGIN_SQUARES = 0.5
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
 """Minimum probability of a square's recorded symbol in the reading; below it, the square is marked as doubtful."""
+
+MIN_STORED_PROBABILITY = 0.001
+"""Minimum probability of a symbol to be stored as a candidate of a square."""
+MAX_COMMENT_BYTES = 65_533
+"""Maximum size of a comment in a JPEG, in bytes: a segment has a 16-bit length, which includes its own two bytes."""
+_START, _JFIF, _COMMENT = b"\xff\xd8", b"\xff\xe0", b"\xff\xfe"
+
+_Candidate = tuple[Annotated[str, Meta(min_length=1, max_length=4)], Annotated[float, Meta(ge=0, le=1)]]
+_Square = Annotated[tuple[_Candidate, ...], Meta(min_length=1, max_length=60)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from device.cameras import Frame
 from device.capture.board_camera import BoardCamera, CameraMonitor
-from device.capture.turn_images import KeyFrameBuffer
+from device.capture.key_frames import KeyFrameBuffer
 from device.session.background.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import SightMonitor

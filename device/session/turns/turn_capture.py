@@ -19,17 +19,9 @@ import numpy as np
 
 from device.cameras import Frame, Image
 from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
+from device.capture.key_frames import KeyFrame, find_stable_frames
 from device.capture.scene_reference import RestScene
-from device.capture.turn_images import (
-    EncodedPictures,
-    KeyFrame,
-    encode_pictures,
-    find_earlier_tile,
-    find_extended_play,
-    find_stable_frames,
-    needs_key_frames,
-    split_turns,
-)
+from device.capture.turn_images import EncodedPictures, encode_pictures
 from device.catalogue import get_text
 from device.session.game_controller import GameController
 from device.session.snapshot import list_premium_texts
@@ -43,6 +35,7 @@ from device.session.turns.decision import (
     filter_plays,
     validate_decision,
 )
+from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_play, needs_key_frames, split_turns
 from engine.game import Game
 from engine.inference.explain import Inference
 from engine.inference.history import align_reading
