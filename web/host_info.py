@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from device.panel.buttons import Button
 from device.panel.lights import Signal
-from device.panel.panel import PanelView
+from device.panel.outputs import PanelView
 from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device.panel.panel import PanelView
+from device.panel.outputs import PanelView
 from device.session.messages import Notice
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession

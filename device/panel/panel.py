@@ -22,34 +22,25 @@ from device.panel.button_commands import OTHER_SIDE_DELAY_S, DelayedPress, OpenP
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
     HELD_SIGNAL,
-    HOLDING_SIGNAL,
-    OUTPUTS_OFF,
     PRESSED_SIGNAL,
     REFUSED_SIGNAL,
-    STATUS_LIGHTS,
-    Lights,
     OutputLevels,
     PanelStatus,
     Signal,
-    levels_at,
-    lights_of,
-    next_change,
     signal_for,
     status_of,
 )
+from device.panel.outputs import PanelOutputs, PanelView
 from device.panel.recent_changes import RecentChanges
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
-from device.session.threads import Listeners
 from device.system.closeable import Closeable
 
 _log = logging.getLogger(__name__)
 
-MESSAGE_DURATION_S = 6.0
-"""Time for which the page shows why a press was refused, in seconds."""
 REHEARSAL_TIMEOUT_S = 600.0
 """Time after which a rehearsal (a test of the buttons without effect on the game) ends automatically, in seconds."""
 
@@ -86,20 +77,6 @@ class PanelActions:
     open_pairing: Callable[[], None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PanelView:
-    """State of the panel for the page: status, lights, the text of the last refusal, and stuck buttons.
-
-    `felt` are the buttons pressed in the current rehearsal (a test of the buttons), or None without a rehearsal.
-    """
-
-    status: PanelStatus
-    lights: Lights
-    message: str = ""
-    stuck: tuple[Button, ...] = ()
-    felt: tuple[Button, ...] | None = None
-
-
 class Panel(Closeable):
     """Buttons and lights of one table, on pins, on the page, or both.
 
@@ -124,9 +101,7 @@ class Panel(Closeable):
         self._actions = actions
         self._clock = clock
         self._events = events or queue.SimpleQueue()
-        self._listeners = Listeners[PanelView]()
         self._hardware = hardware(self.handle_edge) if hardware else None
-        self._shown_levels = OUTPUTS_OFF
         self._pending_presses: set[Future[TableSnapshot]] = set()
         self._closed = False
         # The panel's thread alone uses the attributes below.
@@ -134,23 +109,18 @@ class Panel(Closeable):
         self._gestures = GestureDetector(self._hardware.pressed_buttons if self._hardware else (), now)
         self._state = session.state
         self._changes = RecentChanges(self._state)
-        self._signal: Signal | None = None
-        self._signal_time = now
-        self._message_time = now
-        self._lights_time = now
-        self._is_switching_off = False
+        self._outputs = PanelOutputs(self._state, self._hardware.show if self._hardware else None, clock)
         self._felt_buttons: tuple[Button, ...] | None = None
         self._press_moments: dict[Button, Moment] = {}
         self._delayed_press: DelayedPress | None = None
         self._rehearsal_time = now
-        self._view = PanelView(status_of(self._state), lights_of(self._state))
         session.add_listener(self._on_state)
         self._thread = threading.Thread(target=self._run, name="panel", daemon=True)
         self._thread.start()
 
     def __repr__(self) -> str:
         where = "on pins" if self._hardware else "on the page"
-        return f"<Panel {where}: {self._view.status.value}>"
+        return f"<Panel {where}: {self.view.status.value}>"
 
     def close(self) -> None:
         """Stop the thread, switch the lights off and release the pins."""
@@ -168,11 +138,11 @@ class Panel(Closeable):
     @property
     def view(self) -> PanelView:
         """The current state of the panel, for the page."""
-        return self._view
+        return self._outputs.view
 
     def add_listener(self, listener: Callable[[PanelView], None]) -> None:
         """Call `listener` with each new view, on the panel's thread; a listener must be quick and must not raise."""
-        self._listeners.add(listener)
+        self._outputs.listeners.add(listener)
 
     def handle_edge(self, button: Button, down: bool) -> None:
         """Queue an edge of a button (down or up) for the panel's thread; may be called from any thread."""
@@ -197,7 +167,7 @@ class Panel(Closeable):
 
     def give(self, signal: Signal) -> None:
         """Show a signal of the lights and the buzzer, to test them."""
-        self._events.put(lambda: self._start_signal(signal))
+        self._events.put(lambda: self._outputs.start_signal(signal))
 
     # The panel's thread
 
@@ -225,18 +195,17 @@ class Panel(Closeable):
     def _next_timeout(self) -> float | None:
         """Return the seconds until the next timed change (gesture, message, light), or None if there is none."""
         now = self._clock()
-        ends = [self._gestures.deadline]
+        ends = [self._gestures.deadline, self._outputs.next_change]
         if self._delayed_press:
             ends.append(self._delayed_press.due)
-        if self._view.message:
-            ends.append(self._message_time + MESSAGE_DURATION_S)
         if self._felt_buttons is not None:
             ends.append(self._rehearsal_time + REHEARSAL_TIMEOUT_S)
-        if self._signal:
-            ends.append(self._signal_time + self._signal.next_change(now - self._signal_time))
-        if self._hardware:
-            ends.append(self._lights_time + next_change(self._view.lights, now - self._lights_time))
         return max(0.0, min(ends) - now) if min(ends) < inf else None
+
+    def _update_outputs(self) -> None:
+        if self._felt_buttons is not None and self._clock() - self._rehearsal_time >= REHEARSAL_TIMEOUT_S:
+            self._felt_buttons = None
+        self._outputs.update(self._state, self._gestures, self._felt_buttons)
 
     def _on_state(self, state: TableSnapshot) -> None:
         """Queue a new snapshot for the panel's thread; called on the session's thread."""
@@ -248,7 +217,7 @@ class Panel(Closeable):
         status = status_of(state)
         signal = signal_for(status) if status_of(before) is PanelStatus.LOOKING else None
         if signal:
-            self._start_signal(signal)
+            self._outputs.start_signal(signal)
 
     # Gestures
 
@@ -271,7 +240,7 @@ class Panel(Closeable):
         `seen` is the version of the game that the page showed; None for a button on the pins.
         """
         if gesture.kind in (GestureKind.PRESS, GestureKind.HOLD):
-            self._start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
+            self._outputs.start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
             self._update_outputs()
         state = self._session.state
         if gesture.kind in (GestureKind.PRESS, GestureKind.PRESSED_AGAIN):
@@ -325,15 +294,15 @@ class Panel(Closeable):
         if self._actions.open_pairing is None:
             return self._refuse(Refusal.from_key("hold-power", seconds), done)
         self._actions.open_pairing()
-        self._start_signal(HELD_SIGNAL)
-        self._show_message(get_text("pairing-open", seconds))
+        self._outputs.start_signal(HELD_SIGNAL)
+        self._outputs.show_message(get_text("pairing-open", seconds))
         done.set_result(self._session.state)
         return None
 
     def _power_off(self, done: Future[TableSnapshot]) -> None:
         if self._actions.power_off is None:
             return self._refuse(Refusal.from_key("no-power-off"), done)
-        self._is_switching_off = True
+        self._outputs.show_switching_off()
         self._actions.power_off()
         done.set_result(self._session.state)
         return None
@@ -351,44 +320,6 @@ class Panel(Closeable):
             raise
 
     def _refuse(self, refusal: Refusal, done: Future[TableSnapshot]) -> None:
-        self._start_signal(Signal(REFUSED_SIGNAL.seconds, REFUSED_SIGNAL.status, REFUSED_SIGNAL.beeps, refusal.player))
-        self._show_message(refusal.text)
+        self._outputs.start_signal(replace(REFUSED_SIGNAL, player=refusal.player))
+        self._outputs.show_message(refusal.text)
         done.set_exception(CommandRefusedError(refusal.text))
-
-    # Lights
-
-    def _start_signal(self, signal: Signal) -> None:
-        self._signal, self._signal_time = signal, self._clock()
-
-    def _show_message(self, text: str) -> None:
-        self._message_time = self._clock()
-        stuck = self._gestures.stuck_buttons
-        self._publish(replace(self._view, message=text, stuck=stuck, felt=self._felt_buttons))
-
-    def _update_outputs(self) -> None:
-        """Set the view, the lights and the buzzer to their values at the current time."""
-        now = self._clock()
-        if self._signal and now - self._signal_time >= self._signal.seconds:
-            self._signal = None
-        status = PanelStatus.OFF if self._is_switching_off else status_of(self._state)
-        lights = Lights(STATUS_LIGHTS[status]) if self._is_switching_off else lights_of(self._state)
-        signal = self._signal or (HOLDING_SIGNAL if self._gestures.is_holding else None)
-        lights = signal.overlay_on(lights) if signal else lights
-        if lights != self._view.lights:
-            self._lights_time = now
-        message = self._view.message if now - self._message_time < MESSAGE_DURATION_S else ""
-        if self._felt_buttons is not None and now - self._rehearsal_time >= REHEARSAL_TIMEOUT_S:
-            self._felt_buttons = None
-        self._publish(PanelView(status, lights, message, self._gestures.stuck_buttons, self._felt_buttons))
-        if self._hardware:
-            sounds = self._signal is not None and self._signal.is_sounding(now - self._signal_time)
-            levels = levels_at(lights, now - self._lights_time, buzzer=sounds)
-            if levels != self._shown_levels:
-                self._hardware.show(levels)
-                self._shown_levels = levels
-
-    def _publish(self, view: PanelView) -> None:
-        if view == self._view:
-            return
-        self._view = view
-        self._listeners.notify(view)

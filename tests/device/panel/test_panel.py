@@ -13,7 +13,8 @@ from device.panel.button_commands import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Signal
-from device.panel.panel import EdgeHandler, Panel, PanelActions, PanelView
+from device.panel.outputs import PanelView
+from device.panel.panel import EdgeHandler, Panel, PanelActions
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
