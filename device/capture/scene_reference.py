@@ -88,11 +88,6 @@ class SceneReference:
         self._grey = to_grey(scene.after)[self._area].astype(np.float32)
         self._limits = self._choose_limits(scene, float(scale[0] / scale[1]))
 
-    @property
-    def is_usable(self) -> bool:
-        """True if `matches` cannot miss a change of a tile: previews with many pixels, equal sizes and little noise."""
-        return self._limits is not None
-
     def matches(self, preview: Image) -> bool:
         """Return True if a preview certainly shows the same board as the reference; return False in case of doubt."""
         if self._limits is None or preview.shape != self._shape:

@@ -52,7 +52,7 @@ class ChessClock:
 
     `running` is the player whose clock has been running since that time, or None if no clock is running.
 
-    >>> clock = ChessClock.for_players(2).start_player(0, now=100.0).start_player(1, now=130.0)
+    >>> clock = ChessClock((0.0, 0.0)).start_player(0, now=100.0).start_player(1, now=130.0)
     >>> clock.advance_to(135.0).used
     (30.0, 5.0)
     """
@@ -60,11 +60,6 @@ class ChessClock:
     used: tuple[float, ...]
     running: int | None = None
     since: float = 0.0
-
-    @classmethod
-    def for_players(cls, players: int) -> ChessClock:
-        """Return a stopped clock on which no player has used any time."""
-        return cls((0.0,) * players)
 
     def advance_to(self, now: float) -> ChessClock:
         """Return the clock at time `now`, with the time since `since` added for the running player."""

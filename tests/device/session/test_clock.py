@@ -12,7 +12,7 @@ PRESSES = st.lists(st.tuples(st.floats(0, 1e4), st.one_of(st.none(), st.integers
 
 
 def test_time_is_that_of_the_player_whose_turn_it_is() -> None:
-    clock = ChessClock.for_players(2).start_player(0, 10.0).start_player(1, 40.0).start_player(0, 45.0).stop(50.0)
+    clock = ChessClock((0.0, 0.0)).start_player(0, 10.0).start_player(1, 40.0).start_player(0, 45.0).stop(50.0)
     assert clock.advance_to(1000.0).used == (35.0, 5.0)
 
 
@@ -23,12 +23,12 @@ def test_time_left_is_negative_in_overtime() -> None:
 
 
 def test_moment_before_the_last_one_takes_no_time_back() -> None:
-    assert ChessClock.for_players(2).start_player(0, 10.0).advance_to(20.0).advance_to(5.0).used == (10.0, 0.0)
+    assert ChessClock((0.0, 0.0)).start_player(0, 10.0).advance_to(20.0).advance_to(5.0).used == (10.0, 0.0)
 
 
 @given(PRESSES)
 def test_every_second_belongs_to_one_player_or_to_nobody(presses: list[tuple[float, int | None]]) -> None:
-    clock, now, spent = ChessClock.for_players(4), 0.0, [0.0] * 4
+    clock, now, spent = ChessClock((0.0,) * 4), 0.0, [0.0] * 4
     running: int | None = None
     for seconds, player in presses:
         now += seconds
@@ -41,7 +41,7 @@ def test_every_second_belongs_to_one_player_or_to_nobody(presses: list[tuple[flo
 
 @given(PRESSES, MOMENTS)
 def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], later: float) -> None:
-    clock, now = ChessClock.for_players(4), 0.0
+    clock, now = ChessClock((0.0,) * 4), 0.0
     for seconds, player in presses:
         now += seconds
         clock = clock.stop(now) if player is None else clock.start_player(player, now)
@@ -52,7 +52,7 @@ def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], la
 
 @given(PRESSES, st.booleans())
 def test_note_brings_the_clock_back_standing_still(presses: list[tuple[float, int | None]], paused: bool) -> None:
-    clock, now = ChessClock.for_players(4), 0.0
+    clock, now = ChessClock((0.0,) * 4), 0.0
     for seconds, player in presses:
         now += seconds
         clock = clock.stop(now) if player is None else clock.start_player(player, now)
