@@ -34,6 +34,16 @@ def play(game: Game, *plays: str) -> Game:
     return game
 
 
+def with_plays(*plays: str) -> Game:
+    """Return a game of two players with these plays."""
+    return play(new_game(), *plays)
+
+
+def board_after(game: Game, *plays: str) -> Board:
+    """Return the board after more plays of a game."""
+    return play(game, *plays).board
+
+
 def push(game: Game, events: Iterable[Event]) -> Game:
     for event in events:
         game = game.push(event)
