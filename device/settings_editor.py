@@ -12,7 +12,7 @@ import hashlib
 import stat
 import threading
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from device.storage.files import write_file
 
 SettingPath = tuple[str, str]
 """Section and key of a setting."""
+FindUnusable = Callable[[Settings, Collection[SettingPath], Settings], tuple[SettingPath, str] | None]
 YES, NO = "yes", "no"
 _BYTE_ORDER_MARK = "\ufeff"
 _NEW_FILE_MODE = 0o600  # the file may contain the password of a Wi-Fi or of a camera
@@ -144,17 +145,23 @@ class SettingsEditor:
     """Editor that reads the settings file as a form, and writes changed settings to the file.
 
     `running` are the settings of the running program. `apply` passes changed settings to it; only fields with `is_live`
-    can be changed without a restart.
+    can be changed without a restart. `find_unusable` gets the new settings, the changed ones and those of the running
+    program; it returns a setting that this machine cannot use, and the reason.
     """
 
     def __init__(
-        self, file: SettingsFile, running: Settings, apply: Callable[[Settings], None] = lambda _: None
+        self,
+        file: SettingsFile,
+        running: Settings,
+        apply: Callable[[Settings], None] = lambda _: None,
+        find_unusable: FindUnusable = lambda _settings, _changed, _running: None,
     ) -> None:
         self.path = file.path
         self.overrides = file.overrides
         self.running = running
         """The settings of the running program."""
         self._apply = apply
+        self._find_unusable = find_unusable
         self._lock = threading.Lock()
 
     def read(self) -> SettingsForm:
@@ -200,6 +207,9 @@ class SettingsEditor:
                 return form
             new_text = self._change_text(changes)
             errors, problem = _find_errors(new_text.removeprefix(_BYTE_ORDER_MARK), self.path.name)
+            if not errors and not problem:
+                settings = parse_settings(new_text.removeprefix(_BYTE_ORDER_MARK), self.path.name)
+                errors = dict(filter(None, [self._find_unusable(settings, tuple(changes), self.running)]))
             if errors or problem:
                 return SettingsForm({**form.texts, **texts}, errors, version, problem)
             self._write(new_text)

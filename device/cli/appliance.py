@@ -34,6 +34,7 @@ from device.session.messages import CommandRefusedError, Notice, Trouble, format
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import PanelSettings, Settings, TableSettings
+from device.settings_checks import find_unusable_setting
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.fallback import FallbackStore
@@ -339,7 +340,7 @@ class Appliance:
             return find_newer_version(default_cache_dir()) if self._settings.page.new_versions else ""
 
         return SettingsAccess(
-            SettingsEditor(self._settings_file, self._settings, apply),
+            SettingsEditor(self._settings_file, self._settings, apply, find_unusable_setting),
             self._data_folder / LEXICON_FOLDER,
             restart if is_service() else None,
             find_new_version=find_new_version,
