@@ -139,6 +139,12 @@ def token(client: FlaskClient) -> str:
     return found[1]
 
 
+def press(client: FlaskClient, path: str, seen: str = "1-4", **form: str) -> tuple[int, str]:
+    """Send a form with the client's token; return the status and the text of the response."""
+    answer = client.post(path, data={"csrf": token(client), "seen": seen, **form})
+    return answer.status_code, answer.text
+
+
 def pair(client: FlaskClient) -> None:
     code = client.application.extensions["pairing"].code
     assert client.post("/pair", data={"csrf": token(client), "code": code}).status_code == 205

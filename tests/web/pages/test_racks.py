@@ -1,0 +1,87 @@
+"""Unplayed letters of several players in one form."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import RevealRack
+from device.session.snapshot import Moment, TableSnapshot
+from tests.support import samples
+from tests.web.conftest import ShownTable, token
+
+NOW = Moment(1, 4)
+
+
+def test_racks_of_all_players_are_counted_by_one_form(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(replace(samples.ENDED, racks_wanted=(0, 1, 2)))
+    form = paired.get("/dialogs/rack").text
+    assert form.count('action="/actions/racks"') == 1 and form.count('name="letters"') == 3
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1", "2"], "letters": ["AE", " ", "Q"]}
+    assert paired.post("/actions/racks", data=data).status_code == 204
+    assert [command for command, _ in table.submitted] == [RevealRack(0, "AE"), RevealRack(2, "Q")]
+
+
+def test_racks_without_any_letters_are_refused_but_a_single_one_is_counted(
+    table: ShownTable, paired: FlaskClient
+) -> None:
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["", ""]}
+    answer = paired.post("/actions/racks", data=data)
+    assert (answer.status_code, answer.text) == (409, "Enter the letters of at least one player.\n")
+    assert paired.post("/actions/racks", data={**data, "player": "1", "letters": ""}).status_code == 204
+    assert table.submitted == [(RevealRack(1, ""), NOW)]
+
+
+def test_later_racks_are_for_the_game_after_the_first(
+    table: ShownTable, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another phone may begin a game between two racks of one form: the second rack is not one of that game."""
+
+    def begin_another_game(command: TableCommand, expected: Moment, seat: int | None) -> Future[TableSnapshot]:
+        result = submit(command, expected, seat)
+        table.show(replace(samples.MIDGAME, game=2, events=1))
+        return result
+
+    submit = table.submit
+    table.show(replace(samples.ENDED, events=NOW.events, racks_wanted=(0, 1)))
+    monkeypatch.setattr(table, "submit", begin_another_game)
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["A", "E"]}
+    paired.post("/actions/racks", data=data)
+    assert [moment for _, moment in table.submitted] == [NOW, NOW]
+
+
+class SlowDisk(Future[TableSnapshot]):
+    """The result of a command that takes a second to be saved."""
+
+    def result(self, timeout: float | None = None) -> TableSnapshot:
+        if timeout is not None and timeout < 1.0:
+            raise TimeoutError
+        return super().result(timeout)
+
+
+def test_racks_are_entered_one_after_the_other_on_a_slow_disk(
+    table: ShownTable, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save_slowly(command: TableCommand, expected: Moment, _: int | None) -> Future[TableSnapshot]:
+        table.submitted.append((command, expected))
+        result = SlowDisk()
+        result.set_result(replace(table.state, events=NOW.events + 1))
+        return result
+
+    monkeypatch.setattr(table, "submit", save_slowly)
+    table.show(replace(samples.ENDED, events=NOW.events, racks_wanted=(0, 1)))
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["A", "E"]}
+    assert paired.post("/actions/racks", data=data).status_code == 204
+    assert [moment for _, moment in table.submitted] == [NOW, Moment(1, NOW.events + 1)]
+
+
+def test_first_rack_that_is_refused_ends_the_list(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    table.refusal = "All J tiles are on the board."
+    data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1"], "letters": ["J", "A"]}
+    assert "All J tiles" in paired.post("/actions/racks", data=data).text
+    assert len(table.submitted) == 1
