@@ -17,10 +17,10 @@ from device.session.snapshot import Moment
 from device.session.table_session import TableSession
 from web.host_info import HostInfo
 from web.i18n import texts
+from web.pages.actions import REFUSAL_TIMEOUT_S
 from web.responses import accept, refuse, render_page, require_pairing
 from web.security.pairing import Pairing
 
-REFUSAL_TIMEOUT_S = 0.25
 TEST_SIGNAL_S = 2.0
 """Duration of the test signal for a light, in seconds."""
 
