@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 
 from flask import Flask
 
+from device.session.clock import format_clock
 from device.session.messages import START_FROM_HERE, Trouble
 from device.session.new_game import PALETTE
 from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
@@ -90,8 +91,7 @@ def clock_time(since: float) -> str:
 
 def clock_text(left: float) -> str:
     """Format the remaining seconds of a player's clock as `24:05`, or as `−0:30` in overtime."""
-    whole = abs(int(left))
-    return f"{'−' if left < 0 else ''}{whole // 60}:{whole % 60:02}"
+    return format_clock(left).replace("-", "−")
 
 
 def tenths(value: float, language: str) -> str:

@@ -25,6 +25,7 @@ from device.panel.pairing_display import (
     format_pairing_digits,
     load_font,
 )
+from device.session.clock import format_clock
 from device.session.messages import format_sentence
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
@@ -309,17 +310,10 @@ def format_digits(page: ScorePage) -> str:
     return str(page.total).ljust(DIGIT_COUNT - len(clock.replace(".", ""))) + clock
 
 
-def format_clock(seconds: float | None) -> str:
-    """Return a time as minutes and seconds: `9:05`, `-0:30` in overtime, an empty string for None (no clock)."""
-    if seconds is None:
-        return ""
-    whole = abs(int(seconds))
-    return f"{'-' if seconds < 0 else ''}{whole // 60}:{whole % 60:02}"
-
-
 def _make_score_page(state: TableSnapshot, player: int, seconds_left: SecondsLeft | None) -> ScorePage:
     view, is_to_move = state.players[player], player == state.turn_of
-    clock_text = format_clock(seconds_left(player) if seconds_left else None)
+    left = seconds_left(player) if seconds_left else None
+    clock_text = "" if left is None else format_clock(left)
     if state.question is not None and is_to_move:
         last_play = f"? {state.question.answers[state.question.chosen]}"
     else:

@@ -46,6 +46,16 @@ class ClockView:
         return self.limit - self.used_by(player, now)
 
 
+def format_clock(seconds: float) -> str:
+    """Return the seconds that a player has left as minutes and seconds; in overtime they are negative.
+
+    >>> format_clock(65.9), format_clock(-30.2)
+    ('1:05', '-0:30')
+    """
+    whole = abs(int(seconds))
+    return f"{'-' if seconds < 0 else ''}{whole // 60}:{whole % 60:02}"
+
+
 @dataclass(frozen=True, slots=True)
 class ChessClock:
     """Immutable state of a chess clock: the seconds that each player had `used` at time `since`.
