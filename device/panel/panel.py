@@ -18,7 +18,14 @@ from math import inf
 from typing import Protocol
 
 from device.catalogue import get_text
-from device.panel.button_commands import OTHER_SIDE_DELAY_S, DelayedPress, OpenPairing, Refusal, command_for
+from device.panel.button_commands import (
+    OTHER_SIDE_DELAY_S,
+    ButtonResponse,
+    DelayedPress,
+    OpenPairing,
+    Refusal,
+    command_for,
+)
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
     HELD_SIGNAL,
@@ -247,7 +254,8 @@ class Panel(Closeable):
             self._press_moments[gesture.button] = state.moment
         if self._felt_buttons is not None:
             self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
-            return done.set_result(state)
+            done.set_result(state)
+            return
         since_turn = self._changes.measure_since_turn(state, gesture.time) if seen is None else inf
         response = command_for(gesture, state, since_turn, self._changes.measure_since_question(state, gesture.time))
         # A press that came too late is refused by the session, and so is a delay or hold in which the game has changed.
@@ -256,23 +264,27 @@ class Panel(Closeable):
             seen = pressed if gesture.kind is GestureKind.HOLD else state.moment
         if gesture.kind is GestureKind.PRESS and gesture.button.ends_turn:
             self._refuse_delayed_press()
-        if isinstance(response, Refusal):
-            self._refuse(response, done)
-        elif response is None:
-            done.set_result(self._session.state)
-        elif response is Button.POWER:
-            self._power_off(done)
-        elif isinstance(response, OpenPairing):
-            self._open_pairing(done)
-        elif command := self._actions.new_game if response is Button.NEW_GAME else response:
-            seat = gesture.button.player
-            if isinstance(command, EndTurn) and seat not in (None, state.turn_of):
-                self._delayed_press = DelayedPress(self._clock() + OTHER_SIDE_DELAY_S, command, seat, seen, done)
-            else:
-                self._run_command(command, seat, seen, done)
+        seat = gesture.button.player
+        if isinstance(response, EndTurn) and seat not in (None, state.turn_of):
+            self._delayed_press = DelayedPress(self._clock() + OTHER_SIDE_DELAY_S, response, seat, seen, done)
         else:
-            self._refuse(Refusal.from_key("new-game-on-page"), done)
-        return None
+            self._respond(response, seat, seen, done)
+
+    def _respond(self, response: ButtonResponse, seat: int | None, seen: Moment, done: Future[TableSnapshot]) -> None:
+        """Give the response to a gesture of the player on `seat`, at the version `seen` of the game."""
+        match response:
+            case None:
+                done.set_result(self._session.state)
+            case Refusal():
+                self._refuse(response, done)
+            case OpenPairing():
+                self._open_pairing(done)
+            case Button.POWER:
+                self._power_off(done)
+            case Button.NEW_GAME:
+                self._start_new_game(seat, seen, done)
+            case _:
+                self._run_command(response, seat, seen, done)
 
     def _refuse_delayed_press(self) -> None:
         """Refuse the delayed press of a player who is not to move, because the player to move has pressed, too."""
@@ -289,23 +301,29 @@ class Panel(Closeable):
         result = self._session.submit(command, seen, seat)
         result.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
 
+    def _start_new_game(self, seat: int | None, seen: Moment, done: Future[TableSnapshot]) -> None:
+        if self._actions.new_game is None:
+            self._refuse(Refusal.from_key("new-game-on-page"), done)
+        else:
+            self._run_command(self._actions.new_game, seat, seen, done)
+
     def _open_pairing(self, done: Future[TableSnapshot]) -> None:
         seconds = f"{HOLD_S[Button.POWER]:.0f}"
         if self._actions.open_pairing is None:
-            return self._refuse(Refusal.from_key("hold-power", seconds), done)
-        self._actions.open_pairing()
-        self._outputs.start_signal(HELD_SIGNAL)
-        self._outputs.show_message(get_text("pairing-open", seconds))
-        done.set_result(self._session.state)
-        return None
+            self._refuse(Refusal.from_key("hold-power", seconds), done)
+        else:
+            self._actions.open_pairing()
+            self._outputs.start_signal(HELD_SIGNAL)
+            self._outputs.show_message(get_text("pairing-open", seconds))
+            done.set_result(self._session.state)
 
     def _power_off(self, done: Future[TableSnapshot]) -> None:
         if self._actions.power_off is None:
-            return self._refuse(Refusal.from_key("no-power-off"), done)
-        self._outputs.show_switching_off()
-        self._actions.power_off()
-        done.set_result(self._session.state)
-        return None
+            self._refuse(Refusal.from_key("no-power-off"), done)
+        else:
+            self._outputs.show_switching_off()
+            self._actions.power_off()
+            done.set_result(self._session.state)
 
     def _pass_on_result(self, result: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
         """Copy the result of a session command from the future `result` to the future `done`."""

@@ -182,7 +182,8 @@ class RequestGate:
     async def _handle_in_turn(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request as soon as its address has fewer than `MAX_REQUESTS_PER_ADDRESS` requests in progress."""
         if is_this_machine(address):  # this address may be a proxy with many clients
-            return await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
+            return
         self._waiting[address] += 1
         try:
             async with self._in_progress.setdefault(address, asyncio.Semaphore(MAX_REQUESTS_PER_ADDRESS)):
@@ -191,7 +192,6 @@ class RequestGate:
             self._waiting[address] -= 1
             if not self._waiting[address]:
                 del self._waiting[address], self._in_progress[address]
-        return None
 
 
 class _SmallBody:
