@@ -181,30 +181,28 @@ class GameController:
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
             self.add_notice(decision.warning, Trouble.BOARD)
 
-    def close_question(self, *, is_deferred: bool, answered: int = 0) -> None:
-        """Close the open question, because another command begins; defer it first if `is_deferred` is True.
+    def leave_question(self, answered: int = 0) -> None:
+        """Close the open question, because the players have ended the next turn instead of answering.
 
-        `answered` is the number of the deferred question that the command answers; 0 for another command.
+        An answer that they chose at the panel before is final; otherwise the question is deferred. `answered` is the
+        number of the deferred question that the running command answers; 0 for another command.
         """
-        if is_deferred:
-            self.defer_question(is_asked=False, answered=answered)
+        question = self.open_question
+        if question is None or not question.question.chosen:
+            self.defer_question(answered)
+            return
         self.open_question = None
+        if question.deferred:
+            self.answer_deferred_question(question.deferred, question.question.chosen)
 
-    def defer_question(self, *, is_asked: bool = True, answered: int = 0) -> None:
+    def defer_question(self, answered: int = 0) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
-        `is_asked` is False if the players have ended the next turn instead of answering. In this case, an answer that
-        they chose at the panel before is final, and the question is not stored.
+        To make room, the oldest deferred question may be closed, but not the question `answered`.
         """
         question, self.open_question = self.open_question, None
-        if question is None:
-            return
-        is_chosen = question.question.chosen > 0 and not is_asked
-        if question.deferred and is_chosen:
-            self.answer_deferred_question(question.deferred, question.question.chosen)
-        elif not is_chosen and (events := make_deferral(self.log, question)):
-            kept = [event for event in events if event != QuestionClosed(answered)]  # the command answers it at once
-            self.extend_last_press(kept)
+        if question is not None and (events := make_deferral(self.log, question)):
+            self.extend_last_press([event for event in events if event != QuestionClosed(answered)])
 
     def save_open_question(self) -> None:
         """Save the open question to disk, so that a power cut does not lose it."""

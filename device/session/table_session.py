@@ -261,9 +261,10 @@ class TableSession(Closeable):
         controller = self._controller
         question, notices, seat_before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
-        is_deferred = not command.keeps_question and command.is_question_deferred(self._context)
         if not command.keeps_question:
-            controller.close_question(is_deferred=is_deferred, answered=command.answered_question)
+            if command.is_question_deferred(self._context):
+                controller.leave_question(command.answered_question)
+            controller.open_question = None
             controller.seat = seat  # an answer belongs to the seat of the turn in question
             self._turn_worker.stop()
         if controller.clock_keeper:

@@ -95,7 +95,7 @@ class TurnRecorder:
         auto_turns, controller = self.background.auto_turns, self.controller
         if auto_turns and controller.has_game and (pending := auto_turns.get_pending(controller.game, seat)):
             self.record_advance(pending)
-            controller.close_question(is_deferred=True)
+            controller.leave_question()
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.
