@@ -47,6 +47,8 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     routes.register_error_handler(CommentChangedError, lambda _: refuse(texts()("history.comment_changed")))
     routes.register_error_handler(PlayersMetError, lambda _: refuse(texts()("records.met")))
     routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
+    routes.register_error_handler(CommandRefusedError, lambda error: refuse(texts().translate(error)))
+    routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
     pages, game = HistoryPages(archive, pairing, session), "/history/<int:number>"
     routes.get("/history")(pages.games)
     routes.get(game)(pages.game)
@@ -178,13 +180,8 @@ class HistoryPages:
         if after != before:
             self.archive.check_never_met(before, after)
             for seat in seats:
-                try:
-                    order = RenamePlayer(seat, after)
-                    self.session.submit(order, self.session.state.moment).result(RENAME_TIMEOUT_S)
-                except CommandRefusedError as refusal:
-                    return refuse(texts().translate(refusal))
-                except TimeoutError:
-                    return refuse(texts()("setup.slow"))
+                order = RenamePlayer(seat, after)
+                self.session.submit(order, self.session.state.moment).result(RENAME_TIMEOUT_S)
             self.archive.rename_player(before, after)
             self.pairing.rename_player(before, after)  # phones of the player, who may not be in the game at the table
         return redirect(f"/records?{urlencode({'player': after})}", code=303)
