@@ -1,9 +1,4 @@
-"""The camera over the board: pictures and readings, motion detection, and the monitor between turns.
-
-`BoardCamera` takes pictures, reads the board in them and tracks the board's location. `CameraMonitor` reports faults of
-the camera and detects when the board has come to rest. For this it takes a small preview picture a few times a second
-and compares it with the previous preview, without a neural network.
-"""
+"""The camera over the board: it takes pictures, reads the board in them and tracks the board's location."""
 
 from __future__ import annotations
 
@@ -12,14 +7,9 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
-from device.cameras import AutoExposureCamera, BlackPictureError, Camera, CameraError, Frame, Image
-from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
-from device.capture.motion import RestDetector, has_moved, make_thumbnail, wait_for_rest
+from device.cameras import AutoExposureCamera, Camera, Frame, Image
+from device.capture.motion import wait_for_rest
 from device.capture.scene_reference import RestScene, SceneReference
-from device.system.backoff import Backoff
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReader, PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, BoardTracker, measure_corner_distance, rotate_like
@@ -238,136 +228,3 @@ def _keeps_orientation(tracker: BoardTracker, reading: PhotoReading) -> bool:
     if tracker.corners is None or not tracker.is_upright or reading.corners is None or _shows_orientation(reading):
         return False
     return measure_corner_distance(reading.corners, tracker.corners) < MIN_MOVED_SQUARES
-
-
-CHECK_INTERVAL_S = 0.2
-MOTION_CHECK_INTERVAL_S = 0.1
-"""Seconds between two checks while something moves: short, so that the board is read soon after the motion."""
-IDLE_CHECK_INTERVAL_S = 2.0
-"""Seconds between two checks while no game is in play, when only faults of the camera matter."""
-MAX_FRAME_AGE_S = 1.5
-"""Maximum age of the newest frame in seconds; if it is greater, the camera counts as stalled."""
-MIN_SCENE_REST_S = 0.08
-"""Time without motion, in seconds, before `CameraMonitor` takes a still. It is less than `MOTION_CHECK_INTERVAL_S`, so
-that one check without motion is enough."""
-MIN_REST_S = 0.4
-"""Time without motion, in seconds, before `CameraMonitor` regards the board as at rest."""
-LONG_REST_S = 5.0
-"""Time at rest, in seconds, before the board is compared with the recorded tiles; most players press sooner."""
-BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
-
-
-class CameraMonitor:
-    """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
-
-    `report_trouble` gets the message of a fault, and None when the camera works again. `on_motion` gets True at the
-    beginning of a motion, and False at rest. If the board looks different after a motion, three functions are called:
-
-    - `on_scene`, with a still and two previews, as soon as the board has stopped moving;
-    - `on_rest`, with this still, when the board has been at rest for `MIN_REST_S` seconds;
-    - `on_long_rest`, with a preview, `LONG_REST_S` seconds after `on_rest`.
-
-    `is_idle` returns True while the monitor may use the camera, and `is_in_play` while a game is in play.
-    """
-
-    def __init__(
-        self,
-        source: BoardCamera,
-        report_trouble: Callable[[str | None], None],
-        on_rest: Callable[[Frame], None],
-        is_idle: Callable[[], bool],
-        clock: Callable[[], float] = time.monotonic,
-        on_motion: Callable[[bool], None] = lambda _: None,
-        on_long_rest: Callable[[Frame], None] = lambda _: None,
-        on_scene: Callable[[RestScene], None] = lambda _: None,
-        is_in_play: Callable[[], bool] = lambda: True,
-    ) -> None:
-        self._source = source
-        self._report_trouble = report_trouble
-        self._on_motion = on_motion
-        self._on_long_rest = on_long_rest
-        self._long_rest_time: float | None = None
-        self._on_rest = on_rest
-        self._on_scene = on_scene
-        self._is_idle = is_idle
-        self._is_in_play = is_in_play
-        self._clock = clock
-        self._backoff = Backoff(BACK_OFF_S)
-        self._has_failed = False
-        self._rest_detector = RestDetector(MIN_REST_S)
-        self._still: Frame | None = None
-        self._was_at_rest = False
-        self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
-        self._last_scene_thumbnail: npt.NDArray[np.float32] | None = None
-
-    def check_camera(self) -> float | None:
-        """Check the camera once; return the seconds until the next check, or None if the camera is not live."""
-        if not self._is_idle():
-            return CHECK_INTERVAL_S
-        is_in_play = self._is_in_play()
-        try:
-            frame = self._source.preview()
-            if frame is None:
-                return None
-            self._check_frame(frame)
-            if is_in_play:
-                self._detect_rest(frame)
-        except CameraError as error:
-            return self._handle_failure(str(error))
-        if self._has_failed:
-            self._has_failed = False
-            self._backoff.reset()
-            self._report_trouble(None)
-        if not is_in_play:
-            return IDLE_CHECK_INTERVAL_S
-        return MOTION_CHECK_INTERVAL_S if self._rest_detector.still_s < MIN_SCENE_REST_S else CHECK_INTERVAL_S
-
-    def _check_frame(self, frame: Frame) -> None:
-        if self._clock() - frame.time > MAX_FRAME_AGE_S:
-            raise CameraError(STALLED_MESSAGE)
-        if is_black(frame.image):
-            raise BlackPictureError(BLACK_MESSAGE)
-
-    def _handle_failure(self, message: str) -> float:
-        self._rest_detector = RestDetector(MIN_REST_S)
-        self._still = self._last_scene_thumbnail = None
-        self._was_at_rest = False
-        if not self._has_failed:
-            self._has_failed = True
-            self._report_trouble(message)
-        return self._backoff.record_failure()
-
-    def _detect_rest(self, preview: Frame) -> None:
-        """Detect motion and rest in a preview, and call the monitor's functions `on_motion`, `on_scene` and so on."""
-        was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(preview.image, preview.time)
-        if self._was_at_rest is not was_at_rest:
-            self._on_motion(not self._was_at_rest)
-        if self._rest_detector.still_s < MIN_SCENE_REST_S:
-            self._still = self._long_rest_time = None
-        elif not was_at_rest:
-            self._handle_rest(preview)
-        elif self._long_rest_time is not None and preview.time >= self._long_rest_time:
-            self._long_rest_time = None
-            self._on_long_rest(preview)
-
-    def _handle_rest(self, preview: Frame) -> None:
-        """Take a still when the board has stopped moving and has changed, and pass it to `on_scene` and `on_rest`.
-
-        A hand that pauses over the board counts as a change, so the board is read again when the hand is gone.
-        """
-        thumbnail = make_thumbnail(preview.image)
-        has_board_changed = _differs(self._last_rest_thumbnail, thumbnail)
-        if self._still is None and (has_board_changed or _differs(self._last_scene_thumbnail, thumbnail)):
-            self._still = self._source.still()
-            self._last_scene_thumbnail = thumbnail
-            if (after := self._source.preview()) is not None:
-                self._on_scene(RestScene(self._still, preview.image, after.image))
-        if self._was_at_rest and self._still is not None and has_board_changed:
-            self._last_rest_thumbnail = thumbnail
-            self._long_rest_time = preview.time + LONG_REST_S
-            self._on_rest(self._still)
-
-
-def _differs(before: npt.NDArray[np.float32] | None, thumbnail: npt.NDArray[np.float32]) -> bool:
-    """Return True if a thumbnail differs from the earlier one, or if there is no earlier one."""
-    return before is None or has_moved(before, thumbnail)

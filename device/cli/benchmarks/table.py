@@ -31,7 +31,7 @@ import cv2
 import numpy as np
 
 from device.cameras.base import Frame, Image
-from device.capture.board_camera import IDLE_CHECK_INTERVAL_S, MIN_REST_S
+from device.capture.camera_monitor import IDLE_CHECK_INTERVAL_S, MIN_REST_S
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS
 from device.session.commands.games import StartGame

@@ -9,7 +9,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from device.cameras import Frame
-from device.capture.board_camera import BoardCamera, CameraMonitor
+from device.capture.board_camera import BoardCamera
+from device.capture.camera_monitor import CameraMonitor
 from device.capture.key_frames import KeyFrameBuffer
 from device.session.background.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.background.profile_updater import ProfileUpdater

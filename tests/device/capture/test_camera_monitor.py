@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame, Image
-from device.capture.board_camera import (
+from device.capture.camera_monitor import (
     BACK_OFF_S,
     CHECK_INTERVAL_S,
     IDLE_CHECK_INTERVAL_S,
