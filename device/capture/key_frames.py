@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.cameras import Frame, Image
+from device.capture.jpeg import encode_jpeg
 from device.capture.motion import has_moved, make_thumbnail
 
 MAX_KEY_FRAMES = 6
@@ -61,9 +62,8 @@ class KeyFrameBuffer:
             if self._frames and self._frames[-1].reverted_at == inf:
                 self._frames.append(replace(self._frames.pop(), reverted_at=frame.time))
             return
-        done, data = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, KEY_FRAME_JPEG_QUALITY])
-        if done:
-            self._frames.append(KeyFrame(data.tobytes(), frame.time, thumbnail))
+        jpeg = encode_jpeg(frame.image, KEY_FRAME_JPEG_QUALITY)
+        self._frames.append(KeyFrame(jpeg, frame.time, thumbnail))
 
     def take_all(self) -> tuple[KeyFrame, ...]:
         """Return the key frames, oldest first, and remove them from the buffer."""

@@ -8,6 +8,7 @@ from hashlib import sha256
 import cv2
 
 from device.cameras import Image
+from device.capture.jpeg import encode_jpeg
 from engine.board import Square, column_of, row_of
 from vision.geometry import Floats, homography, rectify_area
 
@@ -46,7 +47,7 @@ def make_crop_name(jpeg: bytes) -> str:
 def _encode_small_jpeg(image: Image) -> bytes:
     """Encode an image as a JPEG, with the best quality that needs at most `MAX_JPEG_BYTES`."""
     for quality in _JPEG_QUALITIES:
-        done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        if done and data.nbytes <= MAX_JPEG_BYTES:
-            return data.tobytes()
+        jpeg = encode_jpeg(image, quality)
+        if len(jpeg) <= MAX_JPEG_BYTES:
+            return jpeg
     raise ValueError(f"OpenCV could not write a small JPEG of {image.shape}")

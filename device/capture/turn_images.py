@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-import cv2
 import msgspec
 import numpy as np
 import PIL.Image
 from msgspec import Meta
 
 from device.cameras import Frame, Image
+from device.capture.jpeg import encode_jpeg, shrink_image
 from device.session.snapshot import LookView
 from engine.inference.explain import Inference
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
@@ -79,7 +79,7 @@ def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
         crop = _letterbox_image(frame.image, side)
     else:
         crop = rectify(frame.image, homography(reading.corners), SQUARE_SIDE_PX, MARGIN_SQUARES)
-    return EncodedPictures(_encode_jpeg(photo), _encode_jpeg(crop))
+    return EncodedPictures(encode_jpeg(photo, JPEG_QUALITY), encode_jpeg(crop, JPEG_QUALITY))
 
 
 def make_turn_images(
@@ -113,15 +113,6 @@ def _find_hidden_squares(reading: PhotoReading) -> tuple[int, ...]:
     return tuple(square for square, symbol in enumerate(symbols) if symbol == HIDDEN)
 
 
-def shrink_image(image: Image, max_side_px: int) -> Image:
-    """Return a picture whose longer side is reduced to `max_side_px`; a smaller picture is not changed."""
-    scale = max_side_px / max(image.shape[:2])
-    if scale >= 1:
-        return image
-    width, height = (max(1, round(side * scale)) for side in (image.shape[1], image.shape[0]))
-    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
-
-
 def _letterbox_image(image: Image, side: int) -> Image:
     """Return the whole picture, centred in a black square with a side of `side` pixels."""
     small = shrink_image(image, side)
@@ -130,13 +121,6 @@ def _letterbox_image(image: Image, side: int) -> Image:
     top, left = (side - height) // 2, (side - width) // 2
     box[top : top + height, left : left + width] = small
     return box
-
-
-def _encode_jpeg(image: Image) -> bytes:
-    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-    if not done:
-        raise ValueError(f"OpenCV could not write a JPEG of {image.shape}")
-    return data.tobytes()
 
 
 class _StoredReading(msgspec.Struct, frozen=True):

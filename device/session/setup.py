@@ -7,14 +7,13 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from calibration.enrolment import check_enrolment
 from calibration.profile import ProfileError, TableProfile
 from device.cameras import CameraError, Image, NoMorePicturesError
 from device.capture.board_camera import BoardCamera
-from device.capture.turn_images import shrink_image
+from device.capture.jpeg import encode_jpeg, shrink_image
 from device.catalogue import get_text
 from device.session.messages import make_refusal
 from device.storage.errors import log_store_errors
@@ -144,14 +143,13 @@ class TableSetup:
 
     def _make_view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetupView:
         small = shrink_image(image, MAX_SIDE_PX)
-        _, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         corners, confidence = None, 0.0
         if reading.corners is not None:
             points = (reading.corners + 0.5) * self._scale - 0.5
             corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in points)
             confidence = reading.orientation_confidence
         size = (small.shape[1], small.shape[0])
-        return SetupView(data.tobytes(), size, corners, confidence, reading.problems, placed)
+        return SetupView(encode_jpeg(small, JPEG_QUALITY), size, corners, confidence, reading.problems, placed)
 
     def _save_corners(self, tracker: BoardTracker) -> None:
         """Save the corners of `tracker` if a user placed them; otherwise delete the saved corners."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import cv2
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
 from device.cameras import CameraError
 from device.cameras.listing import AvailableCamera, list_cameras
 from device.cameras.preview import CameraPreview
-from device.capture.turn_images import shrink_image
+from device.capture.jpeg import encode_jpeg, shrink_image
 from device.session.table_session import TableSession
 from device.settings_editor import SettingPath, SettingsEditor
 from web.i18n import texts
@@ -25,6 +24,7 @@ WITHOUT_PICTURE = ("phone", "phone-stream", "folder:DIR")
 """Kinds of cameras without a live picture on the page, because they give no picture before they are used."""
 MAX_SIDE_PX = 960
 """Longer side of the live picture, in pixels."""
+JPEG_QUALITY = 95
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class CameraPages:
                 image = self.choice.preview.take_picture(source)
         except CameraError as error:
             return refuse(texts().translate(error))
-        return send_picture(cv2.imencode(".jpg", shrink_image(image, MAX_SIDE_PX))[1].tobytes(), "no-store")
+        return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
 
     def _is_listed(self, source: str) -> bool:
         return source in {camera.source for camera in self.choice.list_cameras()}

@@ -32,6 +32,7 @@ import numpy as np
 
 from device.cameras.base import Frame, Image
 from device.capture.camera_monitor import IDLE_CHECK_INTERVAL_S, MIN_REST_S
+from device.capture.jpeg import encode_jpeg
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS
 from device.session.commands.games import StartGame
@@ -383,11 +384,7 @@ def _render_jpegs(board: Board, hands: Sequence[tuple[float, float]]) -> list[by
     table.lay_tiles({(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None})
     jpegs = []
     for hand in [*((point,) for point in hands), ()]:
-        image = table.photograph(Hands(hand)).image
-        done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 92])
-        if not done:
-            raise RuntimeError("OpenCV could not write a JPEG")
-        jpegs.append(data.tobytes())
+        jpegs.append(encode_jpeg(table.photograph(Hands(hand)).image, 92))
     return jpegs
 
 
