@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.doctor import camera, hall, machine, network, pins, program
+from device.doctor import camera, games, hall, machine, network, pins, program
 from device.doctor.finding import Finding, Severity
 from device.doctor.system import System
 from device.settings import Settings
@@ -20,7 +20,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
     machine.check_power,
     machine.check_temperature,
     machine.check_card,
-    program.check_games,
+    games.check_games,
     machine.check_service,
     pins.check_groups,
     camera.check_camera,

@@ -141,7 +141,7 @@ from dataclasses import asdict
 from pathlib import Path
 from device.doctor import System
 from device.doctor.network import check_hotspot
-from device.doctor.program import check_games
+from device.doctor.games import check_games
 from device.settings import Settings
 
 system = System(Path(sys.argv[1]), "")
