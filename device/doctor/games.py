@@ -42,14 +42,33 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
         else:
             yield subject.note(f"{folder} does not exist yet: the first game creates it")
         return
-    account = find_service_account(system)
-    is_open = os.access(path, os.R_OK | os.X_OK)
-    needed = (path, *(file for name in _WRITTEN_FILES if is_open and (file := path / name).exists()))
+    yield from _check_writable(system, subject, folder)
+    yield from _check_file_system(system, subject, folder)
+    yield from _check_free_space(system, subject, folder)
+    if _can_open(path):
+        yield from _check_store(subject, path / "games.db", folder / "games.db")
+    else:
+        yield subject.note(f"{folder} cannot be opened", "sudo tilekeeper doctor")
+
+
+def _can_open(folder: Path) -> bool:
+    return os.access(folder, os.R_OK | os.X_OK)
+
+
+def _check_writable(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
+    """Check that the service's user can write to the folder and its files."""
+    path, account = system.path(folder), find_service_account(system)
+    files = [path / name for name in _WRITTEN_FILES] if _can_open(path) else []
+    needed = (path, *filter(Path.exists, files))
     if account is not None and (closed := [one for one in needed if not can_write(one, account)]):
         yield subject.fault(
             f"the table cannot write to /{closed[0].relative_to(system.root)}",
             f"sudo chown -R {SERVICE_USER}: {shlex.quote(str(folder))} && sudo systemctl restart tilekeeper",
         )
+
+
+def _check_file_system(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
+    """Check that the file system of the folder can be written, and that its files outlast a power cut."""
     mount, kind, options = _find_mount(system, folder)
     if "ro" in options and mount != "/":  # a root that is mounted read-only is a fault of the card
         yield subject.fault(
@@ -66,20 +85,21 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.fault(
             f"{folder} is in memory only: every game is lost when the power goes off", "mount a partition there"
         )
+
+
+def _check_free_space(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
     free = system.free_bytes(folder)
-    if free is not None and free < MIN_FREE_BYTES:
+    if free is None:
+        return
+    if free < MIN_FREE_BYTES:
         yield subject.fault(
             f"only {free // 1_000_000} MB are free: soon no turn can be saved",
             "sudo apt-get clean && sudo journalctl --vacuum-size=20M, or delete games on the page",
         )
-    elif free is not None and free < LOW_FREE_BYTES:
+    elif free < LOW_FREE_BYTES:
         yield subject.warning(f"{free // 1_000_000} MB are free", "sudo apt-get clean, or delete games on the page")
-    elif free is not None:
-        yield subject.good(f"{free // 1_000_000:,} MB are free in {folder}")
-    if is_open:
-        yield from _check_store(subject, path / "games.db", folder / "games.db")
     else:
-        yield subject.note(f"{folder} cannot be opened", "sudo tilekeeper doctor")
+        yield subject.good(f"{free // 1_000_000:,} MB are free in {folder}")
 
 
 def find_data_folder(system: System, settings: Settings) -> Path:

@@ -87,30 +87,28 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
     eMMC.
     """
     subject = Subject("card")
+    faults = [*_find_card_faults(system, subject)]
+    yield from faults or [subject.good("no errors")]
+
+
+def _find_card_faults(system: System, subject: Subject) -> Iterator[Finding]:
     mend = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
-    is_healthy = True
     for line in (system.read_text("/proc/mounts") or "").splitlines():
         fields = line.split()
         if len(fields) > 3 and fields[1] == "/" and "ro" in fields[3].split(","):
-            is_healthy = False
             yield subject.fault("the card is mounted read-only, as the kernel does after errors", mend)
     for path in system.glob("/sys/fs/ext4/*/errors_count"):
         errors = system.read_text(path.relative_to(system.root)) or "0"
         if errors != "0":
-            is_healthy = False
             yield subject.warning(f"the file system on {path.parent.name} has had {errors} errors", mend)
     log = system.run("journalctl", "--dmesg", "--boot", "--no-pager", "--output=cat")
     errors_in_log = [line for line in (log.out if log else "").splitlines() if _CARD_ERRORS.search(line)]
     if errors_in_log:
-        is_healthy = False
         yield subject.warning(f"the kernel reports card errors: {errors_in_log[-1].strip()}", mend)
     for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only an eMMC reports wear, SD cards do not
         worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
         if worn and max(worn) >= 10:  # tenths of the storage's lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
-            is_healthy = False
             yield subject.warning("the storage has used nine tenths of its expected life", mend)
-    if is_healthy:
-        yield subject.good("no errors")
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:

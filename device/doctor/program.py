@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -65,15 +64,16 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
 def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that all required libraries can be imported: an installed library may fail to load."""
     subject = Subject("libraries")
-    broken = False
+    faults = [*_find_broken_libraries(subject)]
+    yield from faults or [subject.good("all are installed")]
+
+
+def _find_broken_libraries(subject: Subject) -> Iterator[Finding]:
     for module, distribution in REQUIRED_MODULES.items():
         try:
             importlib.import_module(module)
         except (ImportError, OSError) as error:
-            broken = True
             yield subject.fault(f"{distribution} cannot be loaded: {' '.join(str(error).split())}", REINSTALL)
-    if not broken:
-        yield subject.good("all are installed")
 
 
 def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
