@@ -24,17 +24,13 @@ from device.storage.checksums import (
     TailRecord,
     chain_events,
     compute_seal,
-    find_intact_events,
     find_last_checksum,
     is_intact_note,
     make_note_row,
 )
+from device.storage.damage import describe_lost_tail, find_damaged_games, read_intact_rows
 from device.storage.database import MEMORY, Database
-from device.storage.errors import (
-    StoreDamagedError,
-    StoreError,
-    StoreFullError,
-)
+from device.storage.errors import StoreDamagedError, StoreError, StoreFullError
 from device.storage.picture_limits import (
     DEFAULT_LIMITS,
     PictureLimits,
@@ -102,7 +98,7 @@ class GameStore(Closeable):
             self._damaged: dict[int, int]
             self._last_game_number: int
             self._check_games()
-            self.lost_tail = self._describe_lost_tail()
+            self.lost_tail = describe_lost_tail(self._database, self._tail_record)
             """Message about missing events at the end of the newest game; empty if no event is missing."""
         except BaseException:
             self._database.close()
@@ -165,7 +161,9 @@ class GameStore(Closeable):
 
     def events(self, game: int) -> tuple[StoredEvent, ...]:
         """Return the events of a game in order, up to the first damaged event; empty if there is no such game."""
-        return tuple(StoredEvent(number, at, json.loads(body)) for number, at, body, _ in self._read_intact_rows(game))
+        return tuple(
+            StoredEvent(number, at, json.loads(body)) for number, at, body, _ in read_intact_rows(self._database, game)
+        )
 
     def delete_game(self, game: int) -> None:
         """Delete a game with its pictures and notes; the game's number is not used again. Raises `StoreError`."""
@@ -352,43 +350,10 @@ class GameStore(Closeable):
         started = started if 0 <= started < MAX_TIME_S else 0.0
         return StoredGame(game, started, json.loads(body or "{}"), length, imported, damage)
 
-    def _read_intact_rows(self, game: int) -> list[EventRow]:
-        sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
-        return find_intact_events(self._database.fetch_rows(sql, game))
-
     def _check_games(self) -> None:
         """Find the damaged games and the number of the last game, and store both in this object."""
-        self._damaged = self._find_damaged_games()
+        self._damaged = find_damaged_games(self._database)
         self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
-
-    def _find_damaged_games(self) -> dict[int, int]:
-        """Return, for each game with missing or changed events, the number of events before the damage."""
-        damaged = {}
-        sql = "SELECT id, started, imported, deleted, length, seal FROM game"
-        for game, started, imported, deleted, length, seal in self._database.fetch_rows(sql):
-            rows = self._read_intact_rows(game)
-            if deleted and not rows:
-                continue
-            is_whole = len(rows) == length
-            if deleted or not is_whole or seal != compute_seal(started, imported, length, find_last_checksum(rows)):
-                damaged[game] = len(rows)
-                _log.warning("game %d is damaged after %d events", game, len(rows))
-        return damaged
-
-    def _describe_lost_tail(self) -> str:
-        """Return a message if events at the end of the newest game are missing, otherwise an empty string.
-
-        The number of events in `TailRecord` is corrected, so that the message is not given again at the next start.
-        """
-        tail = self._tail_record.read()
-        if tail is None:
-            return ""
-        rows = self._database.fetch_rows("SELECT length, deleted FROM game WHERE id = ?", tail.game)
-        length, deleted = rows[0] if rows else (0, 0)
-        if deleted or length >= tail.length:
-            return ""
-        self._tail_record.write(Tail(tail.game, length, ""))  # the loss is reported once
-        return get_text("store-tail-lost", tail.game, length, tail.length)
 
 
 def _encode_body(body: EventBody) -> str:
