@@ -25,10 +25,7 @@ from engine.events import Event, GameStarted, RecordImported, from_json, to_json
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.lexicon import load_shipped_lexicon
-from engine.limits import (
-    MAX_ARCHIVE_GAME_BYTES,
-    MAX_GCG_BYTES,
-)
+from engine.limits import MAX_ARCHIVE_GAME_BYTES, MAX_GCG_BYTES
 
 _GCG_MEMBER = "game.gcg"
 
@@ -143,9 +140,6 @@ def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str
     ascii_names = [re.sub(r"[^A-Za-z0-9]", "", name) or "player" for name in names]
     date = time.strftime("%Y-%m-%d", to_local_time(stored.started))
     return f"{date}-game-{stored.id}-{'-'.join(ascii_names)[:80]}{suffix}"
-
-
-# Export
 
 
 def find_stored_game(store: GameStore, number: int) -> StoredGame:

@@ -5,14 +5,7 @@ from __future__ import annotations
 import logging
 
 from device.catalogue import get_text
-from device.storage.checksums import (
-    EventRow,
-    Tail,
-    TailRecord,
-    compute_seal,
-    find_intact_events,
-    find_last_checksum,
-)
+from device.storage.checksums import EventRow, Tail, TailRecord, compute_seal, find_intact_events, find_last_checksum
 from device.storage.database import Database
 
 _log = logging.getLogger(__name__)

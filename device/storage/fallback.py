@@ -124,9 +124,8 @@ class FallbackStore(GameStore):
         events = self.events(game)
         saved = self._find_saved(game)
         is_continued = saved.length > 0 and file_store.events(saved.number) == events[: saved.length]
-        first_new = (
-            saved.length if is_continued else 0
-        )  # a game that another program changed is saved as a further game
+        # A game that another program has changed is saved as a further game.
+        first_new = saved.length if is_continued else 0
         pictures = [
             StoredPicture(event, kind, jpeg)
             for event, kind in self.pictures(game)

@@ -130,7 +130,7 @@ class GameLog:
             self._apply_events(events[1:])
         else:
             self._apply_press(events, way)
-        self._count_events(events)
+        self.length += len(events)
 
     @classmethod
     def begin_game(cls, store: GameStore, started: GameStarted, before: GameLog | None = None) -> tuple[GameLog, str]:
@@ -217,7 +217,7 @@ class GameLog:
         an empty string. If the events are invalid, raise `RulesError` and do not change the game.
         """
         before = self._undo_stack[-1]
-        clocks = [event for event in self.game.events[len(before.events) :] if isinstance(event, ClockRead)]
+        clocks = _list_clock_events(self.game.events[len(before.events) :])
         after = before.push(*clocks, *events)
         if self._last_way:  # in the log, the last press is the undo or redo, to which no events can be added
             self.undo()
@@ -283,7 +283,7 @@ class GameLog:
         self._history = history
 
     def _save_events(self, events: Sequence[Event], way: str, pictures: Mapping[str, bytes]) -> str:
-        self._count_events(events)
+        self.length += len(events)
         marks = {"press": self._press_number} | ({"way": way} if way else {})
         if events:
             self._unsaved_presses.append(([{**to_json(event), **marks} for event in events], pictures))
@@ -306,9 +306,6 @@ class GameLog:
         except GameDeletedError:
             self._unsaved_presses.clear()
 
-    def _count_events(self, events: Sequence[Event]) -> None:
-        self.length += len(events)
-
 
 def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
     """Return the seconds used by each player, as recorded by the press that changed the game `before` into `after`.
@@ -323,15 +320,15 @@ def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
     >>> find_press_clocks(before, after), find_press_clocks(after, before), find_press_clocks(after, after)
     ((20.0, 0.0), (20.0, 0.0), None)
     """
-    clocks_before, clocks_after = _list_clock_events(before), _list_clock_events(after)
+    clocks_before, clocks_after = _list_clock_events(before.events), _list_clock_events(after.events)
     if clocks_before == clocks_after:
         return None
     is_undo = len(clocks_before) > len(clocks_after)
     return before.state.clocks if is_undo else after.state.clocks
 
 
-def _list_clock_events(game: Game) -> list[ClockRead]:
-    return [event for event in game.events if isinstance(event, ClockRead)]
+def _list_clock_events(events: Iterable[Event]) -> list[ClockRead]:
+    return [event for event in events if isinstance(event, ClockRead)]
 
 
 def _find_events_between(before: Game, after: Game) -> list[Event]:
