@@ -7,16 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.board import (
-    Board,
-    Square,
-    column_of,
-    parse_position,
-    parse_square,
-    position_name,
-    row_of,
-    square_name,
-)
+from engine.board import Board, Square, column_of, parse_position, parse_square, position_name, row_of, square_name
 from engine.errors import NotationError, RulesError
 from engine.messages import make_message
 from engine.reading import BLANK, BOARD_SIZE

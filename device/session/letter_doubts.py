@@ -15,7 +15,7 @@ from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
 from engine.events import Event, SquareCorrected
 from engine.game import Game
-from engine.inference.history import align_reading
+from engine.inference.alignment import align_reading
 from engine.reading import BoardReading
 from engine.validation.findings import MIN_LETTER_CONFIDENCE, find_doubtful_squares
 

@@ -1,8 +1,8 @@
 """Infer the play from readings of the board.
 
-`infer_play` is the entry point. The function aligns the reading with the recorded board and computes likelihoods
-(`history`), finds the plays that are possible in the reading (`placements`), generates hypotheses (`hypotheses`) and
-returns the explanations in order of likelihood (`explain`).
+`infer_play` is the entry point. The function aligns the reading with the recorded board (`alignment`), computes
+likelihoods from this reading (`evidence`) and earlier ones (`history`), finds the plays that are possible
+(`placements`), generates hypotheses (`hypotheses`) and returns the explanations in order of likelihood (`explain`).
 
 Docstrings use these terms:
 

@@ -17,18 +17,16 @@ from engine.board import SQUARES, Board, Square, run_ends, square_name
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrected, TileRecycled, TurnCorrected
 from engine.game import Game
-from engine.inference.history import (
-    EMPTY_HISTORY,
+from engine.inference.alignment import align_reading
+from engine.inference.evidence import (
     MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
-    NO_EVIDENCE,
     Evidence,
-    ReadingHistory,
-    align_reading,
     face_of,
     find_inconsistent_squares,
     tile_confidence,
 )
+from engine.inference.history import EMPTY_HISTORY, NO_EVIDENCE, ReadingHistory
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import build_play_as_seen

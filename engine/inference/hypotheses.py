@@ -18,18 +18,9 @@ from typing import NamedTuple
 from engine.board import NEIGHBOURS, Board, Square, column_of, row_of
 from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
-from engine.inference.history import (
-    MAX_PLAYS_TAKEN_BACK,
-    MIN_CLEAR_PROBABILITY,
-    Evidence,
-    is_consistent,
-)
-from engine.inference.placements import (
-    find_letterings,
-    find_play_squares,
-    find_variations,
-    is_legal_placement,
-)
+from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, is_consistent
+from engine.inference.placements import find_letterings, find_play_squares, find_variations, is_legal_placement
 from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY

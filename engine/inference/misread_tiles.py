@@ -6,7 +6,8 @@ from collections import Counter
 
 from engine.events import BlankNamed, SquareCorrected
 from engine.game import Game
-from engine.inference.history import MIN_CLEAR_PROBABILITY, ReadingHistory
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY
+from engine.inference.history import ReadingHistory
 from engine.inference.placements import tile_from_face
 from engine.reading import EMPTY, BoardReading
 

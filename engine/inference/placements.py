@@ -16,7 +16,7 @@ from typing import NamedTuple
 from engine.board import Board, Square, square_at
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
 from engine.game import Game
-from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence
 from engine.plays import Play
 from engine.reading import BLANK, BOARD_SIZE
 from engine.scoring import Status, check_placement, is_one_word_rearranged

@@ -25,15 +25,9 @@ from engine.events import (
     TurnCorrected,
 )
 from engine.game import Game
+from engine.inference.alignment import MIN_AGREEMENT, MIN_TILES_IN_SIGHT, align_reading, shift_reading
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent
 from engine.inference.explain import infer_play
-from engine.inference.history import (
-    MIN_AGREEMENT,
-    MIN_CLEAR_PROBABILITY,
-    MIN_TILES_IN_SIGHT,
-    align_reading,
-    is_consistent,
-    shift_reading,
-)
 from engine.inference.hypotheses import replace_last_play
 from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import tile_from_face

@@ -12,7 +12,7 @@ from dataclasses import replace
 from engine.board import Square
 from engine.events import BlankNamed, Event, QuestionClosed, QuestionDeferred, SquareCorrected, TurnCorrected
 from engine.game import Game
-from engine.inference.history import face_of
+from engine.inference.evidence import face_of
 from engine.reading import BoardReading
 
 MAX_OPEN_QUESTIONS = 3

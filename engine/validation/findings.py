@@ -9,7 +9,8 @@ from enum import StrEnum
 from engine.board import Square
 from engine.events import Event, PlayMade
 from engine.game import Game
-from engine.inference.history import EMPTY_HISTORY, ReadingHistory, tile_confidence
+from engine.inference.evidence import tile_confidence
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BoardReading, SquareReading

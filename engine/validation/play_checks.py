@@ -23,15 +23,7 @@ from engine.position import find_loose_squares
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
-from engine.validation.findings import (
-    LOOK_AGAIN,
-    Finding,
-    Option,
-    Proposal,
-    Reason,
-    Source,
-    find_doubtful_squares,
-)
+from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source, find_doubtful_squares
 
 MIN_MARKED_BLANK_PROBABILITY = 0.01
 """Probability that a tile read as a letter is a blank; if it is higher, the letter may be written on a blank.

@@ -10,14 +10,9 @@ from engine.board import Square
 from engine.errors import NotationError, RulesError
 from engine.events import Event, PlayMade, QuestionDeferred
 from engine.game import Game
-from engine.inference.history import (
-    EMPTY_HISTORY,
-    MIN_CLEAR_PROBABILITY,
-    Evidence,
-    ReadingHistory,
-    align_reading,
-    face_of,
-)
+from engine.inference.alignment import align_reading
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
 from engine.reading import BoardReading

@@ -12,7 +12,8 @@ from device.session.snapshot import Sight, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turns.turn_capture import AdvanceReader
 from engine.game import Game
-from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
+from engine.inference.alignment import align_reading
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading

@@ -37,8 +37,8 @@ from device.session.turns.decision import (
 )
 from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_play, needs_key_frames, split_turns
 from engine.game import Game
+from engine.inference.alignment import align_reading
 from engine.inference.explain import Inference
-from engine.inference.history import align_reading
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from vision.focus import is_blurred
 from vision.recognition.premium_colours import sample_premium_colours

@@ -7,8 +7,9 @@ import pytest
 from engine.board import Board, parse_square
 from engine.errors import RulesError
 from engine.events import Challenged, PlayMade
+from engine.inference.alignment import shift_reading
 from engine.inference.explain import infer_play
-from engine.inference.history import EMPTY_HISTORY, shift_reading
+from engine.inference.history import EMPTY_HISTORY
 from engine.scoring import Status
 from engine.tiles import Tile
 from tests.support.engine_table import board_after, new_game, push, seen, with_plays, written
