@@ -198,9 +198,10 @@ class TableSnapshot:
 
     - The game: `game` is its number in the store (0 if there is none), `events` the number of its events. `undo` and
       `redo` are True if there is a press (recorded command) to undo or redo.
-    - Turns: `turn_of` is the player whose turn it is, None before and after a game. `drawing` are the players who must
-      draw for first play now. `exchange_most` is the number of tiles that may be exchanged now. `clock` is None in a
-      game without a clock. `unseen` counts the tiles that are not on the board, in alphabetical order.
+    - Turns: `turn_of` is the player whose turn it is, None before and after a game, and during the draw for first play.
+      `drawing` are the players who must draw now. `exchange_most` is the number of tiles that may be exchanged now.
+      `clock` is None in a game without a clock. `unseen` counts the tiles that are not on the board, in alphabetical
+      order.
     - Questions: `open_questions` are the deferred questions, the oldest first.
     - The end: `end_due` is True if the game should end by the rules. `winners` are set after the end. `racks_wanted`
       are the players whose unplayed letters are not known.
@@ -296,7 +297,7 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
     return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
         players=tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True)),
-        turn_of=None if outcome else game.to_move,
+        turn_of=None if outcome or game.drawing else game.to_move,
         turns=tuple(_build_turn_view(game, turn, shown_words, turn.number in provisional) for turn in game.turns),
         board=_build_board_view(game),
         tile_set=game.tiles.name,

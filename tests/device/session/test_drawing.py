@@ -9,6 +9,7 @@ import pytest
 
 from device.session.commands.games import (
     DrawFirst,
+    Pause,
     ResumeGame,
     StartGame,
 )
@@ -29,6 +30,13 @@ def test_letter_closest_to_a_begins(session: TableSession) -> None:
     state = session.submit(DrawFirst(("M", "C"))).result(PATIENCE_S)
     assert (state.phase, state.turn_of, state.drawing) == (Phase.TURN, 1, ())
     assert [notice.text for notice in state.notices] == ["Ben begins."]
+
+
+def test_nobody_is_to_move_during_the_draw(session: TableSession) -> None:
+    """Otherwise page, lights and displays would say that the first player begins."""
+    assert session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S).turn_of is None
+    assert session.submit(DrawFirst(("C", "C"))).result(PATIENCE_S).turn_of is None
+    assert session.submit(Pause()).result(PATIENCE_S).turn_of is None
 
 
 def test_who_drew_alike_draws_again_alone(session: TableSession) -> None:
