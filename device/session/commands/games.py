@@ -260,6 +260,8 @@ class PlayAgain(TableCommand, frozen=True):
 class ResumeGame(TableCommand, frozen=True):
     """Resume the newest game in the store if it has not ended.
 
+    An ended game whose unplayed letters are not known is not resumed, but an undo in the next game goes back to it.
+
     The function `words_for` returns the word list with which the game was started; without this function, the current
     list is kept. If the game has no turn, the game `replacement` (if any) is started instead.
     """
@@ -278,10 +280,12 @@ class ResumeGame(TableCommand, frozen=True):
         log = GameLog.load_newest(controller.store)
         if log is None:
             raise make_refusal("nothing-to-resume")
+        words = self.words_for(log.game.start_event) if self.words_for else controller.words
         if log.game.is_over:
+            if log.game.racks_wanted:  # Undo in the next game goes back to enter the letters
+                controller.game_before = log, words
             raise make_refusal("resume-ended")
-        if self.words_for:
-            controller.words = self.words_for(log.game.start_event)
+        controller.words = words
         controller.open_log(log)
         if not log.game.turns:
             self._find_game_before(controller)
@@ -292,7 +296,7 @@ class ResumeGame(TableCommand, frozen=True):
     def _find_game_before(self, controller: GameController) -> None:
         """Let an undo go back to the unfinished game before the current one, which may have been begun by mistake."""
         before = _load_newest_log(controller.store, before=controller.log.number)
-        if before is not None and before.game.turns and not before.game.is_over:
+        if before is not None and before.game.turns and (before.game.racks_wanted or not before.game.is_over):
             words = self.words_for(before.game.start_event) if self.words_for else controller.words
             controller.game_before = before, words
 

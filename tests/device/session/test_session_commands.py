@@ -290,10 +290,33 @@ def test_new_game_after_an_ended_one_is_not_undone_after_a_restart(path: Path) -
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
-        session.submit(EndGame()).result(PATIENCE_S)
+        for player in session.submit(EndGame()).result(PATIENCE_S).racks_wanted:
+            session.submit(RevealRack(player, "")).result(PATIENCE_S)
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         assert not session.submit(ResumeGame()).result(PATIENCE_S).undo
+
+
+@pytest.mark.parametrize("restarts", [1, 2])
+def test_letters_left_on_racks_are_entered_after_a_restart(path: Path, restarts: int) -> None:
+    """The table begins a new game when it starts, and Undo goes back to the game whose letters are not counted."""
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(EndGame()).result(PATIENCE_S)
+    for _ in range(restarts):
+        with GameStore(path) as store, TableSession(table, table, store, None) as session:
+            try:
+                state = session.submit(ResumeGame()).result(PATIENCE_S)
+            except CommandRefusedError:
+                state = session.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+            assert state.undo and not state.turns
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(ResumeGame()).result(PATIENCE_S)
+        assert session.submit(Undo()).result(PATIENCE_S).racks_wanted == (0, 1)
+        session.submit(RevealRack(1, "Q")).result(PATIENCE_S)
+        assert totals(session.submit(RevealRack(0, "A")).result(PATIENCE_S)) == [13, -10]
 
 
 def test_undo_of_a_new_game_after_the_game_before_was_deleted_is_refused(path: Path) -> None:
