@@ -26,6 +26,7 @@ from device.session.commands.challenges import (
 )
 from device.session.game_controller import GameController
 from device.session.messages import (
+    CommandRefusedError,
     Trouble,
     convert_engine_errors,
     find_picture_advice,
@@ -46,6 +47,7 @@ from engine.lexicon import can_decide_challenge
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
+from engine.scoring import describe_status
 from engine.state import TurnKind
 from engine.tiles import Tile
 from engine.validation import Reason
@@ -174,7 +176,10 @@ class EnterBoard(TableCommand, frozen=True):
     rows: BoardRows
 
     def run(self, context: CommandContext) -> None:
-        """Record the inferred turn, or open a question; refuse the command if the board is the same as before."""
+        """Record the inferred turn, or open a question.
+
+        The command is refused if the board is the same as before, or cannot follow from the board before.
+        """
         controller = context.controller
         game = controller.game
         if game.is_over:
@@ -198,10 +203,18 @@ def _match_entered_board(inference: Inference, reading: BoardReading) -> Inferen
 
     A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
     of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood.
+
+    Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
+    tile that was changed, or new tiles beside a play.
     """
     symbols = [square.symbol for square in reading.squares]
     exact = tuple(one for one in inference.explanations if one.game.board.symbols() == symbols)
     if not exact:
+        best = inference.best
+        if best.misread_squares or best.missing_squares or best.moved_tiles:
+            raise make_refusal("old-tile-changed")
+        if best.events and best.status:
+            raise CommandRefusedError(describe_status(best.status))
         return inference
     inference = replace(inference, explanations=exact)
     is_certain = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)

@@ -61,6 +61,26 @@ def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, p
     assert paired.call("POST", "/commands/board", wrong).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([("TORNS", 7, 5, True), ("HS", 6, 9, False)], "A tile already on the board has changed."),
+        ([("ORN", 7, 6, True), ("AN", 6, 8, False)], "A tile already on the board has changed."),
+        ([("HORNS", 7, 5, True), ("AX", 1, 1, True)], "The tiles do not touch the words on the board."),
+    ],
+    ids=["changed", "taken", "apart"],
+)
+def test_board_that_cannot_follow_from_the_board_before_is_refused(
+    table: House, paired: Program, words: list[tuple[str, int, int, bool]], problem: str
+) -> None:
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    for board in ([HORN], [HORN, ("MOON", 5, 6, False)]):
+        paired.call("POST", "/commands/board", order_board(table, *board))
+    answer = paired.call("POST", "/commands/board", order_board(table, *words, ("MOON", 5, 6, False)))
+    assert answer.status_code == 409 and problem in answer.json["error"]
+    assert len(table.session.state.turns) == 2
+
+
 def test_game_starts_from_a_position(table: House, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {**order_board(table, ("HoRN", 7, 5, True)), "totals": [120, 98], "player": 1}
