@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.events import Challenged, EndReason, GameEnded, Passed, PlayWithdrawn, ScoreCorrected
+from engine.events import Challenged, EndReason, GameEnded, Passed, PlayWithdrawn, RackRevealed, ScoreCorrected
 from engine.game import Game
 from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules
 from tests.support.engine_table import new_game, play
@@ -47,6 +47,14 @@ def test_finish_line_is_not_reached_by_a_player_who_falls_below_it_by_a_challeng
     game = play(game.push(Passed(0)), "10F PASTE").push(ScoreCorrected(4, 70))
     assert game.totals == (62, 79)
     assert end(game) == (1,)
+
+
+def test_finish_line_that_a_correction_after_the_end_reaches_stops_without_counting_letters() -> None:
+    game = play(new_game(BEGINNERS), "8F HORN", "H6 FA.M").push(GameEnded(), RackRevealed(0, ("Q",)))
+    assert game.totals == (4, 9)
+    game = game.push(ScoreCorrected(0, 70))
+    assert game.totals == (70, 9) and game.racks_wanted == ()
+    assert game.outcome is not None and game.outcome.winners == (0,)
 
 
 def test_finish_line_with_the_round_finished_is_won_by_the_most_points_above_the_line() -> None:
