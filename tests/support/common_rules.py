@@ -239,6 +239,15 @@ class CommonRules:
             game = game.push(Passed(game.to_move))
         assert game.end_due is EndReason.NO_PLAY_LEFT
 
+    def test_gameplay_9_who_lost_a_turn_may_still_have_a_play(self) -> None:
+        game = drawn_out(self.game(players=3))
+        last = game.turns[-1].player
+        game = game.push(Challenged((last + 2) % 3, upheld=False))
+        for _ in range(3):  # the two others pass, one of them twice
+            game = game.push(Passed(game.to_move))
+        assert game.to_move == (last + 2) % 3 and game.end_due is None
+        assert game.push(Passed(game.to_move)).end_due is EndReason.NO_PLAY_LEFT
+
     def test_gameplay_9_passes_do_not_end_a_game_with_tiles_to_exchange(self) -> None:
         game = self.game("8F HORN").push(Passed(1)).push(Passed(0)).push(Passed(1))
         assert game.end_due is None
