@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from device.session.snapshot import TableSnapshot, TurnView
 
-_TURN_KINDS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
-"""Kinds of score sheet lines that count as a turn in the average of a player."""
+_TURN_KINDS = frozenset({"play", "exchange", "pass"})
+"""Kinds of score sheet lines that count as a turn in the average of a player. A swap of a tile is only part of one."""
 
 
 @dataclass(frozen=True, slots=True)

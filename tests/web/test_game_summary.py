@@ -31,6 +31,12 @@ def test_play_that_was_taken_back_is_a_turn_without_points() -> None:
     assert anna.best is not None and anna.best.word == "HORN" and anna.average == 14 / 2
 
 
+def test_swap_of_a_tile_is_no_turn_of_its_own() -> None:
+    swap = replace(samples.PASTE, kind="recycled", score=0, word="", words=())
+    anna, _ = summaries(replace(samples.MIDGAME, turns=(samples.HORN, samples.FARM, swap, samples.PASTE)))
+    assert anna.average == (14 + 25) / 2
+
+
 def test_game_without_plays_has_no_best_one() -> None:
     assert all(one.best is None and one.average == 0 for one in summaries(samples.BEFORE))
 
