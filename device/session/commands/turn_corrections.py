@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from device.session.phases import Command
 from engine.board import Board
 from engine.events import (
     Challenged,
+    Correction,
     Event,
     Exchanged,
     Passed,
@@ -154,18 +155,18 @@ def replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | 
     return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
 
 
-def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> tuple[TurnCorrected, ...]:
-    """Return events that change the challenger of the turns `lines` from player `before` to player `after`.
+def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> Iterator[Correction]:
+    """Yield corrections that change the challenger of the turns `lines` from player `before` to player `after`.
 
     This is needed if a correction gives a play to the player who challenged it: nobody challenges their own play, so
-    the two players were confused.
+    the two players were confused. Scores that players entered for these turns are kept.
     """
-    challenges = ((line.number, game.ledger[line.ledger_index].event) for line in lines)
-    return tuple(
-        TurnCorrected(number, replace(challenge, by=after))
-        for number, challenge in challenges
-        if isinstance(challenge, Challenged) and challenge.by == before
-    )
+    for line in lines:
+        entry = game.ledger[line.ledger_index]
+        if isinstance(entry.event, Challenged) and entry.event.by == before:
+            yield TurnCorrected(line.number, replace(entry.event, by=after))
+            if entry.score is not None:
+                yield ScoreCorrected(line.number, entry.score)
 
 
 class InsertTurn(TurnCommand, frozen=True):

@@ -196,6 +196,12 @@ def test_challenger_who_gets_the_play_changes_places_with_its_player(
     assert play(challenged, table, HORN, FARM, PASTE).turn_of == 1
 
 
+def test_score_entered_for_a_challenge_is_kept_if_its_players_change_places(challenged: TableSession) -> None:
+    challenged.submit(CorrectTurn(3, score=-5)).result(PATIENCE_S)
+    state = challenged.submit(CorrectTurn(2, player=0)).result(PATIENCE_S)
+    assert [(turn.player, turn.score) for turn in state.turns if turn.kind == "challenge"] == [(0, -5)]
+
+
 @pytest.mark.parametrize("turn", [InsertTurn(3, at="10F", word="PASTE"), InsertTurn(3, kind="pass")])
 def test_turn_between_a_play_and_its_challenge_is_refused(challenged: TableSession, turn: InsertTurn) -> None:
     with pytest.raises(CommandRefusedError) as refused:
