@@ -118,11 +118,8 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
     found = list(bases)
     front = bases
     for number in range(_MAX_PLAYS):
-        log_prior = 0.0 if number == 0 else TWO_PLAYS_LOG_PRIOR
         incomplete = [base for base in front if number == 0 or base.find_unexplained_squares()]
-        candidates = [
-            candidate for base in incomplete for candidate in _find_candidate_plays(base, log_prior, allow_overlooked)
-        ]
+        candidates = [candidate for base in incomplete for candidate in _find_candidate_plays(base, allow_overlooked)]
         best = _select_best(candidates)
         early = bases[0].evidence.early_squares
         if number == 0 and early:  # longer plays would displace plays of early tiles
@@ -169,9 +166,11 @@ class _PlayCandidate(NamedTuple):
         return self.base.push(PlayMade(self.base.game.to_move, self.play), log_prior=self.log_prior)
 
 
-def _find_candidate_plays(base: Hypothesis, log_prior: float, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
-    """Yield the possible plays of the player to move. `log_prior` (nats) is added to the log-prior of each play."""
+def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
+    """Yield the possible plays of the player to move, after the plays of `base`."""
     game, evidence = base.game, base.evidence
+    is_first = not any(isinstance(event, PlayMade) for event in base.events)
+    log_prior = 0.0 if is_first else TWO_PLAYS_LOG_PRIOR
     if game.is_over or base.lying_board is not None:
         return
     square_sets = nsmallest(
@@ -292,7 +291,7 @@ def _find_plays_beside(base: Hypothesis, squares: set[Square]) -> list[tuple[Pla
     """Return the likeliest plays without a tile on `squares`, each with its log-prior in nats."""
     candidates = [
         candidate
-        for candidate in _find_candidate_plays(base, 0.0, allow_overlooked=False)
+        for candidate in _find_candidate_plays(base, allow_overlooked=False)
         if squares.isdisjoint(candidate.play.squares)
     ]
     return [
@@ -339,7 +338,7 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
         return
     last_faces = [tile.face for _, tile in last.placements]
     for withdrawn in _withdraw_plays(base):
-        for _, play, log_prior, _ in _find_candidate_plays(withdrawn, 0.0, allow_overlooked=False):
+        for _, play, log_prior, _ in _find_candidate_plays(withdrawn, allow_overlooked=False):
             if play != last.play and [tile.face for _, tile in play.tiles] == last_faces:
                 event = TurnCorrected(last.number, PlayMade(last.player, play))
                 log_prior = SHIFTED_PLAY_LOG_PRIOR + log_prior - _repeated_play_log_prior(withdrawn, play)

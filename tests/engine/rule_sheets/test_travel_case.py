@@ -21,7 +21,7 @@ from engine.events import (
     TileRecycled,
 )
 from engine.game import Game
-from engine.inference.explain import infer_play
+from engine.inference.explain import MIN_CERTAINTY, infer_play
 from engine.lexicon import load_shipped_lexicon
 from engine.plays import Play
 from engine.rules import rules_preset
@@ -135,6 +135,12 @@ class TestVariationAOfRule5:
         game = play(new_game(self.RULES), "8F LATE")
         found = infer_play(game, seen(self.rearranged().apply_to(game.board)))
         assert found.events == (PlayMade(1, self.rearranged()),)
+
+    def test_the_camera_sees_two_added_tiles_as_one_play(self) -> None:
+        game = play(new_game(self.RULES), "8F LATE")
+        petals = self.rearranged().with_tile(parse_square("K8"), Tile("S"))
+        found = infer_play(game, seen(petals.apply_to(game.board)))
+        assert found.events == (PlayMade(1, petals),) and found.best.likelihood > MIN_CERTAINTY
 
     def test_where_it_was_not_agreed_the_camera_sees_changed_tiles(self) -> None:
         game = play(new_game(TRAVEL), "8F LATE")
