@@ -197,17 +197,26 @@ def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) ->
 
     The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
     field `word`, and the letters of its blanks are in `blanks`; the case of all these letters is ignored, because
-    keyboards of phones write small letters. Raises `RequestError` if a letter of `blanks` is not in the word.
+    keyboards of phones write small letters. Blanks without a word are those of the recorded word. Raises `RequestError`
+    if a letter of `blanks` is not in the word.
     """
     if "notation" in form:
         return FormCommand(command, {"word": form["notation"]})
     tiles = load_tile_set(state.tile_set or "en")
     word = tiles.upper("".join(form.get("word", "").split()))
-    for letter in tiles.upper("".join(form.get("blanks", "").split())):
+    blanks = tiles.upper("".join(form.get("blanks", "").split()))
+    if blanks and not word and command is CorrectTurn:
+        word = tiles.upper(_find_recorded_word(form, state))
+    for letter in blanks:
         if letter not in word:
             raise RequestError(f"There is no {letter} in {word}.")
         word = word.replace(letter, tiles.lower(letter), 1)
     return FormCommand(command, {"word": word})
+
+
+def _find_recorded_word(form: Form, state: TableSnapshot) -> str:
+    """Return the word of the turn that the form is about, or an empty string."""
+    return next((turn.word for turn in state.turns if str(turn.number) == form.get("number")), "")
 
 
 def _read_board(command: type[TableCommand], form: Form, _: TableSnapshot) -> FormCommand:

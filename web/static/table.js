@@ -89,7 +89,7 @@ document.addEventListener("change", (event) => {
 
 // What is recorded is changed letter by letter: the first tap fills it in.
 document.addEventListener("focusin", (event) => {
-  if (!event.target.dataset.now) return;
+  if (event.target.dataset?.now === undefined) return;
   for (const field of event.target.form.querySelectorAll("[data-now]")) {
     field.value ||= field.dataset.now;
     delete field.dataset.now;

@@ -76,6 +76,8 @@ class TurnCommand(TableCommand, frozen=True):
         player = due if self.player is None else self.player
         check_player(game, player)
         kind = self.kind or (str(recorded.kind) if recorded else "play" if self.word else "")
+        at = self.at or (recorded and recorded.at) or ""
+        word = self.word or (recorded and recorded.word) or ""
         match kind:
             case "pass":
                 return Passed(player)
@@ -84,11 +86,11 @@ class TurnCommand(TableCommand, frozen=True):
                 if not 1 <= count <= game.rules.rack_size:
                     raise make_refusal("needs-count", str(game.rules.rack_size))
                 return Exchanged(player, count)
-            case "play" if self.word and self.at:
-                with convert_engine_errors():
-                    return PlayMade(player, Play.from_gcg(before, self.at, self.word, game.tiles))
             case "play" if recorded and recorded.play and not (self.word or self.at):
                 return PlayMade(player, recorded.play)
+            case "play" if word and at:
+                with convert_engine_errors():
+                    return PlayMade(player, Play.from_gcg(before, at, word, game.tiles))
             case "play":
                 raise make_refusal("needs-word")
             case _:

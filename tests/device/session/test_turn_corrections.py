@@ -39,6 +39,19 @@ def test_word_of_a_turn_is_put_right_and_later_turns_with_it(playing: TableSessi
     assert play(playing, table, HORN, FARM).turns[-1].score == 9
 
 
+@pytest.mark.parametrize(
+    ("correction", "expected"),
+    [(CorrectTurn(1, word="HORSE"), ("8F", "HORSE")), (CorrectTurn(1, at="8G"), ("8G", "HORN"))],
+    ids=["word", "square"],
+)
+def test_word_or_square_that_is_left_out_keeps_its_value(
+    playing: TableSession, table: TextTable, correction: CorrectTurn, expected: tuple[str, str]
+) -> None:
+    play(playing, table, HORN)
+    turn = playing.submit(correction).result(PATIENCE_S).turns[0]
+    assert (turn.at, turn.word) == expected
+
+
 def test_play_becomes_an_exchange_and_back(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(CorrectTurn(1, kind="exchange", count=3)).result(PATIENCE_S)

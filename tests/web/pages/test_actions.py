@@ -163,6 +163,12 @@ def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: Flas
     assert press(paired, "/actions/turn", number="3", score="many")[0] == 400
 
 
+def test_blanks_without_a_word_are_those_of_the_recorded_word(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/turn", number="1", blanks="o")
+    assert [request for request, _ in table.submitted] == [CorrectTurn(1, word="HoRN")]
+
+
 def test_turn_that_was_not_seen_is_entered_by_hand(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     assert 'href="/dialogs/entry"' in paired.get("/dialogs/more").text
