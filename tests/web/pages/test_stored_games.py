@@ -184,6 +184,13 @@ def test_problems_of_an_import_are_shown_with_the_game(table: House, phone: Flas
     assert "The import found" not in read(table, "/history/1")
 
 
+def test_play_that_was_taken_back_is_listed_as_such(table: House, phone: FlaskClient) -> None:
+    lines = ("#player1 Anna Anna", "#player2 Ben Ben", ">Anna: HORN 8F HORN +14 14", ">Anna: HORN -- -14 0")
+    assert bring(phone, "\n".join(lines).encode())[0] == 303
+    turns = re.findall(r'<span class="play">(.*?)</span>', read(table, "/history/2"))
+    assert turns == ['<b class="gone">HORN</b> 8F', "<b>HORN</b> 8F took back"]
+
+
 def test_import_of_a_file_with_an_unreadable_event_is_refused(table: House, phone: FlaskClient) -> None:
     status, why = bring(phone, GCG_OFF_CENTRE.replace(b"+8 8", b"+8b 8"))
     assert status == 409 and "line 4" in why.lower()
