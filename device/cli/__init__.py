@@ -8,6 +8,7 @@ OSError ends the program with a message of one line and exit status 2.
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -74,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         discard_output()
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""
-        print(f"tilekeeper: {named}{error.strerror or error}", file=sys.stderr)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = "Delete files that you do not need." if is_full else "Check the name of the file and its permissions."
+        print(f"tilekeeper: {named}{error.strerror or error}. {remedy}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130
     return 2

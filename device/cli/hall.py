@@ -112,7 +112,9 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         except PairingsError as error:
             raise UserError(f"{args.pairings}: {error}") from None
         except OSError as error:
-            raise UserError(f"{args.pairings}: cannot be read ({error.strerror})") from None
+            raise UserError(
+                f"{args.pairings} cannot be read ({error.strerror}). Check its name and permissions."
+            ) from None
     if args.delay is not None:
         receiver.set_delay(args.delay)
     pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)

@@ -36,7 +36,11 @@ def run(args: argparse.Namespace) -> int:
                 try:
                     is_imported = _import_file(store, path)
                 except OSError as error:
-                    print(f"tilekeeper: {path}: cannot be read ({error.strerror or error})", file=sys.stderr)
+                    reason = error.strerror or error
+                    print(
+                        f"tilekeeper: {path} cannot be read ({reason}). Check its name and permissions.",
+                        file=sys.stderr,
+                    )
                     status = 2
                 else:
                     status = status if is_imported else max(status, 1)

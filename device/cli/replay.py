@@ -135,7 +135,7 @@ def replay_one_video(
     try:
         entered = parse_turn_list(turn_list.read_text(encoding="utf-8")) if turn_list else ()
     except OSError as error:
-        raise UserError(f"{turn_list}: cannot be read ({error.strerror})") from None
+        raise UserError(f"{turn_list} cannot be read ({error.strerror}). Check its name and permissions.") from None
     except (UnicodeDecodeError, TurnListError) as error:
         raise UserError(f"{turn_list}: {error}") from None
     try:

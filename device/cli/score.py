@@ -45,7 +45,10 @@ def run(args: argparse.Namespace) -> int:
             with path.open("rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            print(f"tilekeeper: {path}: cannot be read ({error.strerror})", file=sys.stderr)
+            print(
+                f"tilekeeper: {path} cannot be read ({error.strerror}). Check its name and permissions.",
+                file=sys.stderr,
+            )
             status = 2
             continue
         too_large = Problem(1, f"larger than {MAX_FILE_BYTES} bytes, so no GCG")

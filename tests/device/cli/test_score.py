@@ -109,13 +109,15 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_scored(
     missing = tmp_path / "missing.gcg"
     assert run(missing, game, "--json") == 2
     captured = capsys.readouterr()
-    assert captured.err == f"tilekeeper: {missing}: cannot be read (No such file or directory)\n"
+    reason = "No such file or directory"
+    assert captured.err == f"tilekeeper: {missing} cannot be read ({reason}). Check its name and permissions.\n"
     assert json.loads(captured.out)["file"] == str(game)
 
 
 def test_a_folder_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path) == 2
-    assert capsys.readouterr().err == f"tilekeeper: {tmp_path}: cannot be read (Is a directory)\n"
+    refusal = f"tilekeeper: {tmp_path} cannot be read (Is a directory). Check its name and permissions.\n"
+    assert capsys.readouterr().err == refusal
 
 
 def test_nothing_heavy_is_imported() -> None:
