@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import errno
 import logging
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from device.catalogue import get_text
 from engine.errors import TilekeeperError
+
+_WORKING_SPACE_BYTES = 64 * 1024
+"""Minimum free space with which SQLite can open a file: its shared memory has 32 KiB."""
 
 _log = logging.getLogger(__name__)
 
@@ -90,8 +95,17 @@ def to_store_error(error: Exception, path: str) -> StoreError:
             return StoreDamagedError(get_text("store-damaged", path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
             return GameDeletedError(get_text("store-failed", path, error))
+        case ["IOERR"] if _is_disk_full(path):  # SQLite's shared memory did not fit
+            return make_full_error(path)
         case ["IOERR"]:
             return StoreError(get_text("store-card", path))
     if isinstance(error, OSError):
         return StoreReadOnlyError(get_text("store-place", path, error.strerror))
     return StoreError(get_text("store-failed", path, error))
+
+
+def _is_disk_full(path: str) -> bool:
+    """Return True if the disk has too little space for SQLite to open a file."""
+    with suppress(OSError):
+        return shutil.disk_usage(Path(path).parent).free < _WORKING_SPACE_BYTES
+    return False

@@ -222,6 +222,14 @@ def test_full_disk_leaves_the_old_file_and_is_said_in_one_sentence(
     assert writer.write() == ""
 
 
+def test_store_that_is_opened_on_a_full_disk_says_that_the_disk_is_full(disk: SmallDisk) -> None:
+    path = disk.folder / "games.db"
+    GameStore(path).close()
+    disk.fill()
+    with pytest.raises(StoreFullError):
+        GameStore(path)
+
+
 def test_full_disk_lets_a_word_list_be_compiled_each_time(disk: SmallDisk, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("\n".join(sorted(WORDS)), encoding="utf-8")
