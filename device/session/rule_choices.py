@@ -135,7 +135,9 @@ class RuleChoice:
         lists: dict[str, tuple[str, ...]] = {"variations": (), "levels": ()}
         values: dict[str, str] = {}
         for option in options:
-            name, _, value = (part.strip() for part in option.partition("="))
+            name, equals, value = (part.strip() for part in option.partition("="))
+            if not equals:
+                value = name  # no rule has a choice of its own name, so this is refused with the choices
             if name in lists:
                 lists[name] = tuple(one.strip() for one in value.split(","))
             elif name in OPTION_FIELDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -120,7 +121,7 @@ def _read_list(path: Path) -> bytes:
     """Return the contents of the file of a word list. Raises `LexiconError`."""
     try:
         if path.exists() and not path.is_file():  # opening a FIFO would block
-            raise _make_unreadable_error(path, "it is no file")
+            raise OSError(errno.EINVAL, "it is no file")
         with path.open("rb") as file:
             data = file.read(MAX_LEXICON_BYTES + 1)
     except OSError as error:

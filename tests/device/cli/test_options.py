@@ -112,6 +112,7 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
         ),
         (("--clock", "999"), "--clock: '999' is not a choice for minutes. Choose 0 to 180."),
         (("--rule", "exchange=x"), "--rule: 'x' is not a choice for exchange. Choose one of any, seven"),
+        (("--rule", "exchange"), "--rule: 'exchange' is not a choice for exchange. Choose one of any, seven"),
         (("--rule", "x"), "--rule: 'x' is not a choice for rule. Choose one of preset, "),
         (
             ("--rule", "variations=x"),
