@@ -7,6 +7,7 @@ A message is an English text with a key, with which clients find the translation
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ from engine.rules import ChallengeRule
 from engine.tiles import TileSet
 from engine.validation import Finding, Option, Reason
 from engine.validation.deferred_questions import find_open_questions
+
+_FILE_NAME = re.compile(r"\S*\w[./]\w")
 
 WHO_CHALLENGED, WHO_PAYS = "who-challenged", "who-challenged-pays"
 """Keys of the question "who has challenged?" after a challenge of a valid play. With `WHO_CHALLENGED`, the challenger
@@ -159,10 +162,12 @@ def make_refusal(key: str, *values: str) -> CommandRefusedError:
 def format_sentence(text: str) -> str:
     """Return a text as a sentence, with a capital letter and a full stop; a `Message` keeps its key.
 
-    >>> format_sentence("there is no tile on H8")
-    'There is no tile on H8.'
+    A name of a file at the beginning stays as it is.
+
+    >>> format_sentence("there is no tile on H8"), format_sentence("games.db was damaged")
+    ('There is no tile on H8.', 'games.db was damaged.')
     """
-    sentence = text[:1].upper() + text[1:]
+    sentence = text if _FILE_NAME.match(text) else text[:1].upper() + text[1:]
     if not sentence.endswith((".", "?", "!")):
         sentence += "."
     return Message(sentence, text.key, text.template, text.values) if isinstance(text, Message) else sentence
