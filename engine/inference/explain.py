@@ -332,7 +332,8 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
                 parts.append(make_message("read-wrong-empty", "{0} was misread: there is no tile", square))
         elif isinstance(event, TurnCorrected):
             turn = turn_text(after, after.turns[event.turn])
-            parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn))
+            is_moved = before.turns[event.turn].play is not None
+            parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn) if is_moved else turn)
         elif isinstance(event, BlankNamed):
             parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
     parts += [turn_text(after, turn) for turn in after.turns[len(before.turns) :]]

@@ -54,10 +54,26 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     if proposal.source is Source.HAND:
         yield Finding(Reason.OUT_OF_TURN, values, tuple(options))
         return
+    if played := _replace_unanswered_pass(proposal):
+        options.insert(0, Option(played))
     splits = islice(_split_play(proposal), MAX_ALTERNATIVES)
     options += [Option(_move_to_seat(game, plays, seat)) for plays in splits]
     # A hand may hide the tiles of the player to move, who forgot the button.
     yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
+
+
+def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
+    """Return the proposed play in place of the last turn: a pass of the same seat that the players have not confirmed.
+
+    The player pressed the button before placing the tiles, and again after it. Return no events for any other turn.
+    """
+    event, game = proposal.single_play, proposal.game
+    last = game.turns[-1] if game.turns else None
+    if event is None or last is None or last.kind is not TurnKind.PASS or last.player != proposal.seat:
+        return ()
+    if last.number != proposal.question_history.unanswered_pass:
+        return ()
+    return (TurnCorrected(last.number, PlayMade(last.player, event.play)),)
 
 
 def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:

@@ -8,6 +8,7 @@ from device.session.commands.games import Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
+from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
@@ -249,6 +250,19 @@ def test_player_who_played_out_of_turn_gets_the_points_after_a_pass(playing: Tab
     end_turn(playing, 1)
     state = answer(playing, "Ben played HORN")
     assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "pass", 0), (1, "play", 14)]
+
+
+def test_player_who_pressed_before_placing_the_tiles_gets_the_points_without_a_pass(
+    playing: TableSession, table: TextTable
+) -> None:
+    table.lay(HORN)
+    end_turn(playing, 0)
+    assert get_key(end_turn(playing, 1)) == PASS_OR_EXCHANGE
+    table.lay(HORN, FARM)
+    end_turn(playing, 1)
+    state = answer(playing, "Ben played FARM")
+    assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "play", 14), (1, "play", 9)]
+    assert state.turn_of == 0
 
 
 def test_press_from_the_wrong_seat_without_a_play_records_no_pass(playing: TableSession) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Event, Passed, PlayMade, PlayWithdrawn
+from engine.events import Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
 from engine.game import Game
 from engine.rules import Rules
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
@@ -94,6 +94,19 @@ def test_order_of_two_plays_from_another_seat_is_asked_about() -> None:
         [(".AT", 1), ("FA.M", 2)],
         [("pass", 1), (".AT", 2), ("FA.M", 0)],
     ]
+
+
+@pytest.mark.parametrize(("unanswered", "is_offered"), [(1, True), (None, False)])
+def test_play_after_an_unanswered_pass_of_the_same_seat_may_replace_it(
+    unanswered: int | None, is_offered: bool
+) -> None:
+    """Ben pressed before placing the tiles, and again after it."""
+    game = push(play(new_game(), "8F HORN"), (Passed(1),))
+    event = PlayMade(0, written(game, "H6 FA.M"))
+    history = QuestionHistory(unanswered_pass=unanswered)
+    found = next(check_seat(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=1)))
+    replaced = Option((TurnCorrected(1, PlayMade(1, event.play)),))
+    assert (found.options[1] == replaced) is is_offered and (replaced in found.options) is is_offered
 
 
 def test_two_plays_from_the_seat_of_the_second_are_no_question() -> None:
