@@ -61,7 +61,7 @@ function alertTo(kind, text) {
 }
 
 document.addEventListener("news", ({ detail }) => {
-  if (detail.spoken) alertTo(["question", "challenge"].includes(detail.phase) ? "question" : "turn", detail.spoken);
+  if (detail.spoken) alertTo(detail.question ? "question" : "turn", detail.spoken);
 });
 
 // The switch gives a sample, which also is the tap that the browser asks for.

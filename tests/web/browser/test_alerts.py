@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from device.session.snapshot import Phase
 from tests.support import samples
 from tests.support.browsers import MARKS, visit
 from tests.web.conftest import ShownTable
@@ -39,7 +41,7 @@ def test_phone_is_silent_until_it_is_switched_on_and_keeps_the_switch(table: Sho
         phone.reload(wait_until="domcontentloaded")
         phone.wait_for_function("() => document.title.startsWith('Ben to play')")
         assert phone.get_by_label("Vibrate").is_checked()
-        table.show(samples.PHONY)
+        table.show(replace(samples.PHONY, phase=Phase.CHALLENGE))  # the phase after each play
         phone.wait_for_function(
             "() => heard.some(([kind, text, lang]) => kind === 'speech' && text.startsWith('Ben: 32') && lang === 'en')"
         )
