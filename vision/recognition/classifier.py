@@ -30,13 +30,7 @@ from numpy.typing import NDArray
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
 from vision.recognition.fusion import fuse_predictions
-from vision.recognition.letters import (
-    LETTER_CLASSES,
-    Alphabet,
-    LetterNet,
-    TilePredictions,
-    restrict_to_alphabet,
-)
+from vision.recognition.letters import LETTER_CLASSES, Alphabet, LetterNet, TilePredictions, restrict_to_alphabet
 from vision.recognition.memory import RecalledBoard, TileTable
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles

@@ -44,12 +44,7 @@ from vision.net import InvalidOutputError
 from vision.recognition.classifier import ClassifiedBoard, SquareClassifier
 from vision.recognition.letters import LetterNet
 from vision.recognition.memory import BoardMemory, RecalledBoard
-from vision.recognition.rereading import (
-    are_doubtful,
-    is_better_reversed,
-    is_clearly_better,
-    measure_tile_confidence,
-)
+from vision.recognition.rereading import are_doubtful, is_better_reversed, is_clearly_better, measure_tile_confidence
 from vision.recognition.squares import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
 from vision.tracking import BoardTracker

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.reading import BOARD_SIZE
 from vision.geometry import Image
 from vision.recognition import letters, views
-from vision.recognition.fusion import find_neighbours
+from vision.recognition.edge_comparison import find_neighbours
 from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
 from vision.rendering.style import LAYOUT
 from vision.training.dataset import (

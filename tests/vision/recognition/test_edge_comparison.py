@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Image
-from vision.recognition.fusion import _measure_edges, compute_edge_log_ratio, find_neighbours, measure_log_colours
+from vision.recognition.colour_comparison import measure_log_colours
+from vision.recognition.edge_comparison import _measure_edges, compute_edge_log_ratio, find_neighbours
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 SQUARES = BOARD_SIZE * BOARD_SIZE

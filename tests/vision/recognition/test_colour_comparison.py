@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.recognition.fusion import SQUARE_KINDS, compute_colour_log_ratio, measure_log_colours
+from vision.recognition.colour_comparison import SQUARE_KINDS, compute_colour_log_ratio, measure_log_colours
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 RNG = np.random.default_rng(0)
