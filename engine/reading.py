@@ -144,6 +144,11 @@ def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
 def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
     """Merge upright readings of the same board by averaging probabilities. Raises ValueError for an empty sequence.
 
+    Pictures that one camera takes in quick succession have correlated errors. So probabilities are averaged, not
+    multiplied: ten pictures with a probability of 60 % give 60 %. The average is linear (a linear opinion pool; Genest
+    and Zidek, Combining probability distributions, 1986), so that one confident but wrong picture (glare, a hand, a
+    moving tile) does not outweigh all others.
+
     A picture has a small weight for squares that are probably hidden in it. The probability that a square is hidden is
     not averaged: the lowest probability in any picture is used.
     """

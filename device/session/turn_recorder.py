@@ -21,7 +21,7 @@ from device.session.turns.turn_capture import (
 )
 from device.session.used_pictures import UsedPictures, digest_image
 from engine.messages import join_messages, key_of
-from vision.recognition.reader import FOREIGN_TILES
+from vision.recognition.problems import FOREIGN_TILES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,4 @@
-"""Read a board from one picture: detect the board, then classify its squares. Merge readings of several pictures.
-
-Pictures that one camera takes in quick succession have correlated errors. So probabilities are averaged, not
-multiplied: ten pictures with a probability of 60 % give 60 %. The average is linear (a linear opinion pool; Genest and
-Zidek, Combining probability distributions, 1986), so that one confident but wrong picture (glare, a hand, a moving
-tile) does not outweigh all others.
-"""
+"""Read a board from one picture: detect the board, then classify its squares."""
 
 from __future__ import annotations
 
@@ -18,7 +12,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.board import square_name
 from engine.messages import make_message
 from engine.reading import (
     BOARD_SIZE,
@@ -29,21 +22,15 @@ from engine.reading import (
     BoardReading,
     SquareReading,
 )
-from vision.detection.layout_check import is_aligned_square, measure_board_confidence
-from vision.detection.location import (
-    CUT_OFF_MESSAGES,
-    BoardLocation,
-    BoardNotFoundError,
-    LocationSource,
-    Locator,
-    measure_overhangs,
-)
+from vision.detection.layout_check import measure_board_confidence
+from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
 from vision.recognition.classifier import ClassifiedBoard, SquareClassifier
 from vision.recognition.letters import LetterNet
 from vision.recognition.memory import BoardMemory, RecalledBoard
+from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE, list_location_problems, list_square_problems
 from vision.recognition.rereading import are_doubtful, is_better_reversed, is_clearly_better, measure_tile_confidence
 from vision.recognition.squares import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
@@ -51,21 +38,9 @@ from vision.tracking import BoardTracker
 
 MIN_SQUARE_PX: Final = 7.0
 """Minimum side of a square in pixels. A smaller board is not read, because no letter is legible."""
-MIN_ORIENTATION_CONFIDENCE: Final = 0.95
-"""Minimum confidence of the orientation; if it is lower, the reading reports a problem."""
 MIN_LOCATION_CONFIDENCE: Final = 0.6
 """Minimum confidence of a location. If the confidence from the colours is lower, it is replaced by the result of
 `measure_board_confidence`. If this result is lower as well, the reading has no board."""
-_MAX_CUT_SQUARES: Final = 0.25
-"""Maximum distance, in squares, by which the board may extend beyond the picture; with more, the reading reports a
-problem."""
-FOREIGN_TILES: Final = "tiles-foreign"
-"""Key of the message about tiles whose letters are not in the tile set."""
-_MIN_FOREIGN_TILES: Final = 2
-"""Minimum number of tiles with foreign letters for reporting a problem. A single tile may only be dirty."""
-_MIN_FOREIGN_PROBABILITY: Final = 0.99
-"""Minimum probability of a letter or an accent outside the tile set for a tile to count as one with a foreign letter.
-Dimples in tiles reach 0.98 as accents."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Probability that a hidden square is empty: the share of empty squares in the middle of a game."""
 
@@ -169,7 +144,6 @@ class BoardReader:
         self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None, started_at: float
     ) -> PhotoReading:
         # Locate the board, unless the caller gave the corners.
-        problems: list[str] = []
         location, recalled = self._locate(image, tiles, corners, hint)
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
@@ -177,43 +151,30 @@ class BoardReader:
             text = (
                 "The board is too small in the picture. Move the camera closer: a square has {0} pixels, but needs {1}."
             )
-            problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
+            problem = make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}")
             times = _measure_times(started_at, located_at)
-            return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)
+            return PhotoReading(None, quad, (problem,), times, location=None if corners is not None else location)
 
         # Classify the squares of the board.
         classified, is_mirrored = self._classify_either_way(
             image, location, tiles, is_upright=corners is not None, recalled=recalled
         )
         location = replace(location, is_mirrored=is_mirrored)
-        if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
+        is_unsure = location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE
+        if is_unsure:
             location = _check_squares(location, classified)
-            text = "This may not be the board ({0} % sure). Check the corners."
-            problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
-        if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
-            problems.append(
-                make_message("board-screen", "This looks like a screen. Point the camera at a board on a table.")
-            )
-        overhangs = measure_overhangs(quad, image.shape[1], image.shape[0])
-        if location.source is not LocationSource.PLACED and overhangs.max() > _MAX_CUT_SQUARES:
-            problems.append(CUT_OFF_MESSAGES[int(overhangs.argmax())])
-        if is_mirrored:
-            problems.append(
-                make_message(
-                    "board-mirrored",
-                    "The picture is mirrored, so it was flipped before reading. Switch mirroring off in the camera.",
-                )
-            )
 
         # Build the reading in the orientation in which the tiles are upright.
         board = _build_reading(classified.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
-        problems += self._list_problems(classified, board, tiles)
         orientation = classified.orientation
         orientation_p = orientation.confidence if orientation.vote_count else 1.0
         upright = _turn_upright(quad, orientation.quarter_turns, is_mirrored=is_mirrored)
         memory = None
         if corners is None and not is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE:
             memory = _update_memory(recalled, replace(location, corners=upright), classified, tiles)
+        size = (image.shape[1], image.shape[0])
+        problems = list_location_problems(location, size, is_unsure=is_unsure, is_tracked=hint is not None)
+        problems += list_square_problems(classified, board, self._letter_net.unsupported_tiles(tiles))
         return PhotoReading(
             board=replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
             corners=upright,
@@ -281,26 +242,6 @@ class BoardReader:
             quad = flip_points(reverse_quad(quad), image.shape[1])
             image = np.asarray(cv2.flip(image, 1), np.uint8)
         return self._classifier.classify(image, quad, tiles, is_upright=is_upright, recalled=recalled)
-
-    def _list_problems(self, classified: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
-        """Return messages for the user: uncertain orientation, letters that cannot be read, hidden squares."""
-        problems: list[str] = []
-        orientation = classified.orientation
-        if orientation.confidence < MIN_ORIENTATION_CONFIDENCE and orientation.vote_count:
-            text = "It is not clear which way up the board is ({0} % sure). Place more tiles, or set the corners."
-            problems.append(make_message("board-way-up", text, f"{100 * orientation.confidence:.0f}"))
-        unsupported = self._letter_net.unsupported_tiles(tiles)
-        if unsupported:
-            text = "The camera cannot read these letters of the tile set: {0}. Enter turns with these letters by hand."
-            problems.append(make_message("board-letters", text, " ".join(unsupported)))
-        foreign_count = np.count_nonzero(classified.foreign_p >= _MIN_FOREIGN_PROBABILITY)
-        if foreign_count >= _MIN_FOREIGN_TILES:
-            text = "{0} tiles seem to have letters or accents that the set does not have. Is it the right tile set?"
-            problems.append(make_message(FOREIGN_TILES, text, foreign_count))
-        hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
-        if hidden:
-            problems.append(make_message("board-hidden", "These squares are hidden: {0}.", " ".join(hidden)))
-        return problems
 
 
 def _update_memory(

@@ -23,7 +23,7 @@ from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 from vision.detection.location import CUT_OFF_MESSAGES
-from vision.recognition.reader import FOREIGN_TILES
+from vision.recognition.problems import FOREIGN_TILES
 
 PICTURE, NEXT_PICTURE = (EndTurnWithPicture(np.full((300, 400, 3), level, np.uint8)) for level in (128, 129))
 

@@ -16,7 +16,8 @@ from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
 from vision.geometry import Image
 from vision.recognition.memory import MAX_RECALLS
-from vision.recognition.reader import MIN_ORIENTATION_CONFIDENCE, BoardReader, PhotoReading
+from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
+from vision.recognition.reader import BoardReader, PhotoReading
 from vision.rendering.simulated_table import Hands, SimulatedTable
 from vision.tracking import BoardTracker
 

@@ -18,7 +18,8 @@ from vision.detection.location import BoardLocation
 from vision.geometry import Floats, Image, flip_points, reverse_quad, square_side
 from vision.recognition.classifier import ClassifierConfig
 from vision.recognition.letters import LetterNet, TilePredictions
-from vision.recognition.reader import FOREIGN_TILES, BoardReader, best_guess
+from vision.recognition.problems import FOREIGN_TILES
+from vision.recognition.reader import BoardReader, best_guess
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import Hands, SimulatedTable
 from vision.rendering.tile_art import PlacedTile

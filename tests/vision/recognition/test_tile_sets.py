@@ -15,7 +15,8 @@ from tests.support.fixed_locator import FixedLocator
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.photo import load_photo
 from vision.recognition.letters import LetterNet, letter_shape
-from vision.recognition.reader import FOREIGN_TILES, BoardReader, PhotoReading
+from vision.recognition.problems import FOREIGN_TILES
+from vision.recognition.reader import BoardReader, PhotoReading
 from vision.rendering.simulated_table import SimulatedTable
 
 
