@@ -11,51 +11,36 @@ the program is measured.
 from __future__ import annotations
 
 import argparse
-import gc
-import http.client
 import multiprocessing
-import re
-import socket
 import statistics
 import tempfile
-import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import cv2
-import numpy as np
-
-from device.cameras.base import Frame, Image
 from device.capture.camera_monitor import IDLE_CHECK_INTERVAL_S, MIN_REST_S
-from device.capture.jpeg import encode_jpeg
-from device.cli.options import make_profiled_reader
+from device.cli.benchmarks.fixture import (
+    PageClient,
+    VideoCamera,
+    load_longest_game,
+    read_memory_mb,
+    render_jpegs,
+    run_table,
+    start_game,
+)
+from device.cli.benchmarks.memory import draw_memory_plot, measure_memory
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS
-from device.session.commands.games import StartGame
-from device.session.commands.turns import EndTurn
-from engine.board import SQUARES, Board, column_of, row_of
-from engine.reading import BOARD_SIZE, EMPTY, BoardReading
+from engine.board import Board
 from engine.state import TurnKind
-from vision.geometry import Floats
-from vision.recognition.reader import PhotoReading, ReadingTimes
 
 if TYPE_CHECKING:
     from device.panel.panel import Panel
     from device.session.table_session import TableSession
-    from engine.game import Game
 
 HELP = "time from the button to the score, processor load when idle, memory over many turns"
-
-FRAME_INTERVAL_S = 1 / 30
-PICTURE_SIZE_PX = (1280, 960)
 IDLE_TIME_S = 5.0
-TIMEOUT_S = 60.0
-PLOT_POINTS = 200
-"""Number of points in the plot of memory over turns."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -117,8 +102,6 @@ CASES = (
 )
 HAND_POINTS = ((7.0, 9.0), (8.0, 13.5))
 """Positions of the fingertips, in squares, in the two pictures of a hand that leaves the board."""
-HAND_FRAME_S = 0.15
-"""Seconds for which each picture with a hand is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,88 +117,21 @@ class TableSpeed:
     memory_mb: float
 
 
-class VideoCamera:
-    """A fake camera with 30 frames per second, whose stills take `still_s` seconds longer."""
-
-    live = True
-
-    def __init__(self, jpeg: bytes, still_s: float = 0.0) -> None:
-        self._still_s = still_s
-        self._scenes: tuple[tuple[float, bytes], ...] = ((0.0, jpeg),)
-
-    def show(self, *jpegs: bytes) -> None:
-        """Show each picture (JPEG data) for `HAND_FRAME_S` seconds, and the last one until the next call."""
-        now = time.monotonic()
-        self._scenes = tuple((now + HAND_FRAME_S * number, jpeg) for number, jpeg in enumerate(jpegs))
-
-    def still(self) -> Frame:
-        """Return the next frame at full size."""
-        time.sleep(self._still_s)
-        return self._decode_next(cv2.IMREAD_COLOR)
-
-    def preview(self) -> Frame:
-        """Return the next frame in grey at half the size."""
-        return self._decode_next(cv2.IMREAD_REDUCED_GRAYSCALE_2)
-
-    def close(self) -> None:
-        """Do nothing, because no device is open."""
-
-    def _decode_next(self, how: int) -> Frame:
-        time.sleep(FRAME_INTERVAL_S - time.monotonic() % FRAME_INTERVAL_S)
-        now = time.monotonic()
-        jpeg = next((jpeg for begin, jpeg in reversed(self._scenes) if begin <= now), self._scenes[0][1])
-        return Frame(np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), how), np.uint8), now)
-
-
-class FakeTable:
-    """A fake camera and reader; the readings show the tiles of the attribute `board`."""
-
-    live = False
-
-    def __init__(self) -> None:
-        self.board = Board()
-        self._picture = np.full((480, 640, 3), 128, np.uint8)
-
-    def still(self) -> Frame:
-        """Return a plain grey picture."""
-        return Frame(self._picture, time.monotonic())
-
-    def preview(self) -> None:
-        """Return None, because the fake camera is not live."""
-
-    def close(self) -> None:
-        """Do nothing, because no device is open."""
-
-    def read(
-        self,
-        image: Image,  # noqa: ARG002
-        tiles: Collection[str],  # noqa: ARG002
-        *,
-        corners: Floats | None = None,  # noqa: ARG002
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        """Return a reading with the tiles of the attribute `board`."""
-        faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
-        rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
-        found = np.array([[80.0, 20.0], [560.0, 20.0], [560.0, 460.0], [80.0, 460.0]])
-        return PhotoReading(BoardReading.from_rows(rows), found, (), ReadingTimes(1, 1, 2))
-
-
 def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed:
     """Play `turns` plays of a recorded game, which begins again after its end, and measure the time of each turn."""
-    game = _load_longest_game()
+    game = load_longest_game()
     plays = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands][:turns]
     hands = [] if case.rest_s else list(HAND_POINTS)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as renderer:
-        (empty,) = renderer.map(_render_jpegs, [Board()], [[]])
-        pictures = list(renderer.map(_render_jpegs, plays, [hands] * len(plays)))
+        (empty,) = renderer.map(render_jpegs, [Board()], [[]])
+        pictures = list(renderer.map(render_jpegs, plays, [hands] * len(plays)))
     camera = VideoCamera(empty[0], case.still_s)
     total, work = [], []
-    with _run_table(camera, folder, len(game.players)) as (session, panel, page):
+    with run_table(camera, folder, len(game.players)) as (session, panel, page):
         for number in range(turns):
             if number and number % len(plays) == 0:
                 camera.show(*empty)
-                _start_game(session, len(game.players))
+                start_game(session, len(game.players))
             if number % len(plays) == 0:
                 time.sleep(IDLE_CHECK_INTERVAL_S + MIN_REST_S)
             if case.rest_s:
@@ -229,10 +145,10 @@ def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed
         began, used = time.monotonic(), time.process_time()
         time.sleep(IDLE_TIME_S)
         idle = (time.process_time() - used) / (time.monotonic() - began)
-        return TableSpeed(total, work, 100 * idle, _read_memory_mb())
+        return TableSpeed(total, work, 100 * idle, read_memory_mb())
 
 
-def _press_button(session: TableSession, panel: Panel, page: _PageClient) -> tuple[float, float]:
+def _press_button(session: TableSession, panel: Panel, page: PageClient) -> tuple[float, float]:
     """Press the button of the player to move; return the ms until the score is on the page, and the CPU time in ms."""
     player, before = session.state.turn_of or 0, session.state.events
     page.forget_events()
@@ -242,153 +158,3 @@ def _press_button(session: TableSession, panel: Panel, page: _PageClient) -> tup
     used = time.process_time() - used
     panel.handle_edge(END_TURN_BUTTONS[player], False)
     return 1000 * (seen - pressed), 1000 * used
-
-
-def measure_memory(turns: int, folder: Path) -> list[float]:
-    """Return the memory of the program in MB at about `PLOT_POINTS` times during `turns` turns."""
-    table, game = FakeTable(), _load_longest_game()
-    boards = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands]
-    megabytes = []
-    with _run_table(table, folder, len(game.players), table) as (session, _, _):
-        for number in range(turns):
-            turn = number % len(boards)
-            if turn == 0:
-                table.board = Board()
-                _start_game(session, len(game.players))
-            table.board = boards[turn]
-            session.submit(EndTurn()).result(TIMEOUT_S)
-            if number % max(1, turns // PLOT_POINTS) == 0:
-                megabytes.append(_read_memory_mb())
-    return megabytes
-
-
-def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
-    """Draw a plot of the memory over the turns and write it to a PNG file."""
-    width, height, edge = 900, 420, 60
-    picture = np.full((height, width, 3), 255, np.uint8)
-    top = 50 * (int(max(megabytes)) // 50 + 1)
-    across = np.linspace(edge, width - 40, len(megabytes))
-    up = height - edge - np.asarray(megabytes) / top * (height - edge - 20)
-    for mark in range(0, top + 1, 50):
-        y = round(height - edge - mark / top * (height - edge - 20))
-        cv2.line(picture, (edge, y), (width - 40, y), (220, 220, 220), 1)
-        cv2.putText(picture, f"{mark} MB", (4, y + 4), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
-    line = np.column_stack([across, up]).round().astype(np.int32)
-    cv2.polylines(picture, [line], False, (150, 90, 20), 2, cv2.LINE_AA)
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        x = round(edge + share * (width - 40 - edge))
-        text = f"{round(share * turns):,}"
-        cv2.putText(picture, text, (x - 24, height - 34), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
-    middle = width // 2, height - 10
-    cv2.putText(picture, "turns", middle, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (60, 60, 60), 1, cv2.LINE_AA)
-    if not cv2.imwrite(str(path), picture):
-        raise OSError(f"{path} cannot be written")
-
-
-class _PageClient:
-    """Client of the page's event stream, like a phone. It records when the page first shows a new number of events."""
-
-    def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
-        self._connection.request("GET", "/live/stream", headers={"Accept": "text/event-stream"})
-        self._socket: socket.socket = self._connection.sock
-        self._response = self._connection.getresponse()
-        if self._response.status != 200:
-            raise RuntimeError(f"the page's stream answers {self._response.status}")
-        self._first_shown: dict[int, float] = {}
-        """Time (`time.monotonic()`) at which the page first showed a number of events, by this number."""
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._follow, name="phone", daemon=True)
-        self._thread.start()
-
-    def wait_for_events(self, events: int) -> float:
-        """Wait until the page shows a game with at least `events` events; return the time (`time.monotonic()`)."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
-                raise RuntimeError(f"{events} events did not come to the page")
-            return min(at for shown, at in self._first_shown.items() if shown >= events)
-
-    def forget_events(self) -> None:
-        """Forget the recorded times, because the numbers of events begin again in a new game."""
-        with self._changed:
-            self._first_shown.clear()
-
-    def close(self) -> None:
-        """Close the stream and end the thread that reads the stream."""
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._response.close()
-        self._connection.close()
-
-    def _follow(self) -> None:
-        while line := self._response.readline():
-            now = time.monotonic()
-            if match := re.search(rb'"events":(\d+)', line):
-                with self._changed:
-                    self._first_shown.setdefault(int(match[1]), now)
-                    self._changed.notify_all()
-
-
-@contextmanager
-def _run_table(
-    camera: VideoCamera | FakeTable, folder: Path, players: int, fake_reader: FakeTable | None = None
-) -> Iterator[tuple[TableSession, Panel, _PageClient]]:
-    """Open session, store, panel, page and a client of the page.
-
-    If `fake_reader` is given, it is used instead of networks and profile.
-    """
-    from device.panel.panel import Panel, PanelActions
-    from device.session.table_session import TableSession
-    from device.storage.lexicons import open_lexicon
-    from device.storage.store import GameStore
-    from web import create_app
-    from web.security.server import PageServer
-
-    words = open_lexicon(None, "en")
-    reader, profile = make_profiled_reader(folder)
-    with (
-        GameStore(folder / "games.db") as store,
-        TableSession(camera, fake_reader or reader, store, words, profile=None if fake_reader else profile) as session,
-    ):
-        _start_game(session, players)
-        app = create_app(session, store=store)
-        with (
-            Panel(session, PanelActions()) as panel,
-            PageServer(app, 0, "127.0.0.1") as server,
-            closing(_PageClient(server.port)) as client,
-        ):
-            gc.freeze()  # as in `tilekeeper run`
-            yield session, panel, client
-
-
-def _start_game(session: TableSession, players: int) -> None:
-    from engine.events import GameStarted
-
-    names = tuple(f"Player {number}" for number in range(1, players + 1))
-    session.submit(StartGame(GameStarted(names, lexicon="en"))).result(TIMEOUT_S)
-
-
-def _load_longest_game() -> Game:
-    from device.demo.demo_table import load_demo_games
-    from engine.gcg import build_game
-
-    return max((build_game(record) for record in load_demo_games().values()), key=lambda game: len(game.turns))
-
-
-def _render_jpegs(board: Board, hands: Sequence[tuple[float, float]]) -> list[bytes]:
-    """Return JPEG pictures of the board on a simulated table: one with each hand, then one without."""
-    from engine.tiles import load_tile_set
-    from vision.rendering.simulated_table import Hands, SimulatedTable
-
-    table = SimulatedTable(seed=5, size=PICTURE_SIZE_PX, values=load_tile_set("en").values)
-    table.lay_tiles({(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None})
-    jpegs = []
-    for hand in [*((point,) for point in hands), ()]:
-        jpegs.append(encode_jpeg(table.photograph(Hands(hand)).image, 92))
-    return jpegs
-
-
-def _read_memory_mb() -> float:
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    return int(found[1]) / 1000 if found else float("nan")
