@@ -57,15 +57,13 @@ _PATCH_RADIUS_CELLS: Final = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeFit:
-    """Homography of a grid fitted to the output of the lattice network, with measures of its quality.
+    """Homography of a grid fitted to the output of the lattice network, with a measure of its quality.
 
     `to_cells` `(3, 3)` maps board coordinates (squares) to cell coordinates (integers at the centres of cells).
-    `median_miss` is the median distance, in squares, between predicted corners and the fitted grid. `seen_share` (0..1)
-    is the share of the grid's cells whose predicted corner agrees with the fit.
+    `seen_share` (0..1) is the share of the grid's cells whose predicted corner agrees with the fit.
     """
 
     to_cells: Floats
-    median_miss: float
     seen_share: float
 
 
@@ -244,14 +242,13 @@ def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
 
 
 def _score_fit(predictions: _CellPredictions, to_cells: Floats) -> LatticeFit:
-    """Measure the quality of the homography `to_cells`: median error, and share of cells that agree with the grid."""
+    """Measure the quality of the homography `to_cells`: the share of cells that agree with the grid."""
     inverse = np.linalg.inv(to_cells)
     on_board = project(inverse, predictions.corner)
     miss = np.linalg.norm(on_board - np.round(on_board), axis=2)
     on_grid = (np.abs(project(inverse, predictions.middle) - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5).all(axis=2)
     agrees = predictions.usable & on_grid & (miss < _MAX_AGREEING_MISS_SQUARES)
-    seen_share = float(agrees.sum()) / max(int(on_grid.sum()), 1)
-    return LatticeFit(to_cells, float(np.median(miss[agrees])) if agrees.any() else 1.0, seen_share)
+    return LatticeFit(to_cells, float(agrees.sum()) / max(int(on_grid.sum()), 1))
 
 
 def _find_grid_shift(predictions: _CellPredictions, to_cells: Floats) -> Floats:

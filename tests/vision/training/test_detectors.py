@@ -67,7 +67,6 @@ def test_the_targets_of_the_lattice_are_the_grid(kept: DetectorScene, seed: int)
     answer = np.stack([targets[0], targets[1], np.full((20, 20), -3.0), as_logits(targets[2])]).astype(np.float32)
     fit = fit_lattice(answer, 2.5)
     assert fit is not None
-    assert fit.median_miss < 0.01
     seen = project(fit.to_cells, np.array([[3.0, 4.0]]))[0]
     x, y = np.round(seen).astype(int)
     assert np.abs(targets[:2, y, x] + [x, y] - seen).max() < 0.05
