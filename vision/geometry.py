@@ -237,15 +237,6 @@ def flip_points(points: Floats, width: int) -> Floats:
     return np.asarray([width - 1, 0] + points * [-1, 1], np.float64)
 
 
-def corner_error(found: Floats, truth: Floats) -> float:
-    """Return the mean distance of detected corners from the true corners, in squares.
-
-    The two quads may start at different corners.
-    """
-    side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
-    return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
-
-
 def fit_homography(source: Floats, target: Floats, weights: Floats) -> Floats:
     """Fit a homography from points `source` (N, 2) to points `target` (N, 2) with the normalised, weighted DLT.
 

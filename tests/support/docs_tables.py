@@ -26,9 +26,9 @@ from calibration.evaluation.rendered_tables import RenderedTable
 from device.session.phases import TRANSITIONS
 from engine.reading import EMPTY, HIDDEN
 from engine.tiles import load_tile_set
+from tests.support.corner_errors import corner_error
 from tests.support.local_data import PHOTOS_DIR, ROOT
 from tests.support.photo_labels import PhotoCollection, load_collections
-from vision.geometry import corner_error
 from vision.photo import load_photo
 from vision.recognition.reader import BoardReader
 from vision.training.font_list import DEBIAN_ROOT, installed_fonts

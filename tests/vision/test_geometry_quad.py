@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.corner_errors import corner_error
 from vision.geometry import (
     Floats,
     are_convex,
     as_quad,
-    corner_error,
     fit_homography,
     grid_corners,
     homography,

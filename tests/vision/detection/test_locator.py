@@ -9,10 +9,11 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.support.corner_errors import corner_error
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.detection.location import BoardNotFoundError
 from vision.detection.locator import BoardLocator
-from vision.geometry import Image, corner_error, is_convex, square_side
+from vision.geometry import Image, is_convex, square_side
 from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import SimulatedTable

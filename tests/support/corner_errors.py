@@ -1,0 +1,16 @@
+"""The error of detected corners."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.geometry import Floats, rotate_quad
+
+
+def corner_error(found: Floats, truth: Floats) -> float:
+    """Return the mean distance of detected corners from the true corners, in squares.
+
+    The two quads may start at different corners.
+    """
+    side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
+    return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
