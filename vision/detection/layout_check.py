@@ -8,7 +8,7 @@ A regular grid whose colours do not agree with the layout may be a board with ma
 a floor. To distinguish these, `measure_board_confidence` also uses the classification of the squares. It returned:
 
 - 0.70 or more for rendered boards whose colours do not agree with the layout (11 of 150),
-- at most 0.50 for 65 rendered grids of other kinds (`vision.rendering.other_grids`),
+- at most 0.50 for 65 rendered grids of other kinds (`tests.support.other_grids`),
 - at most 0.23 for pictures of chess, go, sudoku and crosswords among the photographs.
 """
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engine.tiles import load_tile_set
+from tests.support.other_grids import KINDS, draw_other_grid
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.other_grids import KINDS, draw_other_grid
 
 PICTURES_PER_KIND = 2 if os.environ.get("CI") else 5
 """With 13 kinds these are 26 pictures in CI, 65 otherwise; drawing and reading one takes 1.6 s."""
