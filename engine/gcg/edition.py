@@ -12,7 +12,6 @@ from engine.rules import PRESETS, STANDARD_RULES, FinishLineLevel, Rules
 from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 
-# Names of word lists for each language in `#lexicon` pragmas, without the year or edition (`CSW24` is `CSW`).
 _LEXICON_NAMES = {
     "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OTCWL", "OSW", "SOWPODS", "ECWL", "CEL", "COLLINS", "ENABLE"),
     "fr": ("FRA", "ODS"),
@@ -27,7 +26,9 @@ _LEXICON_NAMES = {
     "sv": ("SAOL", "SWEDISH"),
     "pt": ("PORTUGUESE",),
 }
-# Names of letter distributions in the program Macondo. The names of the tile sets (`en`, `de`) are accepted, too.
+"""Names of word lists in `#lexicon` pragmas, without the year or edition (`CSW24` is `CSW`), by language."""
+_EDITION_OF_LIST = re.compile(r"[\d(]")
+"""Pattern of the beginning of the year or edition in the name of a word list."""
 TILE_SET_BY_DISTRIBUTION = {
     "english": "en", "french": "fr", "german": "de", "polish": "pl", "spanish": "es", "catalan": "ca",
     "norwegian": "no", "dutch": "nl", "romanian": "ro", "italian": "it", "swedish": "sv", "portuguese": "pt",
@@ -36,10 +37,16 @@ TILE_SET_BY_DISTRIBUTION = {
     "welsh": "cy", "estonian": "et", "icelandic": "is", "latvian": "lv", "lithuanian": "lt", "afrikaans": "af",
     "malay": "ms", "latin": "la", "arabic": "ar", "hebrew": "he",
 }  # fmt: skip
+"""Names of letter distributions in the program Macondo. The names of the tile sets (`en`, `de`) are accepted, too."""
 _RARE_TILE_SETS = frozenset({"af", "is", "la", "lt", "lv", "ms"})
 """Tile sets with few recorded games. They are tried last, because other sets have the same letters."""
 STANDARD_BOARDS = frozenset({"", "standard", "standard15", "crosswordgame", "classic"})
 STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgame", "crossword"})
+_NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
+_BRACKET_OR_LETTER = re.compile(r"\[[^][]*\]|[^\W\d_]")
+_FINISHED_ROUND = "all players finish the round"
+_RACK_SIZES = {f"{rules.rack_size} tiles on a rack": rules.rack_size for rules in PRESETS.values()}
+_FINISH_LINE = re.compile(r"Finish Line game \(([a-z, ]+)\)\Z")
 
 
 def find_named_tile_set(record: Record) -> TileSet | None:
@@ -55,9 +62,6 @@ def find_named_tile_set(record: Record) -> TileSet | None:
                 return load_tile_set(code)
     name, *_ = _EDITION_OF_LIST.split((record.pragma_text("lexicon") or "").upper())[0].rstrip(" _-").split() or [""]
     return next((load_tile_set(code) for code, names in _LEXICON_NAMES.items() if name in names), None)
-
-
-_EDITION_OF_LIST = re.compile(r"[\d(]")
 
 
 def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
@@ -77,9 +81,6 @@ def _can_write(tiles: TileSet, text: str) -> bool:
     except NotationError:
         return False
     return True
-
-
-_NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
 
 
 def bracket_tiles(record: Record, tiles: TileSet) -> Record:
@@ -105,9 +106,6 @@ def _bracket_text(text: str) -> str:
     return _BRACKET_OR_LETTER.sub(lambda match: match[0] if match[0].startswith("[") else f"[{match[0]}]", text)
 
 
-_BRACKET_OR_LETTER = re.compile(r"\[[^][]*\]|[^\W\d_]")
-
-
 def find_named_layout(record: Record) -> Layout | None:
     """Return the board layout in the `#board-layout` pragma, or None if the pragma is missing or not a known layout."""
     name = record.pragma_text("board-layout")
@@ -131,11 +129,6 @@ def describe_variants(rules: Rules) -> str:
     if rules.finish_line and rules.finish_round:
         variants.append(_FINISHED_ROUND)
     return "; ".join(variants)
-
-
-_FINISHED_ROUND = "all players finish the round"
-_RACK_SIZES = {f"{rules.rack_size} tiles on a rack": rules.rack_size for rules in PRESETS.values()}
-_FINISH_LINE = re.compile(r"Finish Line game \(([a-z, ]+)\)\Z")
 
 
 def find_variants(record: Record) -> Rules:
