@@ -21,6 +21,8 @@ from device.cameras.base import (
     BLACK_MESSAGE,
     CLOSED_MESSAGE,
     DEFAULT_MAINS_HZ,
+    FRAME_TIMEOUT_S,
+    RETRY_DELAYS_S,
     STALLED_MESSAGE,
     BlackPictureError,
     CameraError,
@@ -49,9 +51,6 @@ FOCUS_TIMEOUT_S = 5.0
 DEFAULT_LENS_POSITION = 1.7
 """Lens position in dioptres if the autofocus fails. At distances of 45 to 100 cm, camera module 3 then blurs by at most
 3 pixels."""
-FRAME_TIMEOUT_S = 2.0
-"""Time without a picture, in seconds; if it is exceeded, the camera counts as stalled."""
-RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 AF_MANUAL, AF_CONTINUOUS = 0, 2
 """Values of libcamera's control `AfMode` (autofocus mode)."""
 AF_FOCUSED = 2

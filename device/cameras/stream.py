@@ -13,6 +13,8 @@ import numpy as np
 from device.cameras.base import (
     BLACK_MESSAGE,
     CLOSED_MESSAGE,
+    FRAME_TIMEOUT_S,
+    RETRY_DELAYS_S,
     STALLED_MESSAGE,
     BlackPictureError,
     CameraError,
@@ -23,11 +25,8 @@ from device.cameras.base import (
 from device.system.backoff import Backoff
 from device.system.closeable import Closeable
 
-FRAME_TIMEOUT_S = 2.0
-"""Time without a frame, in seconds; if it is exceeded, the camera counts as stalled."""
 _SAMPLE_STEP_PX = 8
 """Distance of the pixels that are compared to find a repeated picture, in pixels."""
-RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class StreamCamera(Closeable):
