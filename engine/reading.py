@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from typing import NamedTuple
 
 BOARD_SIZE = 15
@@ -132,7 +132,12 @@ class BoardReading:
 
         `rows` are 15 rows of 15 symbols. A row may be a string if all its symbols have one letter.
         """
-        return cls(tuple(SquareReading(((symbol, 1.0),)) for row in rows for symbol in row))
+        return cls.from_symbols(chain.from_iterable(rows))
+
+    @classmethod
+    def from_symbols(cls, symbols: Iterable[str]) -> BoardReading:
+        """Return a reading in which every probability is 1, from the symbols of the 225 squares (`Board.symbols`)."""
+        return cls(tuple(SquareReading(((symbol, 1.0),)) for symbol in symbols))
 
 
 def rank_candidates(chances: Mapping[str, float]) -> SquareReading:

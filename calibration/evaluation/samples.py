@@ -14,10 +14,10 @@ from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
-from vision.geometry import Floats, Image
+from vision.geometry import Floats, Image, square_side
 from vision.photo import load_photo
 from vision.rendering.board_art import draw_board
-from vision.rendering.camera import look_at_board
+from vision.rendering.camera import look_at_board, project_grid
 from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import SceneSetting, compose_scene
 from vision.rendering.simulated_table import EVENING_LIGHT
@@ -57,8 +57,7 @@ class Sample:
     @property
     def square_px(self) -> float:
         """Mean side of a square in the picture, in pixels."""
-        sides = np.linalg.norm(self.corners - np.roll(self.corners, -1, axis=0), axis=1)
-        return float(sides.mean()) / BOARD_SIZE
+        return square_side(self.corners)
 
 
 def render_samples(
@@ -96,8 +95,7 @@ def _render_sample(
         values = {letter: game.tiles.values[letter] for letter in game.tiles.letters}
         return compose_scene(np.random.default_rng(seed), setting, labels, values=values, placed_tiles=turned).image
 
-    corners = setting.camera.project([[0, 0], [BOARD_SIZE, 0], [BOARD_SIZE, BOARD_SIZE], [0, BOARD_SIZE]])
-    return Sample(name, render(0.0), corners, faces, tuple(game.tiles.letters), turn, render)
+    return Sample(name, render(0.0), project_grid(setting.camera), faces, tuple(game.tiles.letters), turn, render)
 
 
 def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
@@ -164,8 +162,7 @@ def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
         game = Game.start(("First", "Second"), tile_set=pictures[0]["language"])
         for record in pictures:
             faces = _parse_faces(record["board"])
-            rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
-            best = infer_play(game, BoardReading.from_rows(rows)).best
+            best = infer_play(game, BoardReading.from_symbols(faces)).best
             truth = record.get("turn") or {}
             plays = [event for event in best.events if isinstance(event, PlayMade)]
             if len(plays) == len(best.events) == 1 and best.game.turns[-1].score == truth.get("score"):

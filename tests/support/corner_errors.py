@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.geometry import Floats, rotate_quad
+from vision.geometry import Floats, rotate_quad, square_side
 
 
 def corner_error(found: Floats, truth: Floats) -> float:
@@ -12,5 +12,5 @@ def corner_error(found: Floats, truth: Floats) -> float:
 
     The two quads may start at different corners.
     """
-    side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
-    return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
+    distances = (np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean() for k in range(4))
+    return float(min(distances)) / square_side(truth)

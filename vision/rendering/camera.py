@@ -13,6 +13,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision.geometry import grid_corners
+
 Matrix = npt.NDArray[np.float64]
 CENTRE = 7.5
 
@@ -99,7 +101,6 @@ def look_at_board(
     back = np.array([[ca, -sa, 0], [sa, ca, 0], [0, 0, 1]])
     turn = np.array([[cr, -sr, 0], [sr, cr, 0], [0, 0, 1]])
     rotation = turn @ back @ lean @ spin
-    corners = np.array([[0, 0], [15, 0], [15, 15], [0, 15]])
 
     def at(distance: float) -> Camera:
         centre = rotation @ np.array([CENTRE, CENTRE * stretch, 0])
@@ -109,7 +110,7 @@ def look_at_board(
     near, far = 8.0, 600.0
     for _ in range(30):
         middle = math.sqrt(near * far)
-        spread = np.ptp(at(middle).project(corners), axis=0)
+        spread = np.ptp(project_grid(at(middle)), axis=0)
         if max(spread[0] / size[0], spread[1] / size[1]) > fill:
             near = middle
         else:
@@ -119,7 +120,7 @@ def look_at_board(
 
 def project_grid(camera: Camera) -> Matrix:
     """Return the corners of the grid in the picture, `(4, 2)` px, clockwise from the top left."""
-    return camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
+    return camera.project(grid_corners())
 
 
 def measure_square(camera: Camera) -> float:

@@ -99,7 +99,7 @@ class FakeTable:
     ) -> PhotoReading:
         """Return a reading with the tiles of the attribute `board`."""
         found = np.array([[80.0, 20.0], [560.0, 20.0], [560.0, 460.0], [80.0, 460.0]])
-        return PhotoReading(BoardReading.from_rows([self.board.symbols()]), found, (), ReadingTimes(1, 1, 2))
+        return PhotoReading(BoardReading.from_symbols(self.board.symbols()), found, (), ReadingTimes(1, 1, 2))
 
 
 class PageClient:

@@ -18,11 +18,11 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from engine.board import SQUARES, Board, square_name
+from engine.board import Board, square_name
 from engine.events import GameStarted
 from engine.gcg import replay
 from engine.gcg.replay import ReplayedEvent
-from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
+from engine.reading import BLANK, BoardReading
 from engine.rules import Rules
 from engine.state import TurnKind
 from vision.geometry import Floats, Image
@@ -68,10 +68,8 @@ class GivenTable:
         corners: Floats | None = None,  # noqa: ARG002
         hint: object = None,  # noqa: ARG002
     ) -> PhotoReading:
-        faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
-        rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         found = np.array([[20.0, 5.0], [140.0, 5.0], [140.0, 115.0], [20.0, 115.0]])
-        return PhotoReading(BoardReading.from_rows(rows), found, (), ReadingTimes(1, 1, 2))
+        return PhotoReading(BoardReading.from_symbols(self.board.symbols()), found, (), ReadingTimes(1, 1, 2))
 
 
 def play_on(folder: Path, send_message: Callable[[dict[str, Any]], None], turns: int) -> None:
