@@ -216,10 +216,12 @@ def _find_player_out(state: State) -> int | None:
 
 
 def _find_empty_rack(state: State) -> int | None:
-    """Return the player without tiles by the count of tiles. If tiles are left in the bag, return None."""
+    """Return the player who went out first, by the count of tiles. If tiles are left in the bag, return None."""
     if state.bag_count:
         return None
-    return next((player for player, count in enumerate(state.rack_counts) if count == 0), None)
+    last_plays = {turn.player: turn.number for turn in state.turns if turn.kind is TurnKind.PLAY and turn.stands}
+    without_tiles = [player for player, count in enumerate(state.rack_counts) if count == 0]
+    return min(without_tiles, key=lambda player: last_plays.get(player, -1), default=None)
 
 
 def _are_counts_estimated(state: State) -> bool:

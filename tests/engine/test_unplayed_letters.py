@@ -19,6 +19,7 @@ from engine.rules import STANDARD_RULES, UnplayedRule
 from engine.scoring import Status
 from engine.tiles import Tile
 from tests.support.engine_table import new_game
+from tests.support.play_at_random import drawn_out, play_of
 
 SEEDS = st.integers(0, 2**32)
 
@@ -135,3 +136,16 @@ def test_unplayed_letters_after_a_position_with_known_racks(unplayed: UnplayedRu
     while dealt.game.end_due is None:
         dealt.take_turn()
     assert list(dealt.end().totals) == dealt.expected_totals()
+
+
+def test_bonus_goes_to_who_went_out_first_if_play_goes_on() -> None:
+    rng = random.Random(3)
+    game = drawn_out(new_game(players=3))
+    while game.to_move != 2:
+        game = game.push(Passed(game.to_move))
+    for player in (2, 0):  # both play all their letters
+        game = game.push(PlayMade(player, play_of(game, game.state.rack_counts[player], rng)))
+    points = game.tiles.points(game.unseen.elements())
+    assert points > 0 and game.state.rack_counts[1] == game.unseen.total()
+    ended = game.push(GameEnded(EndReason.PLAYED_OUT))
+    assert [after - before for before, after in zip(game.totals, ended.totals, strict=True)] == [0, -points, points]
