@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from device.session.snapshot import TurnView
 from device.session.turns.decision import Decision, filter_plays
 from device.storage.errors import log_store_errors
-from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from device.storage.notes import load_note
+from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import Square, parse_square, square_name
-from engine.errors import NotationError
 from engine.events import Event, SquareCorrected
 from engine.game import Game
 from engine.inference.alignment import align_reading
@@ -22,7 +24,14 @@ from engine.validation.findings import MIN_LETTER_CONFIDENCE, find_doubtful_squa
 DOUBTFUL_LETTERS_NOTE = "doubtful-letters"
 """Name of the table's note that contains the doubtful letters of one game, as a JSON object."""
 
-_log = logging.getLogger(__name__)
+_SquareName = Annotated[str, Meta(pattern="^[A-O](1[0-5]|[1-9])$")]
+
+
+class _StoredLetters(msgspec.Struct, frozen=True):
+    """Contents of the note: the number of the game, and the faces of its doubtful letters by square (`H8`)."""
+
+    game: int
+    letters: dict[_SquareName, str]
 
 
 class LetterDoubts:
@@ -43,14 +52,11 @@ class LetterDoubts:
             self._game, self._faces = number, self._load(number)
 
     def _load(self, number: int) -> dict[Square, str]:
-        try:
-            note = json.loads(self._store.read_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE) or "{}")
-            if note.get("game") != number:
-                return {}
-            return {parse_square(name): face for name, face in note["letters"].items()}
-        except (StoreError, NotationError, ValueError, TypeError, KeyError, AttributeError) as error:
-            _log.warning("the doubtful letters of the game are not known: %s", error)
+        warning = "the doubtful letters of the game are not known"
+        note = load_note(self._store, TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
+        if note is None or note.game != number:
             return {}
+        return {parse_square(name): face for name, face in note.letters.items()}
 
     def add_turn(self, game: Game, decision: Decision, reading: BoardReading) -> None:
         """Add the doubtful letters of a turn, and remove those letters of earlier turns that `reading` confirms.
@@ -84,7 +90,7 @@ class LetterDoubts:
         self._faces = faces
         letters = {square_name(square): face for square, face in faces.items()}
         with log_store_errors("the doubtful letters are not kept"):
-            note = json.dumps({"game": self._game, "letters": letters}, ensure_ascii=False)
+            note = msgspec.json.encode(_StoredLetters(self._game or 0, letters)).decode()
             self._store.save_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, note)
 
     def mark_turns(self, game: Game, views: Sequence[TurnView]) -> tuple[TurnView, ...]:

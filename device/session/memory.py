@@ -25,6 +25,7 @@ from device.session.snapshot import Moment, PlayerView
 from device.session.turns.decision import Decision
 from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
+from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.events import Event, QuestionClosed, QuestionDeferred, from_json, to_json
 from engine.game import Game
@@ -84,17 +85,11 @@ class QuestionMemory:
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
-        self._before = self.history = QuestionHistory(self._load_words())
+        warning = "the words of earlier questions are not known"
+        words = load_note(store, TABLE_NOTES, ASKED_WORDS_NOTE, frozenset[str], warning) or frozenset()
+        self._before = self.history = QuestionHistory(words)
         self.doubts = LetterDoubts(store)
         """The letters of the current game that the camera read without certainty."""
-
-    def _load_words(self) -> frozenset[str]:
-        try:
-            words = json.loads(self._store.read_note(TABLE_NOTES, ASKED_WORDS_NOTE) or "[]")
-            return frozenset(map(str, words))
-        except (StoreError, ValueError, TypeError) as error:
-            _log.warning("the words of earlier questions are not known: %s", error)
-            return frozenset()
 
     def start_game(self, log: GameLog) -> None:
         """Forget the squares of the previous game's questions, and collect those of the game `log` from its events."""

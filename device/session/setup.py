@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from calibration.enrolment import check_enrolment
@@ -18,7 +18,8 @@ from device.catalogue import get_text
 from device.session.messages import make_refusal
 from device.storage.errors import log_store_errors
 from device.storage.files import write_file
-from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from device.storage.notes import load_note
+from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import SQUARES, square_name
 from engine.messages import join_messages
 from engine.reading import BOARD_SIZE
@@ -51,6 +52,18 @@ class SetupView:
     confidence: float
     problems: tuple[str, ...] = ()
     placed: bool = False
+
+
+class _StoredCorners(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Contents of the note: corners that a user placed, in pixels of a picture with this shape.
+
+    `mirrored` and `detected` are the last two arguments of `BoardCamera.place_corners`.
+    """
+
+    corners: tuple[tuple[float, float], ...]
+    shape: tuple[int, ...]
+    mirrored: bool = False
+    detected: bool = False
 
 
 class TableSetup:
@@ -155,23 +168,22 @@ class TableSetup:
         """Save the corners of `tracker` if a user placed them; otherwise delete the saved corners."""
         data = ""
         if tracker.corners is not None and tracker.has_user_corners:
-            note: dict[str, object] = {"corners": tracker.corners.tolist(), "shape": list(self._image_shape)}
-            if tracker.is_mirrored:
-                note["mirrored"] = True
-            if tracker.is_user_grid_detected:
-                note["detected"] = True
-            data = json.dumps(note)
+            corners, is_detected = tracker.corners.tolist(), tracker.is_user_grid_detected
+            stored = _StoredCorners(corners, self._image_shape, tracker.is_mirrored, is_detected)
+            data = msgspec.json.encode(stored).decode()
         with log_store_errors("the corners are not kept"):
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:
                 self._store.save_note(TABLE_NOTES, NOTE_NAME, data)
 
     def _restore_corners(self) -> None:
+        warning = "the corners that were kept cannot be used"
+        stored = load_note(self._store, TABLE_NOTES, NOTE_NAME, _StoredCorners, warning)
+        if stored is None:
+            return
+        corners = np.asarray(stored.corners, np.float64)
         try:
-            data = json.loads(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "null")
-            if data:
-                shape = tuple(int(side) for side in data["shape"])
-                corners, is_mirrored = np.asarray(data["corners"], np.float64), bool(data.get("mirrored"))
-                is_detected = bool(data.get("detected"))
-                self._board_camera.place_corners(corners, shape, is_mirrored=is_mirrored, is_detected=is_detected)
-        except (StoreError, ValueError, KeyError, TypeError) as error:
-            _log.warning("the corners that were kept cannot be used: %s", error)
+            self._board_camera.place_corners(
+                corners, stored.shape, is_mirrored=stored.mirrored, is_detected=stored.detected
+            )
+        except ValueError as error:
+            _log.warning("%s: %s", warning, error)

@@ -7,14 +7,12 @@ A picture that equals an earlier one is therefore a copy of it, and shows the bo
 from __future__ import annotations
 
 import json
-import logging
 from hashlib import blake2b
 
 from device.cameras import Image
 from device.storage.errors import log_store_errors
-from device.storage.store import GameStore, StoreError
-
-_log = logging.getLogger(__name__)
+from device.storage.notes import load_note
+from device.storage.store import GameStore
 
 NOTE_NAME = "used-pictures"
 """Name of the game's note with its used pictures: turn counts by digest (hexadecimal), as a JSON object."""
@@ -65,14 +63,8 @@ class UsedPictures:
         """Load the digests of `game`, unless they are loaded already."""
         if game == self._game:
             return
-        self._game, self._turn_counts = game, {}
-        try:
-            counts = json.loads(self._store.read_note(game, NOTE_NAME) or "{}")
-        except (StoreError, ValueError) as error:
-            _log.warning("the pictures of the earlier turns are not known: %s", error)
-            return
-        pairs = counts.items() if isinstance(counts, dict) else ()
-        self._turn_counts = {digest: count for digest, count in pairs if type(count) is int}
+        warning = "the pictures of the earlier turns are not known"
+        self._game, self._turn_counts = game, load_note(self._store, game, NOTE_NAME, dict[str, int], warning) or {}
 
 
 def digest_image(image: Image) -> bytes:

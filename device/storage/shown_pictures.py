@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from device.storage.errors import log_store_errors
-from device.storage.store import TABLE_NOTES, GameStore, StoreError
-
-_log = logging.getLogger(__name__)
+from device.storage.notes import load_note
+from device.storage.store import TABLE_NOTES, GameStore
 
 
 class StoredPictureRecord:
@@ -27,13 +25,8 @@ class StoredPictureRecord:
 
     def load(self) -> dict[str, int]:
         """Return the recorded modification times (ns since 1970) by file name; empty if there is no valid note."""
-        try:
-            times = json.loads(self._store.read_note(TABLE_NOTES, self._note_name) or "{}")
-        except (StoreError, ValueError) as error:
-            _log.warning("the pictures shown before are not known: %s", error)
-            return {}
-        pairs = times.items() if isinstance(times, dict) else ()
-        return {name: time for name, time in pairs if type(time) is int}
+        warning = "the pictures shown before are not known"
+        return load_note(self._store, TABLE_NOTES, self._note_name, dict[str, int], warning) or {}
 
     def save(self, times: Mapping[str, int]) -> None:
         """Save the modification times of the returned pictures, except those of files that no longer exist."""

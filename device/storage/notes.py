@@ -1,0 +1,28 @@
+"""Load notes of the store that contain JSON and may be lost without harm."""
+
+from __future__ import annotations
+
+import logging
+from typing import TypeVar
+
+import msgspec
+
+from device.storage.store import GameStore, StoreError
+
+_log = logging.getLogger(__name__)
+
+Value = TypeVar("Value")
+
+
+def load_note(store: GameStore, game: int, name: str, kind: type[Value], warning: str) -> Value | None:
+    """Return the value of the type `kind` that a note contains as JSON; None if there is no such note.
+
+    A note with another content counts as missing, and so does each note if the store cannot be read. In both cases,
+    the sentence `warning` is logged with the reason.
+    """
+    try:
+        text = store.read_note(game, name)
+        return msgspec.json.decode(text, type=kind) if text else None
+    except (StoreError, msgspec.MsgspecError) as error:
+        _log.warning("%s: %s", warning, error)
+        return None
