@@ -44,7 +44,7 @@ from engine.gcg import Record, parse_gcg
 from engine.gcg.to_game import build_game
 from tests.support.stepped_time import SteppedTime, wait_for_readings
 from tests.support.waiting import PATIENCE_S
-from tests.system.simulate_evenings import SIZE, NightTable
+from tests.system.night_table import SIZE, NightTable
 from vision.geometry import Image
 from vision.recognition.reader import BoardReader
 from vision.rendering.simulated_table import EDITIONS, Hands
