@@ -15,12 +15,12 @@ from flask import Flask
 from device.session.clock import format_clock
 from device.session.messages import START_FROM_HERE, Trouble
 from device.session.new_game import PALETTE
-from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
+from device.session.snapshot import TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.messages import key_of, values_of
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import Tile
 from web.colours import OWN_BOARD
 from web.game_summary import summaries
 from web.i18n import Texts
@@ -103,7 +103,7 @@ def tenths(value: float, language: str) -> str:
 def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
     """Return (symbol, number of unseen tiles) for all symbols of the tile set, with 0 if none is left."""
     left = dict(state.unseen)
-    return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
+    return tuple((tile, left.get(tile, 0)) for tile in state.tiles.counts)
 
 
 def actor(state: TableSnapshot, turn: TurnView) -> str:
@@ -234,12 +234,12 @@ def starts_here(state: TableSnapshot, answer: int) -> bool:
     return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
 
 
-def list_rows(board: BoardView, tile_set: str) -> tuple[tuple[str, ...], ...]:
+def list_rows(state: TableSnapshot) -> tuple[tuple[str, ...], ...]:
     """Return the rows of the board as symbols: a letter for a tile, lower case for a blank, `.` for an empty square.
 
     In a script without lower case, the symbol of a blank is the letter with an asterisk.
     """
-    tiles = load_tile_set(tile_set)
+    board, tiles = state.board, state.tiles
     symbols = tuple(
         EMPTY if tile is None else tiles.text(Tile(tile.letter, is_blank=tile.blank)) for tile in board.tiles
     )

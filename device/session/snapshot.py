@@ -19,7 +19,7 @@ from engine.reading import BOARD_SIZE
 from engine.rules import Rules
 from engine.scoring import STATUS_TEXT, WordScore
 from engine.state import Turn, TurnKind
-from engine.tiles import TileSet
+from engine.tiles import TileSet, load_tile_set
 from engine.validation.deferred_questions import find_provisional_turns
 
 
@@ -250,6 +250,11 @@ class TableSnapshot:
     def moment(self) -> Moment:
         """The version of the game in this snapshot. A command with an older moment is refused."""
         return Moment(self.game, self.events)
+
+    @property
+    def tiles(self) -> TileSet:
+        """The tile set of the game; the English one before the first game."""
+        return load_tile_set(self.tile_set or "en")
 
     @property
     def words_checked(self) -> bool:

@@ -121,7 +121,7 @@ class ArchiveOperations:
         replay = self.archive.load_replay(number)
         end = replay.state_after(replay.turn_count)
         turns = tuple(
-            PastTurn(turn, list_rows(replay.state_after(at).board, end.tile_set), replay.picture_name(at))
+            PastTurn(turn, list_rows(replay.state_after(at)), replay.picture_name(at))
             for at, turn in enumerate(end.turns, 1)
         )
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns, replay.notices)

@@ -18,7 +18,6 @@ from device.session.new_game import list_choices
 from device.session.rule_choices import NewGameError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
-from engine.tiles import load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json, make_operation
 from web.api.schemas import Board, Choices, Question, State, Turns, WordAnswer
 from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
@@ -76,7 +75,7 @@ class LiveGameOperations:
     def board(self) -> Board:
         """Return the tiles on the board and the premium squares."""
         now = self.session.state
-        return Board(str(now.moment), list_rows(now.board, now.tile_set or "en"), now.board.premiums)
+        return Board(str(now.moment), list_rows(now), now.board.premiums)
 
     def events(self) -> Annotated[Response, EVENT_STREAM]:
         """Stream the current state and then each new state as Server-Sent Events.
@@ -102,7 +101,7 @@ class LiveGameOperations:
 
         The table refuses the request (409) while the rules of the current game allow look-ups only in a challenge.
         """
-        word = load_tile_set(self.session.state.tile_set or "en").upper(query.word)
+        word = self.session.state.tiles.upper(query.word)
         try:
             return WordAnswer(word, self.session.look_up(word))
         except CommandRefusedError as refusal:

@@ -29,7 +29,7 @@ from device.session.table_session import TableSession
 from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import Tile
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
 from web.filters import actor
 from web.i18n import texts
@@ -180,7 +180,7 @@ def _read_square(form: Form, state: TableSnapshot) -> FormCommand:
     if letter and "blank" in form and state.tile_set:
         if _is_blank(square, state):
             return FormCommand(NameBlank, {})
-        letter = load_tile_set(state.tile_set).text(Tile(letter, is_blank=True))
+        letter = state.tiles.text(Tile(letter, is_blank=True))
     return FormCommand(CorrectSquare, {"symbol": letter or EMPTY})
 
 
@@ -202,7 +202,7 @@ def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) ->
     """
     if "notation" in form:
         return FormCommand(command, {"word": form["notation"]})
-    tiles = load_tile_set(state.tile_set or "en")
+    tiles = state.tiles
     word = tiles.upper("".join(form.get("word", "").split()))
     blanks = tiles.upper("".join(form.get("blanks", "").split()))
     if blanks and not word and command is CorrectTurn:

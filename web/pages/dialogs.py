@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from engine.board import SQUARES, Square, column_of, parse_square, row_of, squar
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS
-from engine.tiles import Tile, TileSet, load_tile_set, playable_tile_set_names
+from engine.tiles import Tile, playable_tile_set_names
 from web.filters import has_camera_fault, list_rows
 from web.i18n import languages, texts
 from web.pages.actions import identify_turn
@@ -108,29 +108,26 @@ class Dialogs:
     def board(self) -> Response:
         """Return the form to enter the whole board after the current turn; the play is inferred from this board."""
         state = self.session.state
-        tiles = load_tile_set(state.tile_set or "en")
-        return self.show(
-            "board",
-            cells=_list_cells((symbol for row in list_rows(state.board, tiles.name) for symbol in row), tiles),
-            letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
-            rules=state.rules,
-        )
+        symbols = [symbol for row in list_rows(state) for symbol in row]
+        return self._show_board_form("board", symbols, rules=state.rules)
 
     def position(self) -> Response:
         """Return the form to start from a position: the position of the open question, or an empty board."""
         state = self.session.state
-        tiles = load_tile_set(state.tile_set or "en")
         symbols, question = [EMPTY] * len(SQUARES), state.question
         if question is not None and question.key == START_FROM_HERE:
             for square, symbol in zip(question.squares, question.symbols[-1], strict=True):
                 symbols[square] = symbol
-        return self.show(
-            "position",
-            cells=_list_cells(symbols, tiles),
-            letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
-            tile_count=sum(symbol != EMPTY for symbol in symbols),
-            next=state.turn_of,
-        )
+        tile_count = sum(symbol != EMPTY for symbol in symbols)
+        return self._show_board_form("position", symbols, tile_count=tile_count, next=state.turn_of)
+
+    def _show_board_form(self, name: str, symbols: Sequence[str], **values: object) -> Response:
+        """Return a form with a board: a cell (symbol, letter) for each square; the letter is empty without a tile."""
+        state = self.session.state
+        tiles = state.tiles
+        cells = [(symbol, "" if symbol == EMPTY else tiles.parse_tile(symbol).letter) for symbol in symbols]
+        letters = [(letter, tiles.lower(letter)) for letter in list_letters(state)]
+        return self.show(name, cells=cells, letters=letters, **values)
 
     def entry(self) -> Response:
         """Return the form to enter the current turn as one word, typed on the drawn board."""
@@ -151,7 +148,7 @@ class Dialogs:
     def word(self) -> Response:
         """Return the form for looking up a word, with the result for the word in the query string."""
         written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
-        word = load_tile_set(self.session.state.tile_set or "en").upper(written)
+        word = self.session.state.tiles.upper(written)
         listed, reason = None, ""
         try:
             listed = self.session.look_up(word) if word else None
@@ -167,8 +164,8 @@ class Dialogs:
 
     def rack(self) -> Response:
         """Return the form to enter unplayed letters."""
-        tile_set = self.session.state.tile_set
-        return self.show("rack", values=load_tile_set(tile_set).values if tile_set else {})
+        state = self.session.state
+        return self.show("rack", values=state.tiles.values if state.tile_set else {})
 
     def new_game(self) -> Response:
         """Return the form to start a new game."""
@@ -204,28 +201,23 @@ def _find_next_first_player(state: TableSnapshot) -> int:
 def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dict[int, str]:
     """Draw a random tile from a full bag for each player who has to draw; return the tiles by player number."""
     chance = chance or random.SystemRandom()
-    bag = list(Counter(load_tile_set(state.tile_set).counts).elements()) if state.tile_set else []
+    bag = list(Counter(state.tiles.counts).elements()) if state.tile_set else []
     return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
 
 
 def list_letters(state: TableSnapshot) -> tuple[str, ...]:
     """Return the letters of the tile set, or an empty tuple before the first game."""
-    return load_tile_set(state.tile_set).letters if state.tile_set else ()
+    return state.tiles.letters if state.tile_set else ()
 
 
 def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
     """Return the keys of the entry form: for each letter, the letter and its GCG notation as a tile and as a blank."""
     if not state.tile_set:
         return []
-    tiles = load_tile_set(state.tile_set)
+    tiles = state.tiles
     is_ambiguous = any(len(letter) > 1 for letter in tiles.letters)
     pairs = ((letter, tiles.text(Tile(letter, is_blank=True))) for letter in tiles.letters)
     return [(tile, f"[{tile}]", f"[{blank}]") if is_ambiguous else (tile, tile, blank) for tile, blank in pairs]
-
-
-def _list_cells(symbols: Iterable[str], tiles: TileSet) -> list[tuple[str, str]]:
-    """Return (symbol, letter) for each square of a form with a board; the letter is empty for an empty square."""
-    return [(symbol, "" if symbol == EMPTY else tiles.parse_tile(symbol).letter) for symbol in symbols]
 
 
 def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from device.session.messages import CommandRefusedError
 from device.session.setup import SetupView
 from device.session.table_session import TableSession
 from engine.reading import EMPTY
-from engine.tiles import load_tile_set
 from web.host_info import HostInfo
 from web.i18n import texts
 from web.pages.panel import build_panel_context
@@ -122,7 +121,7 @@ class SetupPages:
         return send_picture(self.images.find_image(number), "no-store")
 
     def _list_enrolment_rows(self) -> Sequence[Sequence[str]]:
-        return enrolment_rows(load_tile_set(self.session.state.tile_set or "en").letters)
+        return enrolment_rows(self.session.state.tiles.letters)
 
     def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
         t, view = texts(), _wait_for(captured)
