@@ -357,7 +357,7 @@ class Appliance:
         notify("READY=1", f"STATUS={status}")
         checks = {
             "the page": make_page_check(self._settings.page.host, port),
-            "the reading": session.check_progress,
+            "the reading": lambda _: session.check_progress(),
             "the table": make_worker_feed(session.ping),
         }
         stable = threading.Timer(STABLE_S, self._starts.confirm)

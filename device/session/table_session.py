@@ -160,7 +160,7 @@ class TableSession(Closeable):
         """
         return self._queue.submit_ping(work)
 
-    def check_progress(self, _: float = 0.0) -> None:
+    def check_progress(self) -> None:
         """Raise `TimeoutError` if the reading of a turn makes no progress."""
         self._turn_worker.check_progress()
 
