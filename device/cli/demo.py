@@ -109,7 +109,7 @@ def _play_games(demo: Demo, *, once: bool) -> int:
 
     After that game, return 1 if a total was wrong, otherwise 0.
     """
-    from device.session.table_session import CommandRefusedError
+    from device.session.messages import CommandRefusedError
 
     while True:
         right = True

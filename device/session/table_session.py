@@ -28,8 +28,7 @@ from device.session.commands.base import CommandContext, QuestionCommand, TableC
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.lookups import PlayPreview
-from device.session.messages import CommandRefusedError as CommandRefusedError
-from device.session.messages import Notice, Trouble, make_notice, make_refusal
+from device.session.messages import CommandRefusedError, Notice, Trouble, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot, list_premium_texts

@@ -18,8 +18,9 @@ from device.panel.panel import EdgeHandler, Panel, PanelActions
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, TableSnapshot
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from engine.rules import STANDARD_RULES
 from tests.support.panels import PINS, PanelTime, Wires, hardware, orders
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play

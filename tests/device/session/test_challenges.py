@@ -11,7 +11,8 @@ from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.messages import CommandRefusedError
+from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.lexicon import Lexicon

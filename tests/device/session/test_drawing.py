@@ -14,8 +14,9 @@ from device.session.commands.games import (
     StartGame,
 )
 from device.session.commands.turns import EndTurn, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from tests.support.text_table import STARTED, WORDS, TextTable

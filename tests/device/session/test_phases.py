@@ -17,9 +17,10 @@ from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, R
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.phases import TRANSITIONS, Command, find_refusal_key
 from device.session.snapshot import Phase, TableSnapshot
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD_RULES, ChallengeRule

@@ -12,8 +12,9 @@ from device.session.commands.games import (
     StartGame,
     Undo,
 )
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from tests.support.text_table import HORN, STARTED, TextTable, play
 from tests.support.waiting import PATIENCE_S
 

@@ -20,8 +20,9 @@ from device.session.commands.games import (
 )
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import to_json
 from engine.game import Game

@@ -19,9 +19,9 @@ from device.session.commands.games import (
 )
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE
+from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE, CommandRefusedError
 from device.session.snapshot import Moment, Phase, TableSnapshot
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.events import GameStarted, PlayerRenamed

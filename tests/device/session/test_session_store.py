@@ -13,9 +13,9 @@ from device.cameras import CameraError
 from device.session.clock import ClockKeeper
 from device.session.commands.games import EndGame, Pause, ResumeGame, StartGame, Undo
 from device.session.commands.turns import EndTurn, PassTurn
-from device.session.messages import Trouble
+from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.events import GameStarted

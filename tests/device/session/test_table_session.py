@@ -11,9 +11,9 @@ from device.session.commands.corrections import CorrectSquare, NameBlank, Reveal
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
-from device.session.messages import Notice, Trouble
+from device.session.messages import CommandRefusedError, Notice, Trouble
 from device.session.snapshot import Moment, Phase
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading

@@ -12,8 +12,9 @@ from device.session.commands.games import (
 )
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S

@@ -14,8 +14,9 @@ from device.demo.demo_table import load_demo_games
 from device.session.commands.corrections import NameBlank, RevealRack
 from device.session.commands.games import EndGame, ResumeGame, StartGame
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
-from device.session.table_session import CommandRefusedError, TableSession
+from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.board import Board, square_name
