@@ -217,13 +217,8 @@ class TableSession(Closeable):
             is_stale = isinstance(command, QuestionCommand) and not command.is_about(state.question)
             return make_refusal("other-question") if is_stale else None
 
-        def show_interim_phase(state: TableSnapshot) -> TableSnapshot:
-            return replace(state, phase=command.interim_phase or state.phase, notices=(), question=None)
-
         return self._queue.submit_command(
-            lambda: self._run_command(command, pressed, seat),
-            find_refusal,
-            show_interim_phase if command.interim_phase else None,
+            lambda: self._run_command(command, pressed, seat), find_refusal, command.interim_phase
         )
 
     # Set-up: these methods wait for the running command, and their futures may hold a `CameraError`

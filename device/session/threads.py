@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from device.session.messages import CommandRefusedError, Notice, make_refusal
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import Phase, TableSnapshot
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
@@ -97,20 +97,21 @@ class CommandQueue:
         self,
         work: Callable[[], None],
         find_refusal: Callable[[TableSnapshot], CommandRefusedError | None],
-        make_interim_state: Callable[[TableSnapshot], TableSnapshot] | None = None,
+        interim_phase: Phase | None,
     ) -> Future[TableSnapshot]:
         """Run the command `work` on the queue's thread, unless `find_refusal` returns an error for the snapshot.
 
-        While the command runs, listeners see the snapshot that `make_interim_state` returns. The future holds the
-        snapshot after the command, or `CommandRefusedError`. Commands are refused while another one is running.
+        While the command runs, listeners see a snapshot with the phase `interim_phase`, if it is not None. The future
+        holds the snapshot after the command, or `CommandRefusedError`. Commands are refused while another one is
+        running.
         """
         with self._lock:
             refusal = self._find_refusal() or find_refusal(self._state)
             if refusal:
                 return _make_failed_future(refusal)
             self._is_busy = True
-            if make_interim_state:
-                self.update_state(make_interim_state)
+            if interim_phase is not None:
+                self.update_state(lambda state: replace(state, phase=interim_phase, notices=(), question=None))
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
