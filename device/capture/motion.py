@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import cv2
@@ -45,9 +44,9 @@ class RestDetector:
 def wait_for_rest(
     camera: Camera,
     *,
-    is_enough: Callable[[Frame], bool] = lambda _: False,
-    clock: Callable[[], float] = time.monotonic,
-    wait: Callable[[float], bool | None] = time.sleep,
+    is_enough: Callable[[Frame], bool],
+    clock: Callable[[], float],
+    wait: Callable[[float], bool | None],
 ) -> bool:
     """Wait until nothing moves in the previews of the camera, at most `MAX_WAIT_S` seconds.
 

@@ -94,7 +94,7 @@ class ConnectionLimiter:
         for connection in tuple(self._idle_since):
             connection.abort()
 
-    def _close_idle(self, seconds: float, limit: int | None = None) -> int:
+    def _close_idle(self, seconds: float, limit: int) -> int:
         """Close at most `limit` connections that were idle for `seconds` seconds; return how many were closed."""
         latest, closed = time.monotonic() - seconds, 0
         for connection, since in tuple(self._idle_since.items()):

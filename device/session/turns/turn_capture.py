@@ -122,7 +122,7 @@ def capture_turn(
     context: TurnContext,
     key_frames: Sequence[KeyFrame],
     progress: CaptureProgress,
-    advance: AdvanceCapture | None = None,
+    advance: AdvanceCapture | None,
 ) -> TurnCapture:
     """Take and read pictures until the play is clear, the time limit has passed, or `MAX_IMAGES` pictures were read.
 

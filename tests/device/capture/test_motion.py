@@ -44,7 +44,7 @@ class Scene:
 
 
 def taken_at(scene: Scene) -> float:
-    wait_for_rest(scene, clock=scene.clock, wait=scene.sleep)
+    wait_for_rest(scene, is_enough=lambda _: False, clock=scene.clock, wait=scene.sleep)
     return scene.still().time
 
 
