@@ -34,7 +34,8 @@ from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turn_recorder import TurnRecorder
-from device.session.turns.turn_capture import AdvanceReader, TurnCapture
+from device.session.turns.advance_reader import AdvanceReader
+from device.session.turns.turn_capture import TurnCapture
 from device.session.used_pictures import UsedPictures
 from device.storage.store import GameStore, StoreError
 from device.system.closeable import Closeable

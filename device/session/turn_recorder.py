@@ -10,9 +10,9 @@ from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, make_late_question, make_notice
 from device.session.threads import CommandQueue, TurnWorker
+from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import (
     AdvanceCapture,
-    AdvanceReader,
     TurnCapture,
     capture_turn,
     reject_blurred_turn,

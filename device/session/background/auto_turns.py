@@ -15,7 +15,8 @@ from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.threads import CommandQueue
-from device.session.turns.turn_capture import AdvanceCapture, AdvanceReader
+from device.session.turns.advance_reader import AdvanceReader
+from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_finder import TurnFinder
 from engine.game import Game
 

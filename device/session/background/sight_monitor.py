@@ -10,7 +10,7 @@ from device.capture.board_camera import BoardCamera
 from device.session.game_controller import GameController
 from device.session.snapshot import Sight, TableSnapshot
 from device.session.threads import CommandQueue
-from device.session.turns.turn_capture import AdvanceReader
+from device.session.turns.advance_reader import AdvanceReader
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent

@@ -19,7 +19,8 @@ from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, format_sentence, make_notice
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.threads import CommandQueue
-from device.session.turns.turn_capture import AdvanceCapture, AdvanceReader, TurnCapture
+from device.session.turns.advance_reader import AdvanceReader
+from device.session.turns.turn_capture import AdvanceCapture, TurnCapture
 from device.system.periodic import PeriodicTask
 from engine.game import Game
 

@@ -1,18 +1,8 @@
-"""Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
-
-`AdvanceReader` captures a turn in advance, as soon as the board is at rest, so that the score is ready when the button
-is pressed. The result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
-"""
+"""Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain."""
 
 from __future__ import annotations
 
-import logging
-import os
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -20,10 +10,8 @@ import numpy as np
 from device.cameras import Frame, Image
 from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
 from device.capture.key_frames import KeyFrame, find_stable_frames
-from device.capture.scene_reference import RestScene
 from device.capture.turn_images import EncodedPictures, encode_pictures
 from device.catalogue import get_text
-from device.session.game_controller import GameController
 from device.session.snapshot import list_premium_texts
 from device.session.threads import CaptureProgress
 from device.session.turns.decision import (
@@ -52,14 +40,6 @@ MAX_HAND_WAIT_S = 3.0
 
 ReadBoard = Callable[[Image], BoardReading | None]
 """A function that reads the board in a picture of the table's camera; it returns None if no board was found."""
-
-_log = logging.getLogger(__name__)
-
-NICENESS = 10
-"""Niceness of the thread `ahead`, so that the page, the panel and the session take precedence."""
-MAX_JOIN_S = 2.0
-"""Longest time, in seconds, that a press waits for a reading that is already in progress. After this time, the press
-reads the board itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,87 +256,3 @@ def _check_key_frames(
         return turn
     decision = ask_one_or_two_plays(game, plays[0], two_plays)
     return replace(turn, decision=replace(decision, question_history=turn.decision.question_history))
-
-
-class AdvanceReader:
-    """Reader that captures a turn in advance from the newest scene (the board at rest), on a thread named `ahead`.
-
-    Its methods may be called from any thread.
-    """
-
-    def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
-        """Prepare the thread; the first call of `read_scene` starts it. The game of `controller` is not changed."""
-        self._board_camera = board_camera
-        self._controller = controller
-        self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)
-        self._lock = threading.Lock()
-        self._number = 0
-        self._future: Future[AdvanceCapture | None] | None = None
-        self._newest: AdvanceCapture | None = None
-
-    def get_newest(self) -> AdvanceCapture | None:
-        """Return the newest capture, even if a press has already used it. None if it was discarded."""
-        with self._lock:
-            return self._newest
-
-    def read_scene(self, scene: RestScene) -> None:
-        """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
-        controller = self._controller
-        if not (controller.has_game and controller.phase.in_play) or controller.game.tiles.by_hand_only:
-            return
-        with self._lock:
-            self._cancel()
-            game, context = controller.game, controller.turn_context
-            if context.seat is not None:  # after a press of a player's button, that of the next player is expected
-                context = replace(context, seat=game.to_move)
-            self._future = self._worker.submit(self._capture, self._number, scene, game, context)
-
-    def discard(self) -> None:
-        """Discard the reading; a reading in progress is completed, but its result is not used."""
-        with self._lock:
-            self._cancel()
-
-    def take(self) -> AdvanceCapture | None:
-        """Return the reading and forget it; None if there is no usable reading.
-
-        If a reading is in progress, wait for its result, up to `MAX_JOIN_S` seconds.
-        """
-        with self._lock:
-            future, self._future = self._future, None
-        if future is None or future.cancel():
-            return None
-        try:
-            return future.result(MAX_JOIN_S)
-        except FutureTimeoutError:
-            _log.warning("reading in advance took longer than %.0f s", MAX_JOIN_S)
-        except Exception:  # the press reads the board itself, and reports the error to the players
-            _log.exception("reading in advance failed")
-        return None
-
-    def close(self) -> None:
-        """Stop the thread after a reading in progress has been completed."""
-        self.discard()
-        self._worker.shutdown()
-
-    def _cancel(self) -> None:
-        self._number += 1
-        if self._future is not None:
-            self._future.cancel()
-        self._future = self._newest = None
-
-    def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
-        reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
-        if reading is None:
-            return None
-        capture = capture_in_advance(reading, game, context)
-        with self._lock:
-            if number != self._number:  # discarded in the meantime
-                return None
-            self._newest = capture
-        return capture
-
-
-def _lower_priority() -> None:
-    """Lower the priority of the calling thread only: in Linux, each thread has its own niceness."""
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
