@@ -25,14 +25,7 @@ from device.session.phases import Command
 from engine.board import Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
 from engine.errors import NotationError
-from engine.events import (
-    BlankNamed,
-    Event,
-    PlayerRenamed,
-    PlayMade,
-    RackRevealed,
-    SquareCorrected,
-)
+from engine.events import BlankNamed, Event, PlayerRenamed, PlayMade, RackRevealed, SquareCorrected
 from engine.game import Game
 from engine.inference.hypotheses import find_overlooked_turn
 from engine.lexicon import WordList, find_deciding_words

@@ -8,13 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.base import (
-    CommandContext,
-    PlayerNumber,
-    SmallNumber,
-    TableCommand,
-    check_player,
-)
+from device.session.commands.base import CommandContext, PlayerNumber, SmallNumber, TableCommand, check_player
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Command
 from engine.board import Board

@@ -16,9 +16,7 @@ from dataclasses import replace
 from device.capture.board_camera import BoardCamera
 from device.capture.scene_reference import RestScene
 from device.session.game_controller import GameController
-from device.session.turns.decision import (
-    TurnContext,
-)
+from device.session.turns.decision import TurnContext
 from device.session.turns.turn_capture import AdvanceCapture, capture_in_advance
 from engine.game import Game
 

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.games import (
-    DrawFirst,
-    Pause,
-    ResumeGame,
-    StartGame,
-)
+from device.session.commands.games import DrawFirst, Pause, ResumeGame, StartGame
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase

@@ -7,11 +7,7 @@ from dataclasses import replace
 import pytest
 
 from device.session.commands.corrections import RenamePlayer
-from device.session.commands.games import (
-    PlayAgain,
-    StartGame,
-    Undo,
-)
+from device.session.commands.games import PlayAgain, StartGame, Undo
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession

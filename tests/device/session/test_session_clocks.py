@@ -9,15 +9,7 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.corrections import RenamePlayer
-from device.session.commands.games import (
-    EndGame,
-    EndPause,
-    Pause,
-    Redo,
-    ResumeGame,
-    StartGame,
-    Undo,
-)
+from device.session.commands.games import EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import CommandRefusedError

@@ -9,14 +9,7 @@ import pytest
 
 from device.catalogue import get_text
 from device.session.commands.corrections import RevealRack
-from device.session.commands.games import (
-    EndGame,
-    PlayAgain,
-    Redo,
-    ResumeGame,
-    StartGame,
-    Undo,
-)
+from device.session.commands.games import EndGame, PlayAgain, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE, CommandRefusedError

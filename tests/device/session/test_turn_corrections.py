@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from device.session.commands.corrections import CorrectSquare, RevealRack
-from device.session.commands.games import (
-    EndGame,
-    StartGame,
-    Undo,
-)
+from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
 from device.session.messages import CommandRefusedError
