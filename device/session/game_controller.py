@@ -21,7 +21,7 @@ from device.session.messages import (
     make_notice,
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, build_snapshot
-from device.session.turns.decision import Decision, TurnContext, withdraw_void_plays_with_notices
+from device.session.turns.decision import Decision, TurnContext
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
@@ -31,10 +31,12 @@ from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
+from engine.rules import ChallengeRule
 from engine.tiles import load_tile_set
 from engine.validation import Proposal, Source, validate_turn
 from engine.validation.deferred_questions import find_open_questions
 from engine.validation.late_answers import answer_deferred_question
+from engine.validation.void_plays import restore_void_play, withdraw_void_plays
 
 
 class GameController:
@@ -233,14 +235,21 @@ class GameController:
         return (*(self.clock_keeper.make_clock_events(events) if self.clock_keeper else ()), *events)
 
     def add_void_withdrawals(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the events with the withdrawals of plays that do not count, and show notices about these plays.
+        """Return the events with the withdrawals of plays that have invalid words, and show a notice for each play.
 
-        `game` is the game before the events. Raises `CommandRefusedError`.
+        Corrections after which the last play is valid remove its withdrawal. Plays are only withdrawn under
+        `ChallengeRule.VOID`. `game` is the game before the events. Raises `CommandRefusedError`.
         """
+        words = find_deciding_words(self.words)
+        if words is None or game.rules.challenge is not ChallengeRule.VOID:
+            return tuple(events)
         with convert_engine_errors():
-            events, notices = withdraw_void_plays_with_notices(game, events, self.words)
-        self.notices += notices
-        return events
+            recorded, plays = withdraw_void_plays(game, restore_void_play(game, events, words), words)
+        for play in plays:
+            key = "void-play-needed" if play.counts else "void-play"
+            values = game.players[play.player], ", ".join(play.words)
+            self.notices += (make_notice(key, *values, trouble=Trouble.BOARD),)
+        return recorded
 
     def extend_last_press(self, events: Sequence[Event]) -> None:
         """Add events to the last press, so that they are undone with it."""

@@ -14,12 +14,10 @@ from device.session.messages import (
     Notice,
     OpenQuestion,
     Question,
-    Trouble,
     format_sentence,
     list_symbols,
     make_finding_notice,
     make_finding_question,
-    make_notice,
     make_question,
 )
 from device.session.snapshot import find_max_exchange
@@ -32,12 +30,10 @@ from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList, find_deciding_words
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
-from engine.rules import ChallengeRule
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import Option
 from engine.validation.settlement import settle_questions
 from engine.validation.turn_checks import swap_plays
-from engine.validation.void_plays import restore_void_play, withdraw_void_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
@@ -361,27 +357,3 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
     """Return only the plays (`PlayMade`) from a sequence of events."""
     return tuple(event for event in events if isinstance(event, PlayMade))
-
-
-def withdraw_void_plays_with_notices(
-    game: Game, events: Sequence[Event], words: WordList | None
-) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
-    """Return the events with the withdrawals of plays that have invalid words, and a notice for each such play.
-
-    Corrections after which the last play is valid remove its withdrawal. Plays are only withdrawn under
-    `ChallengeRule.VOID`. `game` is the game before the events. Raises `RulesError`, `NotationError`.
-    """
-    words = find_deciding_words(words)
-    if words is None or game.rules.challenge is not ChallengeRule.VOID:
-        return tuple(events), ()
-    recorded, plays = withdraw_void_plays(game, restore_void_play(game, events, words), words)
-    notices = (
-        make_notice(
-            "void-play-needed" if play.counts else "void-play",
-            game.players[play.player],
-            ", ".join(play.words),
-            trouble=Trouble.BOARD,
-        )
-        for play in plays
-    )
-    return recorded, tuple(notices)
