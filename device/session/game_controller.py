@@ -184,7 +184,7 @@ class GameController:
             self.add_notice(decision.warning, Trouble.BOARD)
 
     def leave_question(self, answered: int = 0) -> None:
-        """Close the open question, because the players have ended the next turn instead of answering.
+        """Close the open question, because the players go on without answering it.
 
         An answer that they chose at the panel before is final; otherwise the question is deferred. `answered` is the
         number of the deferred question that the running command answers; 0 for another command.
@@ -219,12 +219,11 @@ class GameController:
         self.change_history(game)
         self.reading_history = EMPTY_HISTORY
 
-    def change_history(self, game: Game, *notices: Notice) -> None:
+    def change_history(self, game: Game) -> None:
         """Replace the events of the current game with those of `game`, so that one *Undo* takes back the change.
 
-        `game` differs from the current game only by the answers to deferred questions. The `notices` are shown.
+        `game` differs from the current game only by the answers to deferred questions.
         """
-        self.notices += notices
         open_numbers = {question.number for question in find_open_questions(game)}
         for question in find_open_questions(self.game):
             if question.number not in open_numbers:

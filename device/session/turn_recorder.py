@@ -128,7 +128,8 @@ class TurnRecorder:
         if not (controller.board_colours and controller.game.turns):  # once for each game
             controller.board_colours = sample_board_colours(turn) or controller.board_colours
         if turn.game is not controller.game:  # the reading has settled a deferred question
-            controller.change_history(turn.game, make_notice("question-settled"))
+            controller.change_history(turn.game)
+            controller.notices += (make_notice("question-settled"),)
         controller.commit_events(turn.decision.events, images)
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)
