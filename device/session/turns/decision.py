@@ -245,16 +245,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
         return _decide_without_play(game, reading)  # a play may be hidden; an old tile may be, too
     likely = _list_likely_explanations(inference)
-    answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
-    for explanation in likely:
-        for find_alternative in (swap_plays, replace_last_play):
-            if events := find_alternative(game, explanation.events):
-                answers.setdefault(_describe_events(game, events), events)
-    if best.leftover_squares and not best.events and not best.is_waiting:
-        answers = {inference.question: (), **answers}
-    is_unusual = key_of(inference.question) == "is-that-right" or len(filter_plays(best.events)) > 1
-    if len(answers) == 1 and (best.covered_squares or is_unusual):
-        answers[get_text("answer-look-again")] = ()
+    answers = _collect_answers(game, inference.question, likely)
     events = next(iter(answers.values()))
     if len(answers) == 1:
         return Decision(events, warning=inference.question)
@@ -267,6 +258,27 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
         boards = [explanation.game.board for explanation in likely]
         question = replace(question, symbols=list_symbols(boards, game.tiles, question.squares))
     return Decision(events, OpenQuestion(question, tuple(answers.values()), first_is_default=bool(events)))
+
+
+def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -> dict[str, tuple[Event, ...]]:
+    """Return the events of each answer to the question of an inference, by the text of the answer.
+
+    The answers are the `likely` explanations, the best one first, and other ways in which players get these tiles.
+    *Look again* is added to a single answer that is in doubt. If tiles of no play are on the board, the first answer
+    has no events.
+    """
+    best, *_ = likely
+    answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
+    for explanation in likely:
+        for find_alternative in (swap_plays, replace_last_play):
+            if events := find_alternative(game, explanation.events):
+                answers.setdefault(_describe_events(game, events), events)
+    if best.leftover_squares and not best.events and not best.is_waiting:
+        answers = {question: (), **answers}
+    is_unusual = key_of(question) == "is-that-right" or len(filter_plays(best.events)) > 1
+    if len(answers) == 1 and (best.covered_squares or is_unusual):
+        answers[get_text("answer-look-again")] = ()
+    return answers
 
 
 def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
