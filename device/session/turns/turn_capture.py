@@ -104,6 +104,24 @@ def capture_turn(
     progress: CaptureProgress,
     advance: AdvanceCapture | None,
 ) -> TurnCapture:
+    """Take and read pictures of the board, and compare the new tiles with those of `key_frames`.
+
+    `key_frames` are the pictures of the board at rest since the last turn. For `advance` see `_read_pictures`. Raises
+    `CameraError`.
+    """
+
+    def read(image: Image) -> BoardReading | None:
+        progress.record_step()
+        return camera.read_earlier_picture(image, game.tiles.letters).board
+
+    turn = _read_pictures(camera, game, context, progress, advance)
+    turn = _split_turns(turn, context, read, key_frames)
+    return _check_key_frames(turn, context, read, key_frames)
+
+
+def _read_pictures(
+    camera: BoardCamera, game: Game, context: TurnContext, progress: CaptureProgress, advance: AdvanceCapture | None
+) -> TurnCapture:
     """Take and read pictures until the play is clear, the time limit has passed, or `MAX_IMAGES` pictures were read.
 
     - If the play is clear in a single picture, only this picture is used. Otherwise the readings of all pictures are
@@ -113,7 +131,7 @@ def capture_turn(
     - If the board still looks as in the capture `advance`, the picture and reading of `advance` are used instead of a
       first picture.
 
-    `key_frames` are the pictures of the board at rest since the last turn. Raises `CameraError`.
+    Raises `CameraError`.
     """
     readings: list[BoardReading] = []
     picture_count = 0
@@ -134,18 +152,11 @@ def capture_turn(
         else:
             camera.mark_location_unreliable()
         if is_clear or not camera.live or progress.is_late:
-            break
+            return turn
         if capture.reading.board is None and picture_count == 1:
             camera.settle_camera()  # the focus or exposure that was locked may hide the board
         if picture_count >= MAX_IMAGES and not (_has_hidden_squares(turn) and progress.elapsed_s < MAX_HAND_WAIT_S):
-            break
-
-    def read(image: Image) -> BoardReading | None:
-        progress.record_step()
-        return camera.read_earlier_picture(image, game.tiles.letters).board
-
-    turn = _split_turns(turn, context, read, key_frames)
-    return _check_key_frames(turn, context, read, key_frames)
+            return turn
 
 
 def reject_blurred_turn(turn: TurnCapture) -> TurnCapture:
