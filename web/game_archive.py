@@ -79,6 +79,11 @@ class GameLine:
     damage: str = ""
     racks_wanted: tuple[int, ...] = ()
 
+    @property
+    def day(self) -> date:
+        """The day on which the game was started."""
+        return to_local_date(self.started)
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -151,8 +156,8 @@ class GameArchive:
             stored
             for stored in self.store.games()
             if (not player or player in self._summary_cache.list_players(stored))
-            and (since is None or _local_date(stored) >= since)
-            and (until is None or _local_date(stored) <= until)
+            and (since is None or to_local_date(stored.started) >= since)
+            and (until is None or to_local_date(stored.started) <= until)
         )
 
     def make_line(self, stored: StoredGame) -> GameLine:
@@ -339,5 +344,6 @@ def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger
     return (*known[:same], *[number] * added, *known[same + removed :])
 
 
-def _local_date(stored: StoredGame) -> date:
-    return datetime.fromtimestamp(stored.started).date()
+def to_local_date(time_s: float) -> date:
+    """Return the day of a Unix time, in local time."""
+    return datetime.fromtimestamp(time_s).date()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
@@ -50,7 +49,7 @@ class ReportPages:
         turns, names = self._list_turns(line) if line else ([], ())
         return render_page(
             "data/report.html",
-            games=[(game, datetime.fromtimestamp(game.started).date()) for game in games],
+            games=games,
             line=line,
             names=names,
             turns=turns[:MAX_REPORT_TURNS],

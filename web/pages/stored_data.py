@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from flask import Blueprint, Response, redirect
 from flask.typing import ResponseReturnValue
 
-from web.game_archive import GameArchive
+from web.game_archive import GameArchive, to_local_date
 from web.host_info import HostInfo
 from web.responses import render_page, require_admin, require_pairing
 from web.security.pairing import Pairing, current_client
@@ -44,7 +43,7 @@ class StoredDataPages:
             games=len(self.archive.find_games()),
             players=len(self.archive.store.players()),
             pictures=pictures,
-            oldest=datetime.fromtimestamp(pictures.oldest).date(),
+            oldest=to_local_date(pictures.oldest),
             limit_mb=limits.max_bytes // BYTES_PER_MB,
             limit_days=limits.max_age_days,
             phones=len(self.pairing.clients),

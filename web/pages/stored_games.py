@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 from itertools import groupby
+from operator import attrgetter
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, redirect, request
@@ -23,7 +24,6 @@ from web.game_archive import (
     CommentChangedError,
     GameArchive,
     GameInProgressError,
-    GameLine,
     GameNotFoundError,
     ImportFileError,
     PlayersMetError,
@@ -81,7 +81,7 @@ class HistoryPages:
         lines = self.archive.make_lines(found[skip : skip + GAMES_PER_PAGE])
         return self._render(
             "games",
-            days=[(day, list(of_day)) for day, of_day in groupby(lines, _local_date)],
+            days=[(day, list(of_day)) for day, of_day in groupby(lines, attrgetter("day"))],
             players=self.archive.list_players_with_games(),
             player=player,
             since=since,
@@ -103,8 +103,8 @@ class HistoryPages:
             "game",
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",
             line=replay.line,
-            day=_local_date(replay.line),
-            share_name=f"{_local_date(replay.line)}-game-{number}.png",
+            day=replay.line.day,
+            share_name=f"{replay.line.day}-game-{number}.png",
             turn=turn,
             turns=replay.turn_count,
             state=state,
@@ -142,7 +142,7 @@ class HistoryPages:
         line = self.archive.make_line(self.archive.find_game(number))
         if not current_client(self.pairing):
             return redirect("/pair", code=303)
-        return self._render("delete", line=line, day=_local_date(line))
+        return self._render("delete", line=line, day=line.day)
 
     def delete(self, number: int) -> ResponseReturnValue:
         """Delete a game and redirect to the list of games."""
@@ -196,10 +196,6 @@ def _parse_date(field: str) -> date | None:
         return date.fromisoformat(request.args.get(field, ""))
     except ValueError:
         return None
-
-
-def _local_date(line: GameLine) -> date:
-    return datetime.fromtimestamp(line.started).date()
 
 
 def _make_page_query(skip: int) -> Mapping[str, str]:
