@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from device.session.snapshot import TableSnapshot, TurnView
-
-_TURN_KINDS = frozenset({"play", "exchange", "pass"})
-"""Kinds of score sheet lines that count as a turn in the average of a player. A swap of a tile is only part of one."""
+from engine.state import TURN_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def summaries(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
 def _summarise_player(state: TableSnapshot, player: int) -> PlayerSummary:
     theirs = [turn for turn in state.turns if turn.player == player]
     plays = [turn for turn in theirs if turn.kind == "play" and turn.stands]
-    turns = sum(turn.kind in _TURN_KINDS for turn in theirs)
+    turns = sum(turn.kind in TURN_KINDS for turn in theirs)
     return PlayerSummary(
         player,
         max(plays, key=lambda turn: turn.score, default=None),
