@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from device.capture.key_frames import MIN_STABLE_S
 from device.session.turns.decision import filter_plays
 from engine.board import Square
 from engine.events import PlayMade
@@ -22,8 +21,8 @@ from engine.reading import BoardReading
 from engine.validation.play_checks import find_end_squares
 
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""Minimum time in seconds, in place of `MIN_STABLE_S`, for a play with an unlisted word: the player may still be
-thinking."""
+"""Minimum time in seconds without a change of the board for a play with an unlisted word to count as complete: the
+player may still be thinking."""
 
 
 def needs_key_frames(inference: Inference) -> bool:
@@ -42,7 +41,8 @@ def find_extended_play(
     """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
 
     The first play has the tiles in the key frame. The second play has the remaining tiles, and is made by the next
-    player. `stable_readings` are readings of key frames, with the seconds for which the board remained unchanged.
+    player. `stable_readings` are readings of the key frames that `find_stable_frames` yields, with the seconds for
+    which the board remained unchanged.
     """
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:
@@ -54,8 +54,8 @@ def find_extended_play(
             {square: tile for square, tile in whole.play.tiles if (square, tile) not in first.play.tiles}
         )
         are_listed = words is not None and all(word.word in words for word in between.turns[-1].words)
-        min_stable_s = MIN_STABLE_S if are_listed else MIN_STABLE_UNKNOWN_WORDS_S
-        if stable_s < min_stable_s or between.is_over or between.check_play(rest):
+        is_unfinished = not are_listed and stable_s < MIN_STABLE_UNKNOWN_WORDS_S
+        if is_unfinished or between.is_over or between.check_play(rest):
             continue
         return first, PlayMade(between.to_move, rest)
     return None

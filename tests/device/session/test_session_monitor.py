@@ -71,7 +71,7 @@ def test_letter_added_after_a_rest_is_one_turn_of_one_player(stepped: SteppedTab
 def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     rest(stepped, HORN, FARM)
@@ -92,8 +92,8 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for stood, asks in ((60.0, False), (0.0, True)):
-        monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
-        monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_UNKNOWN_WORDS_S", stood)
+        monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+        monkeypatch.setattr("device.session.turns.key_frame_plays.MIN_STABLE_UNKNOWN_WORDS_S", stood)
         rest(stepped, HORN)
         stepped.submit(EndTurn())
         rest(stepped, HORN, ("FAR", 5, 7, False))
@@ -107,7 +107,7 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
 def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 60.0)
+    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 60.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     rest(stepped, HORN, FARM)
@@ -119,8 +119,8 @@ def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
 def test_end_tile_that_lay_there_before_the_next_play_belongs_to_the_play_before(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
-    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_UNKNOWN_WORDS_S", 0.0)
+    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("device.session.turns.key_frame_plays.MIN_STABLE_UNKNOWN_WORDS_S", 0.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     table.lay(HORN, FARM)
