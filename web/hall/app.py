@@ -54,7 +54,7 @@ def create_hall_app(
     """
     app = Flask("web")
     app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
-    app.session_interface = DatelessCookieSessionInterface()
+    app.session_interface = DatelessCookieSessionInterface("tilekeeper-hall")
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(is_hall=True, is_playing=is_playing, needs_help=needs_help)
     app.jinja_env.globals.update(table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)

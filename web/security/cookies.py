@@ -18,11 +18,17 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
     The https cookie is never sent over http, and its `__Host-` prefix binds it to this host (RFC 6265bis, 4.1.3.2). A
     cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock of this
     machine.
+
+    `name` is the name of the cookie. Browsers send a cookie to all ports of a machine, so a table and a hall on the same
+    machine need different names.
     """
+
+    def __init__(self, name: str = "tilekeeper") -> None:
+        self._name = name
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         """Return the session from the cookie, or an empty session if the cookie is missing or has a wrong signature."""
-        value = request.cookies.get(_cookie_name(request.is_secure))
+        value = request.cookies.get(self._make_cookie_name(request))
         if not value:
             return self.session_class()
         try:
@@ -37,7 +43,7 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
         if not session.modified or not session:
             return
         response.set_cookie(
-            _cookie_name(current_request.is_secure),
+            self._make_cookie_name(current_request),
             str(_make_serializer(app).dumps(dict(session))),
             max_age=MAX_AGE_S if session.permanent else None,
             secure=current_request.is_secure,
@@ -49,9 +55,8 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
             [_remove_date(cookie) for cookie in response.headers.getlist("Set-Cookie")],
         )
 
-
-def _cookie_name(is_secure: bool) -> str:
-    return "__Host-tilekeeper" if is_secure else "tilekeeper"
+    def _make_cookie_name(self, request: Request) -> str:
+        return f"__Host-{self._name}" if request.is_secure else self._name
 
 
 def _make_serializer(app: Flask) -> URLSafeSerializer:

@@ -179,3 +179,10 @@ def test_other_hosts_and_forms_without_a_token_are_refused(hall: ShownHall, clie
     assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
     assert client.post("/pair", data={"code": hall.app.extensions["pairing"].code}).status_code == 403
     assert "Content-Security-Policy" in client.get("/").headers
+
+
+def test_hall_leaves_the_cookie_of_a_table_on_the_same_machine(director: FlaskClient) -> None:
+    director.set_cookie("tilekeeper", "of-the-table")
+    assert "/event/result" in director.get("/event").text
+    cookie = director.get_cookie("tilekeeper")
+    assert cookie is not None and cookie.value == "of-the-table"
