@@ -106,6 +106,13 @@ At the limit, a new connection replaces the connection that has been idle longes
 """
 MAX_CONNECTIONS_PER_ADDRESS: Final = 32
 """Maximum number of connections of one IPv4 address or one IPv6 /64 network. A browser opens six."""
+MAX_SECURE_CONNECTIONS: Final = 512
+"""Maximum number of https connections of all clients, including those whose TLS handshake is not complete."""
+MAX_ACCEPTED_PER_ADDRESS: Final = 2 * MAX_CONNECTIONS_PER_ADDRESS
+"""Maximum number of connections of one device to one port, including those that are to be refused.
+
+A connection between `MAX_CONNECTIONS_PER_ADDRESS` and this number gets an answer that says so; a further one is closed.
+"""
 MAX_REQUESTS_PER_ADDRESS: Final = 8
 """Maximum number of requests of one device that are processed at the same time. Further requests wait."""
 IDLE_TIMEOUT_S: Final = 15.0

@@ -19,7 +19,7 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
     cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock of this
     machine.
 
-    `name` is the name of the cookie. Browsers send a cookie to all ports of a machine, so a table and a hall on the same
+    `name` is the name of the cookie. Browsers send a cookie to all ports of a machine, so a table and a hall on one
     machine need different names.
     """
 

@@ -23,8 +23,9 @@ from a2wsgi import WSGIMiddleware
 from flask import Flask
 
 from engine.errors import TilekeeperError
-from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS
+from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_SECURE_CONNECTIONS
 from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time, make_protocol_class
+from web.security.listener import LimitedListener
 from web.streams import AsgiApp, deliver_events
 
 THREADS = 24
@@ -39,6 +40,8 @@ SEND_TIMEOUT_MS = 10_000
 """
 CLOSE_TIMEOUT_S = 2.0
 """Time to wait for requests in progress when the server is closed, in seconds."""
+_REFUSED_CONNECTIONS = 64
+"""Number of connections above the limit that may be open for a moment, until they are refused or replace idle ones."""
 _SPARE_FILES = 256
 """Number of file descriptors reserved for other uses than connections: store, camera, pins, libraries."""
 
@@ -85,18 +88,19 @@ class PageServer:
         self._live = app.extensions["live"]
         self._tls = tls
         self._context = _load_ssl_context(tls.certificate, tls.key) if tls else None
-        self._socket = create_listening_socket(host, port)
+        max_connections = _raise_file_limit()
+        self.limiter = ConnectionLimiter(max_connections) if limiter is None else limiter
+        self._socket = LimitedListener(create_listening_socket(host, port), max_connections + _REFUSED_CONNECTIONS)
         self.port: int = self._socket.getsockname()[1]
-        self._secure_socket = None
+        self._secure_socket: LimitedListener | None = None
         if tls:
             try:
-                self._secure_socket = create_listening_socket(host, tls.port)
+                self._secure_socket = LimitedListener(create_listening_socket(host, tls.port), MAX_SECURE_CONNECTIONS)
             except OSError:
                 self._socket.close()
                 raise
         self.secure_port: int | None = self._secure_socket.getsockname()[1] if self._secure_socket else None
         self._workers = WSGIMiddleware(app, workers=threads)  # type: ignore[arg-type]
-        self.limiter = ConnectionLimiter(_raise_file_limit()) if limiter is None else limiter
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closing = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="page", daemon=True)
@@ -203,12 +207,13 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
 def _raise_file_limit() -> int:
     """Raise the process's limit of open files, and return the number of connections that the limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_CONNECTIONS + _SPARE_FILES
+    spare = _REFUSED_CONNECTIONS + MAX_SECURE_CONNECTIONS + _SPARE_FILES
+    wanted = MAX_CONNECTIONS + spare
     if soft < wanted:
         with suppress(OSError, ValueError):  # in a sandboxed service the limit cannot be changed
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(64, min(MAX_CONNECTIONS, soft - _SPARE_FILES))
+    return max(64, min(MAX_CONNECTIONS, soft - spare))
 
 
 def _load_ssl_context(certificate: Path, key: Path) -> ssl.SSLContext:

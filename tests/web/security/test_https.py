@@ -6,18 +6,21 @@ import http.client
 import json
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from engine.limits import MAX_ACCEPTED_PER_ADDRESS
 from tests.support import samples
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 from tests.web.conftest import ShownTable
+from tests.web.security.test_limits_connections import is_closed
 from web import create_app
 from web.host_info import HostInfo
 from web.security.certificate import OwnCertificate
@@ -42,7 +45,7 @@ class Door:
     """A page with its door, and a browser that trusts its certificate."""
 
     def __init__(self, port: int, plain: int, trusted: Path, code: str) -> None:
-        self.port, self.plain, self.code = port, plain, code
+        self.port, self.plain, self.trusted, self.code = port, plain, trusted, code
         self._tls = ssl.create_default_context(cafile=str(trusted))
 
     def connection(self) -> http.client.HTTPSConnection:
@@ -100,6 +103,27 @@ def test_turn_comes_through_the_door_at_once(door: Door, table: ShownTable) -> N
         next(lines)
         table.show(samples.PHONY)
         assert json.loads(next(lines)[6:])["events"] == samples.PHONY.events
+
+
+def test_connections_without_a_handshake_are_bounded(door: Door) -> None:
+    with ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", door.port), source_address=("127.0.0.7", 0)))
+            for _ in range(MAX_ACCEPTED_PER_ADDRESS + 20)
+        ]
+        until(lambda: sum(map(is_closed, silent)) == 20)
+        assert door.get("/join")[0] == 200, "another device"
+    until(lambda: shakes_hands(door, "127.0.0.7"))  # the server has noticed that the connections are closed
+
+
+def shakes_hands(door: Door, source: str) -> bool:
+    tls = ssl.create_default_context(cafile=str(door.trusted))
+    try:
+        with socket.create_connection(("127.0.0.1", door.port), PATIENCE_S, (source, 0)) as connection:
+            tls.wrap_socket(connection, server_hostname="127.0.0.1").close()
+    except ConnectionError:
+        return False
+    return True
 
 
 def test_certificate_that_is_none_is_said(table: ShownTable, tmp_path: Path) -> None:
