@@ -135,6 +135,9 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
     - the newest result that the director has entered for the round,
     - the result of a game of the two players at the pairing's table,
     - the result of a game of the two players at another table, if no other pairing has this result.
+
+    An entered result replaces a game at the pairing's table, or else one that ended before the result was entered: the
+    game counts for no later round of the same players.
     """
     unmatched: defaultdict[frozenset[str], list[Result]] = defaultdict(list)
     for result in results:
@@ -143,11 +146,11 @@ def match_results(pairings: Iterable[Pairing], results: Iterable[Result]) -> lis
     entered = [_take_entered(unmatched[make_pair_key(one)], one.round) for one in ordered]
     # Pairings with an entered result take a game, too: the entered result replaces it, so no other pairing may have it.
     at_table = [_take_result(unmatched[make_pair_key(one)], one.table) for one in ordered]
-    preferred = [one or other for one, other in zip(entered, at_table, strict=True)]
-    return [
-        (pairing, result or _take_result(unmatched[make_pair_key(pairing)]))
-        for pairing, result in zip(ordered, preferred, strict=True)
-    ]
+    matched: list[tuple[Pairing, Result | None]] = []
+    for pairing, entry, game in zip(ordered, entered, at_table, strict=True):
+        other = None if game else _take_result(unmatched[make_pair_key(pairing)], before=entry.ended if entry else None)
+        matched.append((pairing, entry or game or other))
+    return matched
 
 
 def match_games(pairings: Iterable[Pairing], results: Sequence[Result]) -> list[tuple[Pairing, int]]:
@@ -174,13 +177,15 @@ def _take_entered(results: list[Result], number: int) -> Result | None:
     return entered[-1]
 
 
-def _take_result(results: list[Result], table: str | None = None) -> Result | None:
+def _take_result(results: list[Result], table: str | None = None, before: float | None = None) -> Result | None:
     """Remove and return the first result without a round, or None. Results that were entered for a round are skipped.
 
-    If `table` is given, only results of this table are searched.
+    If `table` is given, only results of this table are searched; if `before` is given, only those that ended before
+    this time, in seconds since 1970.
     """
     for result in results:
-        if not result.round and (table is None or result.table.casefold() == table.casefold()):
+        is_at_table = table is None or result.table.casefold() == table.casefold()
+        if not result.round and is_at_table and (before is None or result.ended < before):
             results.remove(result)
             return result
     return None

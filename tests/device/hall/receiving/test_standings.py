@@ -123,6 +123,15 @@ def test_result_that_the_director_enters_for_a_round_replaces_that_of_the_table(
     assert find_uncounted(pairings, [played, wrong, entered]) == [played, wrong]
 
 
+def test_game_whose_result_was_corrected_counts_for_no_later_round() -> None:
+    pairings = parse_pairings("1,,Anna,Ben\n5,,Ben,Anna")
+    misread, played = result("Anna", 310, "Ben", 320, ended=10.0), result("Anna", 400, "Ben", 300, ended=50.0)
+    entered = replace(result("Anna", 330, "Ben", 320, ended=20.0), table="", round=1)
+    assert match_results(pairings, [misread, entered]) == [(pairings[0], entered), (pairings[1], None)]
+    assert match_results(pairings, [misread, entered, played])[1] == (pairings[1], played)
+    assert match_results(pairings, [entered, played])[1] == (pairings[1], played), "round 1 had no camera"
+
+
 def test_entered_result_keeps_the_game_that_it_replaces() -> None:
     pairings = parse_pairings("1,1,Anna,Ben\n2,1,Anna,Ben")
     entered = replace(result("Anna", 1, "Ben", 2), table="", round=1)
