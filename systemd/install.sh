@@ -233,7 +233,8 @@ check_version() {
     as_user "$NEW/bin/tilekeeper" doctor --program --settings "$ETC/settings.toml"
 }
 
-switch_to() { # in one step: rename(2) replaces the link
+switch_to() { # in one step: rename(2) replaces the link, once all files of the version are on the card
+    sync
     ln -sfn "versions/${1##*/}" "$BASE/.venv.next"
     mv -T "$BASE/.venv.next" "$BASE/venv"
 }
