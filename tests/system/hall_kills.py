@@ -237,11 +237,12 @@ def read_games(path: Path) -> list[tuple[ReceivedGame, list[StoredEvent]]]:
 
 
 def is_dropped(game: ReceivedGame, log: Sequence[StoredEvent], starts: Container[float]) -> bool:
-    """Return True if a game may be one that its table dropped: when all turns are taken back and the next game begins.
+    """Return True if a game may be one that its table dropped: when it has no turns and the next game begins.
 
     What was taken back last may not have been sent. `starts` are the times at which the games of the table began.
     """
-    return log[0].time not in starts and replay_game(game, log).snapshot.phase is not Phase.ENDED
+    snapshot = replay_game(game, log).snapshot
+    return log[0].time not in starts and (snapshot.phase is not Phase.ENDED or not snapshot.turns)
 
 
 def run_seed(seed: int) -> Kills:

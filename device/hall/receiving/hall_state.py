@@ -337,11 +337,19 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
     table, played = hall.find_table(received.table), replay_game(received, events)
     game = None if received.id in hall.earlier else played.game
     result = make_result(received.table, received.id, game, events[-1].time) if game else None
+    if result and any(_is_same_game(result, one) for one in hall.results):
+        result = None  # the table has a new name, under which it has sent its last game again
     before = next((one for one in hall.results if one.game == received.id), None)
     if result != before:
         others = [one for one in hall.results if one.game != received.id]
         hall = apply_results(hall, [*others, result] if result else others)
     return _replace_table(hall, replace(table, played=played)) if _is_newest(table, received) else hall
+
+
+def _is_same_game(result: Result, other: Result) -> bool:
+    """Return True if the results of two tables are those of one game: the time of its end is equal, too."""
+    is_equal = (result.players, result.totals, result.ended) == (other.players, other.totals, other.ended)
+    return is_equal and result.table != other.table
 
 
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:

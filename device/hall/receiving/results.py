@@ -26,9 +26,11 @@ class Result(msgspec.Struct, frozen=True):
 def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | None:
     """Return the result of a game; None if the game has not ended, or if unplayed letters were not entered yet.
 
+    A game that ended without a turn has no result: the table deletes it when the next game begins.
+
     `ended` is the time at which the game ended, in seconds since 1970.
     """
     outcome = game.outcome
-    if outcome is None or game.racks_wanted:
+    if outcome is None or game.racks_wanted or not game.turns:
         return None
     return Result(table, game.players, game.totals, outcome.winners, ended, game_id)

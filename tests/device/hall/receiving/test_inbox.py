@@ -30,6 +30,7 @@ from engine.events import (
     to_json,
 )
 from engine.messages import key_of
+from engine.rules import Rules, UnplayedRule
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
 STATE = {
@@ -299,6 +300,27 @@ def test_result_of_a_game_that_goes_on_is_gone_after_a_power_cut_at_the_undo(
         assert [result.game for result in hall.state.results] == [2]
 
 
+def test_game_that_a_table_sends_again_under_a_new_name_counts_once(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for table in ("7", "8"):
+            send_ended_game(hall, 1, table)
+        assert [result.table for result in hall.state.results] == ["7"]
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.table for result in hall.state.results] == ["7"]
+        send_ended_game(hall, 2, "8")
+        assert [result.table for result in hall.state.results] == ["7", "8"]
+
+
+def test_game_that_ended_without_a_turn_has_no_result() -> None:
+    """The table deletes such a game without an event when the next one begins."""
+    events = [GameStarted(("Anna", "Ben"), Rules(unplayed=UnplayedRule.NONE)), GameEnded(EndReason.AGREED)]
+    logged = [{"time": 1.0, "event": to_json(event)} for event in events]
+    log = {"table": "7", "store": "a", "game": 1, "events": logged}
+    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
+        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        assert hall.state.results == ()
+
+
 def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     entered = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1.0)
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
@@ -341,12 +363,12 @@ def test_result_of_an_earlier_event_from_a_clock_that_was_ahead_does_not_count(t
         assert [result.totals[0] for result in hall.state.results] == [310]
 
 
-def send_ended_game(hall: HallReceiver, game: int) -> None:
-    """Let table 7 send a game that has ended."""
+def send_ended_game(hall: HallReceiver, game: int, table: str = "7") -> None:
+    """Let a table send a game that has ended."""
     events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
     logged = [{"time": float(10 * game + i), "event": to_json(event)} for i, event in enumerate(events)]
-    log = {"table": "7", "store": "a", "game": game, "events": logged}
-    hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+    log = {"table": table, "store": "a", "game": game, "events": logged}
+    hall.receive(f"tilekeeper/v1/{table}/log", json.dumps(log).encode(), False)
 
 
 class FullDisk(BrokerTask):
