@@ -15,6 +15,7 @@ from device.session.commands.games import Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
 from tests.support.api_table import House, house
+from tests.support.text_table import FARM, HORN, PASTE, rows
 from tests.support.waiting import PATIENCE_S
 
 Turns = list[tuple[int, str, int]]
@@ -41,7 +42,7 @@ def list_turns(table: House) -> Turns:
 def fill_in(phone: FlaskClient, path: str, **fields: str) -> dict[str, str]:
     """Return the fields of a form with its hidden fields."""
     page = phone.get(path).text
-    form = next(form for form in re.findall(r"<form.*?</form>", page, re.DOTALL) if 'name="number"' in form)
+    form = next(form for form in re.findall(r"<form.*?</form>", page, re.DOTALL) if 'name="seen"' in form)
     hidden = re.findall(r'<input type="hidden" name="(\w+)"(?: value="([^"]*)")?>', form)
     return dict(hidden) | fields
 
@@ -59,6 +60,38 @@ def test_correction_of_a_turn_that_got_another_number_is_refused(table: House, p
     answer = press_twice(phone, "/actions/turn", form)
     assert (answer.status_code, list_turns(table)) == (409, after)
     assert "open the form again" in answer.text
+
+
+@pytest.mark.parametrize("action", ["pass", "exchange"])
+def test_pass_of_a_turn_that_has_ended_is_not_one_of_the_next_player(
+    table: House, phone: FlaskClient, action: str
+) -> None:
+    """The phone slept with the form of Anna's turn, and the button of the table ended this turn."""
+    form = fill_in(phone, "/dialogs/exchange", count="3")
+    run(table, InsertTurn(7, at="8J", word="S"))
+    after = list_turns(table)
+    answer = press_twice(phone, f"/actions/{action}", form)
+    assert (answer.status_code, list_turns(table)) == (409, after)
+
+
+def test_board_before_a_turn_that_has_ended_takes_no_play_back(table: House, phone: FlaskClient) -> None:
+    form = fill_in(phone, "/dialogs/board")
+    form["symbols"] = " ".join("".join(rows(HORN, FARM, PASTE)))
+    run(table, InsertTurn(7, at="8F", word="....S"))
+    after = list_turns(table)
+    answer = press_twice(phone, "/actions/board", form)
+    assert (answer.status_code, list_turns(table)) == (409, after)
+
+
+def test_challenge_that_was_decided_late_is_not_one_of_a_later_play(table: House, phone: FlaskClient) -> None:
+    for _ in range(3):
+        run(table, Undo())
+    form = fill_in(phone, "/dialogs/decide-challenge", player="1", upheld="true")
+    run(table, InsertTurn(4, kind="pass"))
+    run(table, InsertTurn(5, at="8F", word="....S"))
+    after = list_turns(table)
+    answer = press_twice(phone, "/actions/decide-challenge", form)
+    assert (answer.status_code, list_turns(table)) == (409, after)
 
 
 def test_turn_that_another_phone_has_entered_is_not_entered_again(table: House, phone: FlaskClient) -> None:
