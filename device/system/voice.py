@@ -85,7 +85,12 @@ class Voice(Closeable):
 
 
 def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalogue) -> str:
-    """Return a few sentences about the changes between two snapshots, or an empty string if there are none."""
+    """Return a few sentences about the changes between two snapshots, or an empty string if there are none.
+
+    While the board is read, nothing is said: the result follows.
+    """
+    if now.phase is Phase.LOOKING:
+        return ""
     sentences = []
     is_same_game = before.game == now.game
     if is_same_game and len(now.turns) > len(before.turns):
@@ -143,7 +148,8 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
 
 def _find_turn(state: TableSnapshot) -> tuple[int, int] | None:
     """Return the game and the player to move; None while no player may go on, for example because of a question."""
-    is_waiting = state.question is not None or state.end_due or not state.phase.in_play
+    is_in_play = state.phase.in_play or state.phase is Phase.LOOKING
+    is_waiting = state.question is not None or state.end_due or not is_in_play
     return None if is_waiting or state.turn_of is None else (state.game, state.turn_of)
 
 

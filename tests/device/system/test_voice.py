@@ -17,7 +17,7 @@ from device.session.commands.games import DrawFirst, EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.snapshot import Sight
+from device.session.snapshot import Phase, Sight
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, make_espeak_speaker
@@ -105,6 +105,12 @@ def test_whose_turn_it_is_is_said_after_the_answer_to_a_question(session: TableS
     assert describe_change(before, asked, ENGLISH) == "Anna: 12 points. There is a question on the page."
     answered = session.submit(AnswerQuestion(answer=1)).result(PATIENCE_S)
     assert describe_change(asked, answered, ENGLISH) == "Ben's turn."
+
+
+def test_reading_without_a_result_is_no_new_turn(session: TableSession) -> None:
+    before = session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    looking = replace(before, phase=Phase.LOOKING)
+    assert describe_change(before, looking, ENGLISH) == describe_change(looking, before, ENGLISH) == ""
 
 
 def test_score_that_a_correction_changes_is_said_again(session: TableSession, table: TextTable) -> None:
