@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 from device.catalogue import get_text
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
+from device.panel.recent_changes import Elapsed
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
@@ -24,6 +24,9 @@ SHARED_BUTTON_LOCKOUT_S = 1.0
 CHALLENGE_LOCKOUT_S = 2.0
 """Time after a question was closed, in seconds, in which the challenge button does not challenge the last play: the
 press was for the question. A challenge that fails costs a turn."""
+PAUSE_LOCKOUT_S = 1.0
+"""Time after the beginning or the end of a pause, in seconds, in which the pause button does not do the opposite: two
+players may have pressed for the same pause, one of them on a phone."""
 OTHER_SIDE_DELAY_S = 0.3
 """Delay of a press by a player who is not to move, in seconds. If the player to move presses during this
 delay, only the press of the player to move counts."""
@@ -70,22 +73,16 @@ means that the gesture has no effect.
 """
 
 
-def command_for(
-    gesture: Gesture, state: TableSnapshot, since_turn: float, since_question: float = inf
-) -> ButtonResponse:
-    """Return the response to a gesture in the state `state` of the table.
-
-    `since_turn` is the time since the last event of the game, and `since_question` the time since a question was
-    closed, in seconds.
-    """
+def command_for(gesture: Gesture, state: TableSnapshot, elapsed: Elapsed) -> ButtonResponse:
+    """Return the response to a gesture in the state `state` of the table, `elapsed` seconds after the last changes."""
     button = gesture.button
     match gesture.kind:
         case GestureKind.PRESS if button.ends_turn:
-            return _command_for_end_turn(button, state, since_turn)
+            return _command_for_end_turn(button, state, elapsed.event)
         case GestureKind.PRESS if button is Button.CHALLENGE:
-            return _command_for_challenge(state, since_question)
+            return _command_for_challenge(state, elapsed.question)
         case GestureKind.TAP if button is Button.PAUSE:
-            return EndPause() if state.phase is Phase.PAUSED else _find_refusal(state) or Pause()
+            return _command_for_pause(state, elapsed.pause)
         case GestureKind.TAP if button is Button.POWER:
             return OpenPairing()
         case GestureKind.TAP:
@@ -143,6 +140,15 @@ def _command_for_challenge(state: TableSnapshot, since_question: float) -> Butto
         return ChallengePlay() if since_question >= CHALLENGE_LOCKOUT_S else Refusal.from_key("too-quick")
     answer = ConfirmExchange if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer
     return answer(question_id=state.question.id)
+
+
+def _command_for_pause(state: TableSnapshot, since_pause: float) -> ButtonResponse:
+    is_paused = state.phase is Phase.PAUSED
+    if not is_paused and (refusal := _find_refusal(state)):
+        return refusal
+    if since_pause < PAUSE_LOCKOUT_S:
+        return Refusal.from_key("too-quick")
+    return EndPause() if is_paused else Pause()
 
 
 def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:

@@ -256,8 +256,8 @@ class Panel(Closeable):
             self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
             done.set_result(state)
             return
-        since_turn = self._changes.measure_since_turn(state, gesture.time) if seen is None else inf
-        response = command_for(gesture, state, since_turn, self._changes.measure_since_question(state, gesture.time))
+        elapsed = self._changes.measure(state, gesture.time)
+        response = command_for(gesture, state, elapsed if seen is None else replace(elapsed, event=inf))
         # A press that came too late is refused by the session, and so is a delay or hold in which the game has changed.
         if seen is None:
             pressed = self._press_moments.get(gesture.button, state.moment)

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 from device.session.snapshot import Phase, TableSnapshot
 
 
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """Seconds since the last event of the game, since a question was closed, and since a pause began or ended."""
+
+    event: float = inf
+    question: float = inf
+    pause: float = inf
+
+
 class RecentChanges:
-    """Times of the last event of the game, and of the last question that was closed, for presses right after them."""
+    """The times of the last changes of the table, for presses right after them."""
 
     def __init__(self, state: TableSnapshot) -> None:
         """Begin with the snapshot `state`, which counts as old."""
         self._state = state
-        self._turn_time = self._question_time = -inf
+        self._event_time = self._question_time = self._pause_time = -inf
 
     def update(self, state: TableSnapshot, now: float) -> None:
         """Handle the next snapshot at time `now` (s)."""
-        self._turn_time = now - self.measure_since_turn(state, now)
-        self._question_time = now - self.measure_since_question(state, now)
-        self._state = state
+        elapsed, self._state = self.measure(state, now), state
+        self._event_time, self._question_time = now - elapsed.event, now - elapsed.question
+        self._pause_time = now - elapsed.pause
 
-    def measure_since_turn(self, state: TableSnapshot, now: float) -> float:
-        """Return the seconds from the last event of the game to `now`.
+    def measure(self, state: TableSnapshot, now: float) -> Elapsed:
+        """Return the times from the last changes to `now`; 0 for a change in `state` that was not handled yet.
 
-        `state` is the current snapshot. If it was not handled yet and has other events, the result is 0.
+        `state` is the current snapshot. While the board is read, no question is shown. This does not count as the end
+        of a question.
         """
-        return now - self._turn_time if state.moment == self._state.moment else 0.0
-
-    def measure_since_question(self, state: TableSnapshot, now: float) -> float:
-        """Return the seconds from the end of the last question to `now`; 0 if `state` was not handled yet and ends it.
-
-        While the board is read, no question is shown. This does not count as the end of a question.
-        """
-        is_closed = self._state.question is not None and state.question is None and state.phase is not Phase.LOOKING
-        return 0.0 if is_closed else now - self._question_time
+        before = self._state
+        is_closed = before.question is not None and state.question is None and state.phase is not Phase.LOOKING
+        is_pause_changed = (before.phase is Phase.PAUSED) is not (state.phase is Phase.PAUSED)
+        return Elapsed(
+            0.0 if state.moment != before.moment else now - self._event_time,
+            0.0 if is_closed else now - self._question_time,
+            0.0 if is_pause_changed else now - self._pause_time,
+        )

@@ -8,6 +8,7 @@ import pytest
 
 from device.panel.button_commands import (
     CHALLENGE_LOCKOUT_S,
+    PAUSE_LOCKOUT_S,
     SHARED_BUTTON_LOCKOUT_S,
     ButtonResponse,
     OpenPairing,
@@ -15,7 +16,7 @@ from device.panel.button_commands import (
     command_for,
 )
 from device.panel.buttons import Button, Gesture, GestureKind
-from device.panel.recent_changes import RecentChanges
+from device.panel.recent_changes import Elapsed, RecentChanges
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
@@ -25,6 +26,7 @@ from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
 ANNA_TO_MOVE = TableSnapshot(phase=Phase.TURN, players=PLAYERS, turn_of=0)
 LOOKING = TableSnapshot(phase=Phase.LOOKING, players=PLAYERS, turn_of=0)
+PAUSED = replace(ANNA_TO_MOVE, phase=Phase.PAUSED)
 LOBBY = TableSnapshot()
 ENDED = TableSnapshot(phase=Phase.ENDED, players=PLAYERS)
 
@@ -32,7 +34,7 @@ ENDED = TableSnapshot(phase=Phase.ENDED, players=PLAYERS)
 def find_response(
     button: Button, kind: GestureKind, state: TableSnapshot = ANNA_TO_MOVE, since_turn: float = 60.0
 ) -> ButtonResponse:
-    return command_for(Gesture(button, kind, 0.0), state, since_turn)
+    return command_for(Gesture(button, kind, 0.0), state, Elapsed(since_turn))
 
 
 def refused(*args: object) -> str:
@@ -95,18 +97,28 @@ def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provi
 
 def test_challenge_button_right_after_a_question_does_not_challenge() -> None:
     press, state = Gesture(Button.CHALLENGE, GestureKind.PRESS, 0.0), replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE)
-    response = command_for(press, state, 60.0, CHALLENGE_LOCKOUT_S / 2)
+    response = command_for(press, state, Elapsed(question=CHALLENGE_LOCKOUT_S / 2))
     assert isinstance(response, Refusal) and "quick" in response.text
-    assert command_for(press, state, 60.0, CHALLENGE_LOCKOUT_S) == ChallengePlay()
+    assert command_for(press, state, Elapsed(question=CHALLENGE_LOCKOUT_S)) == ChallengePlay()
+
+
+@pytest.mark.parametrize(("state", "command"), [(PAUSED, EndPause()), (ANNA_TO_MOVE, Pause())])
+def test_pause_button_right_after_the_same_press_on_a_phone_does_not_do_the_opposite(
+    state: TableSnapshot, command: ButtonResponse
+) -> None:
+    tap = Gesture(Button.PAUSE, GestureKind.TAP, 0.0)
+    response = command_for(tap, state, Elapsed(pause=PAUSE_LOCKOUT_S / 2))
+    assert isinstance(response, Refusal) and "quick" in response.text
+    assert command_for(tap, state, Elapsed(pause=PAUSE_LOCKOUT_S)) == command
 
 
 def test_question_is_closed_by_its_answer_and_not_while_the_board_is_read() -> None:
     asked = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=make_question(PASS_OR_EXCHANGE, "Anna", answers=()))
     changes = RecentChanges(asked)
-    assert changes.measure_since_question(LOOKING, 100.0) > CHALLENGE_LOCKOUT_S
-    assert changes.measure_since_question(ANNA_TO_MOVE, 100.0) == 0.0
+    assert changes.measure(LOOKING, 100.0) == Elapsed()
+    assert changes.measure(ANNA_TO_MOVE, 100.0) == Elapsed(question=0.0)
     changes.update(ANNA_TO_MOVE, 100.0)
-    assert changes.measure_since_question(ANNA_TO_MOVE, 101.5) == 1.5
+    assert changes.measure(PAUSED, 101.5) == Elapsed(question=1.5, pause=0.0)
 
 
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])

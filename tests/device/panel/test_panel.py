@@ -9,13 +9,18 @@ import pytest
 from gpiozero.pins.mock import MockFactory
 
 from device.catalogue import get_text
-from device.panel.button_commands import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
+from device.panel.button_commands import (
+    CHALLENGE_LOCKOUT_S,
+    OTHER_SIDE_DELAY_S,
+    PAUSE_LOCKOUT_S,
+    SHARED_BUTTON_LOCKOUT_S,
+)
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Signal
 from device.panel.outputs import PanelView
 from device.panel.panel import EdgeHandler, Panel, PanelActions
-from device.session.commands.games import StartGame, Undo
+from device.session.commands.games import Pause, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
@@ -112,6 +117,18 @@ def test_challenge_button_when_a_phone_has_just_answered_challenges_nothing(
     panel_time.pass_time(0.5)
     wires.press(Button.CHALLENGE)
     assert panel.view.message == get_text("too-quick") and len(session.state.turns) == 1
+
+
+def test_pause_that_a_phone_has_just_begun_is_not_ended_by_the_button(
+    wires: Wires, panel: Panel, panel_time: PanelTime, session: TableSession
+) -> None:
+    session.submit(Pause()).result(PATIENCE_S)
+    panel_time.pass_time(0.3)
+    wires.press(Button.PAUSE)
+    assert panel.view.message == get_text("too-quick") and session.state.phase is Phase.PAUSED
+    panel_time.pass_time(PAUSE_LOCKOUT_S)
+    wires.press(Button.PAUSE)
+    until(lambda: session.state.phase is Phase.TURN)
 
 
 def test_bouncing_and_double_pressed_button_ends_one_turn(
