@@ -18,11 +18,13 @@ let hasLostTurns = false; // the table has shown later turns than it has now
 let hasPressed = false; // a button was pressed on this phone, and the table has not answered yet
 let endsTurn = false; // this button was "End turn"
 let restTimer = null; // the buttons rest after an answer: the second half of a double tap is not for the next turn
+let refusalBefore = ""; // the refusal that stood below the buttons at the turn before
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 let isNewConnection = false; // nothing came by this connection yet
 
 function show(news) {
   if (isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
+  if (panel && news.seen !== root.dataset.seen) clearOldRefusal(panel.querySelector("output"));
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
   root.dataset.seen = news.seen;
@@ -44,6 +46,12 @@ function show(news) {
   if (talk && hasLostTurns) hideDismissed();
   refresh();
   document.dispatchEvent(new CustomEvent("news", { detail: news }));
+}
+
+// A refusal stays while the game moves on once, which may be its reason. Later, "press the button again" would be wrong.
+function clearOldRefusal(output) {
+  if (output.textContent === refusalBefore) output.textContent = "";
+  refusalBefore = output.textContent;
 }
 
 // A new picture is fetched before the old one leaves, so that nothing flashes.

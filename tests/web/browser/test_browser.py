@@ -119,6 +119,19 @@ def test_clocks_are_right_when_the_table_was_switched_on_again(
         assert phone.inner_text(".clock.runs").startswith("23:")
 
 
+def test_refusal_goes_with_the_turn_after_the_one_that_caused_it(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    """Otherwise a phone that lay on the table would ask for another press of the button in a later turn."""
+    pair(phone, server)
+    refusal = phone.locator("#panel output")
+    refusal.evaluate("output => { output.textContent = 'Press the button again.'; }")
+    for number in (1, 2):
+        table.show(replace(samples.BEFORE, events=samples.BEFORE.events + number))
+        phone.wait_for_selector(f'[data-seen="{table.state.moment}"]')
+        assert (refusal.inner_text() != "") == (number == 1)
+
+
 def test_phone_says_that_the_table_went_back_to_earlier_turns(table: ShownTable, phone: Page) -> None:
     table.show(samples.MIDGAME)
     with PageServer(create_app(table), 0, "127.0.0.1") as server:
