@@ -11,7 +11,7 @@ import queue
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from device.catalogue import Catalogue, get_text, load_catalogue
 from device.session.snapshot import Phase, Sight, SnapshotSource, TableSnapshot, TurnView
@@ -93,13 +93,14 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
         return ""
     sentences = []
     is_same_game = before.game == now.game
+    changed_turns: Sequence[TurnView] = ()
     if is_same_game and len(now.turns) > len(before.turns):
-        new_turns = _find_new_turns(before, now)
-        sentences += [_describe_turn(now, turn, catalogue) for turn in new_turns if turn.kind in _SPOKEN_KINDS]
+        changed_turns = _find_new_turns(before, now)
     elif is_same_game and len(now.turns) < len(before.turns):
         sentences.append(catalogue.format("voice.undone"))
     elif is_same_game and now.turns and now.turns[-1].score != before.turns[-1].score:  # by an answer or a correction
-        sentences.append(_describe_turn(now, now.turns[-1], catalogue))
+        changed_turns = now.turns[-1:]
+    sentences += [_describe_turn(now, turn, catalogue) for turn in changed_turns if turn.kind in _SPOKEN_KINDS]
     if now.phase is Phase.ENDED and (before.phase is not Phase.ENDED or before.winners != now.winners):
         sentences.append(_describe_winners(now, catalogue) if not now.racks_wanted else "")
     elif now.phase is Phase.ENDED and before.racks_wanted and not now.racks_wanted:

@@ -121,6 +121,15 @@ def test_score_that_a_correction_changes_is_said_again(session: TableSession, ta
     assert describe_change(before, now, ENGLISH) == "Anna: 12 points. born is not in the word list."
 
 
+def test_letters_that_are_entered_again_are_no_turn(session: TableSession) -> None:
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    session.submit(EndGame()).result(PATIENCE_S)
+    session.submit(RevealRack(0, "A")).result(PATIENCE_S)
+    before = session.submit(RevealRack(1, "Q")).result(PATIENCE_S)
+    now = session.submit(RevealRack(1, "AB")).result(PATIENCE_S)
+    assert now.turns[-1].score == -4 and describe_change(before, now, ENGLISH) == ""
+
+
 def test_game_that_is_over_by_the_rules_is_nobodys_turn(session: TableSession) -> None:
     rules = replace(STARTED.rules, scoreless_turns=2)
     session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
