@@ -186,16 +186,18 @@ class GameController:
     def leave_question(self, answered: int = 0) -> None:
         """Close the open question, because the players go on without answering it.
 
-        An answer that they chose at the panel before is final; otherwise the question is deferred. `answered` is the
-        number of the deferred question that the running command answers; 0 for another command.
+        An answer that they chose at the panel before is final, and the question that follows from it is deferred.
+        Without such an answer, the question itself is deferred. `answered` is the number of the deferred question that
+        the running command answers; 0 for another command.
         """
         question = self.open_question
         if question is None or not question.question.chosen:
             self.defer_question(answered)
             return
-        self.open_question = None
+        self.open_question = question.following
         if question.deferred:
             self.answer_deferred_question(question.deferred, question.question.chosen)
+        self.defer_question(answered)
 
     def defer_question(self, answered: int = 0) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.

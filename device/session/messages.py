@@ -197,6 +197,8 @@ class OpenQuestion:
     - `reading`: the reading of the board that the question is about.
     - `deferred`: the number of a deferred question that is shown again, otherwise 0.
     - `finding`: the finding of the validation that caused the question, or None.
+    - `following`: the question that follows from the answer that the panel chose, or None. It is deferred when the
+      choice is final.
     - `is_late`: the question is about a turn that was not read in time. Its first answer is to wait for the reading,
       its second answer is to enter the turn.
     """
@@ -210,6 +212,7 @@ class OpenQuestion:
     is_late: bool = False
     reading: BoardReading | None = None
     deferred: int = 0
+    following: OpenQuestion | None = None
 
     @property
     def view(self) -> Question:

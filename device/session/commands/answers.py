@@ -91,13 +91,16 @@ def choose_next_answer(controller: GameController) -> bool:
         return answer_question(controller, 0)
     if question.deferred:
         controller.answer_deferred_question(question.deferred, number, stays_open=True)
+        following = None
     else:
         answer_question(controller, number)
+        following = controller.open_question
     controller.open_question = replace(
         question,
         question=replace(question.question, chosen=number),
         first_is_default=True,
         stops_clock=False,
         is_unrecorded=question.is_unrecorded or not question.first_is_default,
+        following=following,
     )
     return False

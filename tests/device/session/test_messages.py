@@ -265,6 +265,18 @@ def test_player_who_pressed_before_placing_the_tiles_gets_the_points_without_a_p
     assert state.turn_of == 0
 
 
+def test_blank_is_asked_about_after_an_answer_at_the_panel_about_the_player(
+    playing: TableSession, table: TextTable
+) -> None:
+    table.lay(("HO?N", 7, 5, True))
+    end_turn(playing, 1)
+    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
+    assert get_key(state) == "asked-out-of-turn" and state.turns[0].word == "HO?N"
+    table.lay(("HO?N", 7, 5, True), ("FARM", 8, 6, True))
+    state = end_turn(playing, 1)
+    assert [deferred.question.key for deferred in state.open_questions] == ["asked-blank-unnamed"]
+
+
 def test_press_from_the_wrong_seat_without_a_play_records_no_pass(playing: TableSession) -> None:
     state = end_turn(playing, 1)
     assert get_key(state) == "asked-out-of-turn" and state.turns == ()
