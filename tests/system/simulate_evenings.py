@@ -31,7 +31,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cameras import Camera
 from device.cameras.folder import FolderCamera
 from device.cli.options import make_profiled_reader
-from device.panel.button_commands import OTHER_SIDE_DELAY_S
+from device.panel.button_commands import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
@@ -135,6 +135,7 @@ class Players:
         """Press the challenge button. An open question is answered first: the button would choose its next answer."""
         if question := self._session.state.question:
             self._session.submit(AnswerQuestion(question.chosen)).result(PATIENCE_S)
+            time.sleep(CHALLENGE_LOCKOUT_S)
         self._hand.press(Button.CHALLENGE)
 
     def put_right(self, truth: Game) -> None:
