@@ -15,7 +15,7 @@ from device.session.commands.games import EndGame, StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from device.session.messages import CommandRefusedError, Question
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
@@ -38,6 +38,8 @@ SCORE_DISPLAY_TIME_S = 3.0
 """Seconds, at speed 1, between the score of a play and the next play, so that viewers can see the score."""
 PRESS_TIME_S = 4.0
 """Seconds, at speed 1, in which a viewer may press *End turn* after a play. After this time, the demo presses it."""
+_READING_POLL_S = 0.05
+"""Seconds between two looks at a turn that a viewer has ended and that is being read."""
 GAME_PAUSE_S = 15.0
 EVENING_AGES_DAYS = (22, 15, 8)
 """Ages, in days, of the finished games that are in the history when the demo starts."""
@@ -173,6 +175,8 @@ class Demo:
         try:
             self.session.submit(EndTurn(), before.moment).result()
         except CommandRefusedError:  # a viewer has changed the game
+            while self.session.state.phase is Phase.LOOKING and not self._stop.wait(_READING_POLL_S):
+                pass
             if len(self.session.state.turns) == len(before.turns) and self.session.state.question is None:
                 self.session.submit(EndTurn()).result()
 

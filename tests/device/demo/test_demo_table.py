@@ -24,6 +24,7 @@ from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind
 from engine.tiles import load_tile_set
 from tests.support.self_play import PlayFinder, SelfPlay, as_record
+from tests.support.waiting import until
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -82,15 +83,17 @@ def test_demo_stops_when_it_is_told() -> None:
         assert len(list(demo.play_game())) == 1
 
 
-def test_turn_that_a_viewer_ends_is_not_ended_again() -> None:
+@pytest.mark.parametrize("reading_s", [0.0, 0.3], ids=["read", "being-read"])
+def test_turn_that_a_viewer_ends_is_not_ended_again(reading_s: float) -> None:
     reader, stop = SureReader(), threading.Event()
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
-        reader.demo = demo
+        reader.demo, reader.delay_s = demo, reading_s
         wait = demo._pace.wait
 
         def press(seconds: float) -> None:
             if seconds == PRESS_TIME_S:
-                demo.session.submit(EndTurn()).result()
+                pressed = demo.session.submit(EndTurn())
+                until(lambda: pressed.done() or (reading_s and demo.session.state.phase is Phase.LOOKING))
             wait(seconds)
 
         demo._pace.wait = press  # type: ignore[method-assign]
