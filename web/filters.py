@@ -28,8 +28,9 @@ from web.i18n import Texts
 _MAX_CACHED_SQUARES = 4096
 """Largest number of squares in the cache, enough for hundreds of positions: a turn changes only a few squares."""
 
-_NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
-"""Keys of the notices that report a folder without new pictures, which is not a fault of the camera."""
+_WRONG_PICTURE_KEYS = ("camera-none-new", "camera-none-left", "camera-picture")
+"""Keys of the notices that report a folder without new pictures, or one unreadable picture. They are not faults of the
+camera: the next press takes the next picture."""
 
 _CLASSIC_COLOURS = "crossword-game"
 """The edition whose colours most boards have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
@@ -191,7 +192,7 @@ def flags(state: TableSnapshot) -> str:
 def has_camera_fault(state: TableSnapshot) -> bool:
     """Return True if the camera gives no pictures, so that turns have to be entered by hand."""
     faults = (notice for notice in state.notices if notice.trouble is Trouble.CAMERA)
-    return any(notice.key not in _NO_NEW_PICTURE_KEYS for notice in faults)
+    return any(notice.key not in _WRONG_PICTURE_KEYS for notice in faults)
 
 
 @dataclass(frozen=True, slots=True)

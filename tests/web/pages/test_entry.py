@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from flask.testing import FlaskClient
 
 from device.session.messages import Notice, Trouble
@@ -27,8 +28,9 @@ def test_entry_offers_the_camera_again_only_after_a_fault(table: ShownTable, pai
     assert "The camera sends no pictures." in paired.get("/dialogs/entry").text
 
 
-def test_folder_without_a_new_picture_is_no_camera_fault() -> None:
-    notice = Notice(make_message("camera-none-new", "no new picture in {0}", "x"), Trouble.CAMERA)
+@pytest.mark.parametrize("key", ["camera-none-new", "camera-picture"])
+def test_folder_without_a_new_readable_picture_is_no_camera_fault(key: str) -> None:
+    notice = Notice(make_message(key, "no picture in {0}", "x"), Trouble.CAMERA)
     assert not has_camera_fault(replace(samples.MIDGAME, notices=(notice,)))
 
 
