@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.board import Board, Layout, layout_names, load_layout
@@ -72,42 +72,46 @@ class Replay:
         return tuple(event for event in self.events if event.score != event.entry.score)
 
 
-def replay(
-    record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules | None = None
-) -> Replay:
+def replay(record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None) -> Replay:
     """Replay a recorded game. Never raises an exception: errors in the record are in the `problems` of the result.
 
     If `tiles` or `board_layout` is None, the pragmas of the file decide. Without a pragma, the English tile set and the
     standard layout are tried first. If many recorded scores are then wrong, all layouts and all tile sets with the
     letters of the file are tried. A tile set and layout that make nearly all scores correct are used, and a note says
-    so. If `rules` is None, the rules are those that the file describes (`find_variants`).
+    so. The rules are those that the file describes (`find_variants`).
     """
-    rules = rules or find_variants(record)
     if not board_layout and (unknown := find_unknown_board(record)):
         return _replay_as_recorded(_add_unknown_problem(record, unknown, "No score can be computed."))
     if unknown := find_unknown_game(record):
         record = _add_unknown_problem(record, unknown, "It is replayed as the standard game.")
-    notes: list[str] = []
     named = tiles or find_named_tile_set(record)
-    possible = (named,) if named else find_possible_tile_sets(record) or (load_tile_set("en"),)
+    tile_sets = (named,) if named else find_possible_tile_sets(record) or (load_tile_set("en"),)
     board_layout = board_layout or find_named_layout(record)
     if board_layout:
         layouts = [board_layout]
     else:  # the standard layout first
         layouts = [load_layout(name) for name in sorted(layout_names(), key=lambda name: name != "standard")]
-    best = _replay_with(record, possible[0], layouts[0], rules)
-    wrong_count = len(best.mismatches)
-    if wrong_count >= MIN_SCORES_GAINED:
-        replays = (_replay_with(record, tile_set, layout, rules) for tile_set in possible for layout in layouts)
-        closest = min(replays, key=lambda other: len(other.mismatches))
-        left_count = len(closest.mismatches)
-        if wrong_count - left_count >= MIN_SCORES_GAINED and left_count * MIN_MISMATCH_RATIO <= wrong_count:
-            best = closest
+    best = _find_best_replay(record, tile_sets, layouts)
+    notes: list[str] = []
     if not named and best.tiles.name != "en":
         notes.append(f"tile set {best.tiles.name}: the file names none, and its letters and scores are of this one")
     if not board_layout and best.layout.name != "standard":
         notes.append(f"board layout {best.layout.name}: the recorded scores are those of this one")
-    return Replay(best.tiles, best.layout, best.events, best.totals, best.board, best.problems, tuple(notes))
+    return replace(best, notes=tuple(notes))
+
+
+def _find_best_replay(record: Record, tile_sets: Sequence[TileSet], layouts: Sequence[Layout]) -> Replay:
+    """Return the replay with the first tile set and layout, or with others that make many more scores correct."""
+    rules = find_variants(record)
+    first = _replay_with(record, tile_sets[0], layouts[0], rules)
+    wrong_count = len(first.mismatches)
+    if wrong_count < MIN_SCORES_GAINED:
+        return first
+    replays = (_replay_with(record, tiles, layout, rules) for tiles in tile_sets for layout in layouts)
+    closest = min(replays, key=lambda other: len(other.mismatches))
+    left_count = len(closest.mismatches)
+    is_better = wrong_count - left_count >= MIN_SCORES_GAINED and left_count * MIN_MISMATCH_RATIO <= wrong_count
+    return closest if is_better else first
 
 
 def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
