@@ -21,6 +21,7 @@ from device.storage.store import StoredEvent, StoredGame
 from engine.corrections import Ledger
 from engine.events import Correction, Event, GameStarted, PlayMade, QuestionDeferred, Redone, from_json, to_json
 from engine.game import Game
+from engine.limits import MAX_GCG_LINE_CHARS
 from engine.messages import Message
 
 GAME_MEMBER = "game.json"
@@ -39,9 +40,8 @@ MAX_ITEMS = 500
 MAX_TEXT_LENGTH = 1_000
 MAX_REASON_LENGTH = 120
 """Largest length of the reason in a message about an invalid game."""
-MAX_GCG_LINES, MAX_GCG_LINE_LENGTH = 10_000, 20_000
-"""Largest number and length of the lines of an imported GCG file; annotated games have long notes."""
-
+MAX_RECORD_LINES = 10_000
+"""Largest number of lines of a GCG file in an event `RecordImported`; annotated games have long notes."""
 
 _Time = Annotated[float, Meta(ge=0, lt=1e11)]
 """A time in seconds since 1970."""
@@ -163,11 +163,11 @@ def _check_sizes(value: object, name: str = "") -> None:
         for key, inner in value.items():
             _check_sizes(inner, key)
     elif isinstance(value, list):
-        is_valid = len(value) <= (MAX_GCG_LINES if name == "lines" else MAX_ITEMS)
+        is_valid = len(value) <= (MAX_RECORD_LINES if name == "lines" else MAX_ITEMS)
         for inner in value:
             _check_sizes(inner, name)
     elif isinstance(value, str):
-        longest = MAX_GCG_LINE_LENGTH if name == "lines" else MAX_TEXT_LENGTH
+        longest = MAX_GCG_LINE_CHARS if name == "lines" else MAX_TEXT_LENGTH
         is_valid = len(value) <= longest and all(map(is_displayable, value))
     elif isinstance(value, int | float):
         smallest = -MAX_NUMBER if name == "score" else 0
