@@ -23,7 +23,7 @@ P_LETTER_READ_AS_BLANK = 0.1  # an old letter is read as a blank because of glar
 P_TILE_MISSED_OR_INVENTED = 0.002  # an empty square is read as a tile, or a tile as an empty square
 P_BLANK_MARKED = 0.02  # a letter is written on a blank
 P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
-MIN_CANDIDATE_PROBABILITY = 0.05  # minimum tile probability of a square that may hold a tile
+MIN_TILE_PROBABILITY = 0.05  # minimum tile probability of a square that may hold a tile
 MIN_CLEAR_PROBABILITY = 0.5  # minimum probability of a symbol that counts as clearly read
 
 _MIN_LIKELIHOOD = 1e-9  # keeps the logarithm finite
@@ -128,15 +128,15 @@ class Evidence:
 
     @cached_property
     def candidate_squares(self) -> frozenset[Square]:
-        """The squares with a tile probability of at least `MIN_CANDIDATE_PROBABILITY`."""
+        """The squares with a tile probability of at least `MIN_TILE_PROBABILITY`."""
         squares = enumerate(self.reading.occupancy)
-        return frozenset([s for s, occupancy in squares if occupancy.tile >= MIN_CANDIDATE_PROBABILITY])
+        return frozenset([s for s, occupancy in squares if occupancy.tile >= MIN_TILE_PROBABILITY])
 
     @cached_property
     def empty_squares(self) -> frozenset[Square]:
         """The squares that are clearly read as empty."""
         squares = enumerate(self.reading.occupancy)
-        return frozenset([s for s, occupancy in squares if occupancy.empty > 1 - MIN_CANDIDATE_PROBABILITY])
+        return frozenset([s for s, occupancy in squares if occupancy.empty > 1 - MIN_TILE_PROBABILITY])
 
     @cached_property
     def hidden_squares(self) -> frozenset[Square]:

@@ -19,8 +19,8 @@ from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrect
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import (
-    MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
+    MIN_TILE_PROBABILITY,
     Evidence,
     face_of,
     find_inconsistent_squares,
@@ -251,7 +251,7 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
     for square in before.board.differences(board):
         if board[square] and square not in evidence.hidden_squares:
             read = evidence.reading.squares[square]
-            tile_p = max(read.occupancy().tile, MIN_CANDIDATE_PROBABILITY)
+            tile_p = max(read.occupancy().tile, MIN_TILE_PROBABILITY)
             letters_p *= min(1.0, tile_confidence(read, board[square]) / tile_p)
     return min(best.likelihood, letters_p)
 

@@ -9,8 +9,8 @@ from math import log
 from engine.board import NEIGHBOURS, SQUARES, Board, Square
 from engine.game import Game
 from engine.inference.evidence import (
-    MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
+    MIN_TILE_PROBABILITY,
     Evidence,
     face_of,
     is_consistent,
@@ -106,7 +106,7 @@ class ReadingHistory:
             tile, occupancy = old.squares[square], reading.occupancy[square]
             if tile is not None:
                 log_likelihoods[square] = self.log_likelihoods.get(square) or {tile.face: 0.0}
-            elif occupancy.empty <= 1 - MIN_CANDIDATE_PROBABILITY:
+            elif occupancy.empty <= 1 - MIN_TILE_PROBABILITY:
                 log_likelihoods[square] = {}
             else:
                 continue
