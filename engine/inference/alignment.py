@@ -20,7 +20,7 @@ _HIDDEN_SQUARE = SquareReading(((HIDDEN, 1.0),))
 _SHIFTS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
-def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Collection[Square] = ()) -> float | None:
+def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Collection[Square]) -> float | None:
     """Return the share (0..1) of the visible old tiles that are read correctly.
 
     If fewer than `MIN_TILES_IN_SIGHT` old tiles are visible, return None. Tiles on `ignored_squares` are not counted.

@@ -92,7 +92,8 @@ def _explain_after_answers(
         except (NotationError, RulesError):
             continue
         aligned = align_reading(after, reading) or reading
-        evidence = Evidence(aligned, after.board, history.false_readings, not after.rules.retake_blanks)
+        has_marked_blanks = not after.rules.retake_blanks
+        evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
         hypotheses[answer] = generate_hypotheses(after, evidence, ())[0]
     return hypotheses
 
