@@ -49,7 +49,7 @@ from device.hall.receiving.hall_state import (
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.receiving.received_games import MissingEventsError, ReceivedGame, TableFullError
 from device.hall.receiving.results import Result
-from device.hall.receiving.standings import check_pairings, parse_pairings
+from device.hall.receiving.standings import PairingsError, check_pairings, parse_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
@@ -312,7 +312,10 @@ class HallReceiver(BrokerTask):
             return result.game not in earlier if result.game else result.ended > limits.begun
 
         state = apply_results(HallState(earlier=earlier), filter(is_counted, self.games.list_results()))
-        state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
+        try:
+            state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
+        except PairingsError as error:  # earlier versions accepted other texts
+            state = apply_problem(state, str(error))
         for game in newest.values():
             state = apply_game(state, game, self.games.read_events(game.id))
         self._save_newest_results(state)

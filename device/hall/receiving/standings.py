@@ -64,7 +64,8 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
         cells = [cell.strip() for cell in row]
         while len(cells) > _MAX_CELLS and not cells[-1]:  # empty columns of a spreadsheet
             cells.pop()
-        if not any(cells) or (number == 1 and not cells[0].isdecimal()):
+        is_heading = number == 1 and not any(map(str.isdecimal, cells[0]))
+        if not any(cells) or is_heading:
             continue
         if len(cells) == _MAX_CELLS and cells[3].casefold() in _BYES:
             cells.pop()

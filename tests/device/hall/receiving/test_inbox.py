@@ -339,6 +339,13 @@ def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(t
         assert hall.state.results == kept and len(hall.state.pairings) == 2
 
 
+def test_pairings_that_an_earlier_version_accepted_do_not_stop_the_hall(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.games.save_note("pairings", "Round 1,1,Anna,Ben")
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.pairings == () and [key_of(one) for one in hall.state.problems] == ["pairings-line"]
+
+
 def make_result(points: int, ended: float) -> Result:
     """Return a result that the director enters at the time `ended`."""
     return Result("", ("Cleo", "Dan"), (points, 410), (1,), ended)

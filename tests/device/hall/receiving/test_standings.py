@@ -165,6 +165,7 @@ def test_csv_has_the_points_in_the_order_of_the_pairing() -> None:
         "1,1",
         "1,1,Anna,Ben,Cem",
         "x\nx,1,Anna,Ben",
+        "Round 1,1,Anna,Ben",
         "1,1,A\x07,Ben",
         '1,1,"' + "x" * 200_000,
     ],
