@@ -125,17 +125,14 @@ def _multiply_odds(kinds_p: Floats, indices: NDArray[np.intp], letters: Floats) 
 def _measure_blank_evidence(
     kinds_p: Floats, indices: NDArray[np.intp], letters: Floats, chances: Floats, board: Image
 ) -> BlankEvidence:
-    empty, blank, in_sight = (
-        chances[:, NO_TILE_CLASS],
-        chances[:, BLANK_CLASS],
-        chances[:, -1] < _MAX_HIDDEN_PROBABILITY,
-    )
+    empty, blank = chances[:, NO_TILE_CLASS], chances[:, BLANK_CLASS]
+    in_sight = chances[:, -1] < _MAX_HIDDEN_PROBABILITY
     without_print = letters[:, NO_TILE_CLASS] + letters[:, BLANK_CLASS] > 0.5
     examined = without_print & (in_sight & (empty + blank > 0.5) & (blank > _MIN_BLANK_PROBABILITY))[indices]
     places, seen = indices[examined], letters[examined]
     if not len(places):
         return BlankEvidence(places, np.zeros((0, len(_EVIDENCE_WEIGHTS))), places)
-    plain = np.isin(np.arange(BOARD_SIZE * BOARD_SIZE), places)
+    plain = _mark_squares(places)
     known_empty = in_sight & (empty > 0.97) & ~plain
     known_tile = in_sight & (1 - empty - blank > 0.9)
     square_colours = measure_log_colours(board)
@@ -145,14 +142,18 @@ def _measure_blank_evidence(
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
     laid = (1 - empty - chances[:, -1] > 0.5).reshape(BOARD_SIZE, BOARD_SIZE)
     beside = find_neighbours(laid).sum(axis=-1).ravel()[places]
-    doubtful = np.isin(
-        np.arange(BOARD_SIZE * BOARD_SIZE),
-        places[np.abs(odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[beside]) < _MAX_DOUBTFUL_LOG_ODDS],
-    )
-    if doubtful.any():
-        by_edges = compute_edge_log_ratio(board, square_colours, known_empty, known_tile, doubtful)
-        odds[:, 3] = by_edges[places]
+    doubtful = places[np.abs(odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[beside]) < _MAX_DOUBTFUL_LOG_ODDS]
+    if len(doubtful):
+        mask = _mark_squares(doubtful)
+        odds[:, 3] = compute_edge_log_ratio(board, square_colours, known_empty, known_tile, mask)[places]
     return BlankEvidence(places, odds, beside)
+
+
+def _mark_squares(indices: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return a mask `(225,)` of the squares with these indices."""
+    mask = np.zeros(BOARD_SIZE * BOARD_SIZE, np.bool_)
+    mask[indices] = True
+    return mask
 
 
 def _log_odds(one: Floats, other: Floats) -> Floats:
