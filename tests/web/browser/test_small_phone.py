@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from device.session.messages import Notice, Trouble
+from device.settings import Settings
+from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support import samples
 from tests.support.api_table import House
 from tests.support.browsers import EVERY_PAGE, MARKS, opened, pair, unpair_all, visit
 from tests.web.conftest import ShownTable
 from web import create_app
+from web.host_info import HostInfo
+from web.pages.settings import SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -73,3 +80,22 @@ def test_every_state_of_the_score_fits_a_small_phone(phone: Page, table: ShownTa
             if wrong := phone.evaluate(MEASURE):
                 found[name] = wrong
     assert found == {}, "\n".join(f"{k}: {w}" for k, v in found.items() for w in v)
+
+
+def test_long_names_of_files_fit_a_small_phone(phone: Page, table: ShownTable, tmp_path: Path) -> None:
+    folder = tmp_path / ("a_long_name_without_a_gap" * 3)
+    folder.mkdir()
+    (folder / "settings.toml").write_text("", encoding="utf-8")
+    editor = SettingsEditor(SettingsFile(folder / "settings.toml"), Settings())
+    table.show(replace(samples.MIDGAME, notices=(Notice(f"There is no folder {folder}.", Trouble.CAMERA),)))
+    place = HostInfo(settings=SettingsAccess(editor, tmp_path))
+    widths = {}
+    with PageServer(create_app(table, host_info=place), 0, "127.0.0.1") as server:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        for path in ("/", "/settings"):
+            visit(phone, server, path)
+            phone.wait_for_load_state("load")
+            widths[path] = phone.evaluate(
+                "Math.max(...[...document.querySelectorAll('html, .notice')].map(p => p.scrollWidth))"
+            )
+    assert max(widths.values()) <= SMALL_PHONE[0], widths
