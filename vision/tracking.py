@@ -24,8 +24,9 @@ from vision.detection.location import BoardLocation, BoardNotFoundError, Locatio
 from vision.geometry import Floats, Image, as_quad, is_convex, reverse_quad, rotate_quad, square_side
 from vision.recognition.memory import BoardMemory, RecalledBoard
 
-MIN_TRACKING_CONFIDENCE: Final = 0.5
-"""Minimum confidence (0..1) of a tracked location; if it is lower, the whole picture is searched."""
+MIN_TRACKING_CONFIDENCE: Final = 0.6
+"""Minimum confidence (0..1) of a tracked location; if it is lower, the whole picture is searched as well. A grid whose
+colours do not agree with the layout has less: it may be another grid, if the board was turned."""
 MIN_REPLACING_CONFIDENCE: Final = 0.95
 """Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
@@ -86,13 +87,12 @@ class BoardTracker:
             followed = locator.follow(image, expected.corners)
         except BoardNotFoundError:
             return expected._search(image, locator, expected.corners)
-        is_near = (
-            not expected.has_user_corners
-            or measure_corner_distance(followed.corners, expected.corners) <= MAX_USER_CORNER_SHIFT_SQUARES
-        )
-        if followed.confidence >= MIN_TRACKING_CONFIDENCE and is_near:
+        if expected.has_user_corners:
+            is_near = measure_corner_distance(followed.corners, expected.corners) <= MAX_USER_CORNER_SHIFT_SQUARES
+            return followed if is_near else expected._search(image, locator, expected.corners)
+        if followed.confidence >= MIN_TRACKING_CONFIDENCE:
             return followed
-        return expected._search(image, locator, expected.corners)
+        return _search_better(image, locator, followed)
 
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
         """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
@@ -190,6 +190,15 @@ class BoardTracker:
             if not self.has_user_corners:
                 raise
         return BoardLocation(corners, 1.0, LocationSource.PLACED)
+
+
+def _search_better(image: Image, locator: Locator, followed: BoardLocation) -> BoardLocation:
+    """Search the whole picture; return the location found if its confidence is higher, otherwise `followed`."""
+    try:
+        found = locator.locate(image)
+    except BoardNotFoundError:
+        return followed
+    return found if found.confidence > followed.confidence else followed
 
 
 def measure_corner_distance(one: Floats, other: Floats) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,22 @@ from vision.tracking import BoardTracker
 IMAGE: Image = np.zeros((300, 400, 3), np.uint8)
 HERE: Floats = np.array([[50.0, 20.0], [250.0, 20.0], [250.0, 220.0], [50.0, 220.0]])
 PLACED = BoardTracker().place_corners(HERE, IMAGE.shape)
+
+
+@dataclass(frozen=True)
+class DoubtfulFollower(FixedLocator):
+    """A locator that always follows a board to `HERE`, with the confidence of a grid in unusual colours."""
+
+    def follow(self, _image: Image, _corners: Floats) -> BoardLocation:
+        return BoardLocation(HERE, 0.57, LocationSource.FOLLOWED)
+
+
+@pytest.mark.parametrize(
+    ("found", "x"), [(BoardLocation(HERE + 60, 1.0), 110), (BoardLocation(HERE + 60, 0.5), 50), (None, 50)]
+)
+def test_doubtful_grid_near_the_last_corners_gives_way_to_a_surer_one(found: BoardLocation | None, x: int) -> None:
+    tracker = BoardTracker().update(IMAGE, None).confirm(HERE)
+    assert tracker.locate(IMAGE, DoubtfulFollower(found)).corners[0, 0] == x
 
 
 def test_user_corners_hold_where_nothing_is_found() -> None:
