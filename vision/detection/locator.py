@@ -23,7 +23,7 @@ from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.image_pyramid import ImagePyramid
 from vision.detection.lattice import fit_lattice, refit_lattice
-from vision.detection.layout_check import LayoutFit, fit_layout_shifts, grade_agreement, measure_lab_colours
+from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
     BoardLocation,
@@ -370,7 +370,7 @@ def _compute_side_ratio(corners: Floats) -> float:
 def _compare_layout(picture: Image, corners: Floats, around: int) -> LayoutFit:
     """Return the best agreement of a grid with the standard layout, with shifts of up to `around` squares."""
     flat = rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around)
-    return fit_layout_shifts(measure_lab_colours(flat, LAYOUT_PX_PER_SQUARE), around)[0]
+    return compare_with_layout(flat, LAYOUT_PX_PER_SQUARE, around)
 
 
 def _cells_to_board() -> Floats:

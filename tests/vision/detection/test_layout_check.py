@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.detection.layout_check import fit_layout_shifts, layout_kinds, measure_lab_colours
+from vision.detection.layout_check import compare_with_layout, fit_layout_shifts, layout_kinds, measure_lab_colours
 from vision.geometry import Floats, Image
 
 COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
@@ -53,11 +53,21 @@ def test_the_true_place_agrees_best(seed: int, tiles: int) -> None:
     assert fits[0].explained_share > fits[1].explained_share + 0.15
 
 
+@pytest.mark.parametrize("width_px", [5, 12, 40])
+def test_a_board_in_the_shadow_of_blinds_agrees_with_the_layout(width_px: int) -> None:
+    picture = board(7, 40, margin=1)
+    stripes = np.add.outer(np.arange(len(picture)), np.arange(len(picture))) // width_px % 2
+    shaded = np.asarray(picture * np.where(stripes, 1.0, 0.35)[:, :, None], np.uint8)
+    fit = compare_with_layout(shaded, 8, 1)
+    assert fit.shift == (0, 0)
+    assert fit.explained_share > 0.5
+
+
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32))
 def test_what_is_no_board_does_not_agree(seed: int) -> None:
     picture = np.random.default_rng(seed).integers(0, 255, (15, 15, 3), np.uint8).repeat(8, 0).repeat(8, 1)
-    assert fit_layout_shifts(colours(picture), 0)[0].explained_share < 0.25
+    assert compare_with_layout(picture, 8, 0).explained_share < 0.25
 
 
 def test_squares_under_tiles_are_told_from_bare_ones() -> None:
