@@ -88,7 +88,7 @@ def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> t
     if not events or not all(_is_correction_before(event, withdrawal_number) for event in events):
         return tuple(events)
     restored = (TurnCorrected(withdrawal_number, None), *events)
-    play = game.push(*restored).turns[void.number]
+    play = game.push(*restored).turns[-1]
     return restored if not find_invalid_words(play.words, game.tiles.letters, words) else tuple(events)
 
 

@@ -75,6 +75,12 @@ def test_play_through_a_tile_that_was_misread_counts_after_its_correction(
     assert totals(session.submit(Undo()).result(PATIENCE_S))[1] == 0
 
 
+def test_turn_before_a_withdrawn_play_is_removed(session: TableSession, table: TextTable) -> None:
+    start(session, table, FXRM)
+    state = session.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
+    assert [(turn.player, turn.kind) for turn in state.turns] == [(1, "play"), (1, "withdrawn")]
+
+
 def test_valid_play_that_the_players_withdrew_stays_withdrawn(session: TableSession, table: TextTable) -> None:
     rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
     session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
