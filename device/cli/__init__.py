@@ -75,12 +75,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         discard_output()
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        remedy = "Delete files that you do not need." if is_full else "Check the name of the file and its permissions."
-        print(f"tilekeeper: {named}{error.strerror or error}. {remedy}", file=sys.stderr)
+        print(f"tilekeeper: {named}{error.strerror or error}{_find_remedy(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130
     return 2
+
+
+def _find_remedy(error: OSError) -> str:
+    """Return what to do about an error of the system, as the rest of a message; an empty string if it is not known."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return ". Delete files that you do not need."
+    return ". Check the name of the file and its permissions." if error.filename else ""
 
 
 def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-// Keeps the page at the newest state: by a stream of events, or by asking when no stream is to be had.
+// Keeps the page at the newest state, by a stream of events or else by asking.
 "use strict";
 
 const POLL_MS = 2000;
@@ -13,14 +13,14 @@ const panel = document.getElementById("panel");
 let stream = null;
 let pollTimer = null;
 let watchdog = null;
-let newestConnection = 0; // counts the connections by which news come: an answer on an earlier one has no effect
+let newestConnection = 0; // an answer on an earlier one has no effect
 let hasLostTurns = false; // the table has shown later turns than it has now
 let hasPressed = false; // a button was pressed on this phone, and the table has not answered yet
 let endsTurn = false; // this button was "End turn"
-let restTimer = null; // the buttons rest after an answer: the second half of a double tap is not for the next turn
-let refusalBefore = ""; // the refusal that stood below the buttons at the turn before
+let restTimer = null; // after an answer the buttons rest, so that a double tap is one press
+let refusalBefore = ""; // at the turn before
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
-let isNewConnection = false; // nothing came by this connection yet
+let isNewConnection = false;
 
 function show(news) {
   if (isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
@@ -48,7 +48,7 @@ function show(news) {
   document.dispatchEvent(new CustomEvent("news", { detail: news }));
 }
 
-// A refusal stays while the game moves on once, which may be its reason. Later, "press the button again" would be wrong.
+// The game may have moved on just before a refusal: it stays for one turn.
 function clearOldRefusal(output) {
   if (output.textContent === refusalBefore) output.textContent = "";
   refusalBefore = output.textContent;
@@ -170,10 +170,10 @@ function buttons() {
 }
 
 // Clocks: the server says what was left at a moment of its own clock; the page only counts on from there.
-// After a power cut, the clock of the server starts again.
+// A server that was off begins again.
 function setTime(now) {
   const ahead = Number(now) - performance.now() / 1000;
-  if (isNewConnection || ahead > serverAhead) serverAhead = ahead; // news are late at times, never early
+  if (isNewConnection || ahead > serverAhead) serverAhead = ahead; // news may be late
   isNewConnection = false;
 }
 

@@ -70,7 +70,10 @@ def test_any_other_import_error_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (OSError(errno.ENAMETOOLONG, "File name too long", "a.jpg"), "a.jpg: File name too long"),
+        (
+            OSError(errno.ENAMETOOLONG, "File name too long", "a.jpg"),
+            "a.jpg: File name too long. Check the name of the file and its permissions.",
+        ),
         (OSError(errno.EINVAL, "no port 99999"), "no port 99999"),
     ],
 )
