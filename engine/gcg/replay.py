@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 from engine.board import Board, Layout, layout_names, load_layout
 from engine.errors import NotationError, RulesError
@@ -103,15 +104,14 @@ def replay(record: Record, tiles: TileSet | None = None, board_layout: Layout | 
 def _find_best_replay(record: Record, tile_sets: Sequence[TileSet], layouts: Sequence[Layout]) -> Replay:
     """Return the replay with the first tile set and layout, or with others that make many more scores correct."""
     rules = find_variants(record)
-    first = _replay_with(record, tile_sets[0], layouts[0], rules)
-    wrong_count = len(first.mismatches)
-    if wrong_count < MIN_SCORES_GAINED:
-        return first
-    replays = (_replay_with(record, tiles, layout, rules) for tiles in tile_sets for layout in layouts)
-    closest = min(replays, key=lambda other: len(other.mismatches))
-    left_count = len(closest.mismatches)
-    is_better = wrong_count - left_count >= MIN_SCORES_GAINED and left_count * MIN_MISMATCH_RATIO <= wrong_count
-    return closest if is_better else first
+    best = _replay_with(record, tile_sets[0], layouts[0], rules)
+    wrong_count = len(best.mismatches)
+    max_count = min(wrong_count - MIN_SCORES_GAINED, wrong_count // MIN_MISMATCH_RATIO)
+    for tiles, layout in product(tile_sets, layouts):
+        if max_count >= 0 and _make_replayer(record, tiles, layout, rules).count_mismatches(max_count) <= max_count:
+            best = _replay_with(record, tiles, layout, rules)
+            max_count = len(best.mismatches) - 1
+    return best
 
 
 def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
@@ -129,17 +129,20 @@ def _replay_as_recorded(record: Record) -> Replay:
 
 
 def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:
-    spelled = bracket_tiles(record, tiles)
-    if any(parse_rearranged(entry.note, tiles) for entry in record.entries):
-        rules = replace(rules, rearrange=True)
-    replayer = _Replayer(spelled, tiles, board_layout, rules)
+    replayer = _make_replayer(record, tiles, board_layout, rules)
     events = tuple(
         replace(event, entry=entry) for event, entry in zip(replayer.replay_events(), record.entries, strict=True)
     )
     board = replayer.board
     problems = [*record.problems, *replayer.problems, *check_order(record)]
-    problems += [*check_end_racks(spelled, board, tiles), *check_racks(spelled, board, tiles)]
+    problems += [*check_end_racks(replayer.record, board, tiles), *check_racks(replayer.record, board, tiles)]
     return Replay(tiles, board_layout, events, tuple(replayer.totals), board, tuple(sorted(problems)))
+
+
+def _make_replayer(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> _Replayer:
+    if any(parse_rearranged(entry.note, tiles) for entry in record.entries):
+        rules = replace(rules, rearrange=True)
+    return _Replayer(bracket_tiles(record, tiles), tiles, board_layout, rules)
 
 
 def are_letters_lost(record: Record, tiles: TileSet) -> bool:
@@ -193,6 +196,11 @@ class _Replayer:
             self._check_total(entry, event)
             self.totals[entry.player] += event.counted_score
             yield event
+
+    def count_mismatches(self, limit: int) -> int:
+        """Return the number of scores that do not match the recorded ones; stop when it is more than `limit`."""
+        mismatches = (event for event in self.replay_events() if event.score != event.entry.score)
+        return sum(1 for _ in islice(mismatches, limit + 1))
 
     def _replay_event(self, entry: Entry) -> ReplayedEvent:
         before, last_play = self.board, self.last_play
