@@ -81,6 +81,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 2
 
 
+def describe_unreadable_file(name: str, error: OSError) -> str:
+    """Return a message about the file `name` that the system does not let the program read, and what to do about it."""
+    return f"{name} cannot be read ({error.strerror or error}). Check its name and permissions."
+
+
 def _find_remedy(error: OSError) -> str:
     """Return what to do about an error of the system, as the rest of a message; an empty string if it is not known."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import UserError
+from device.cli import UserError, describe_unreadable_file
 from device.cli.options import ensure_data_folder
 from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
@@ -112,9 +112,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         except PairingsError as error:
             raise UserError(f"{args.pairings}: {error}") from None
         except OSError as error:
-            raise UserError(
-                f"{args.pairings} cannot be read ({error.strerror}). Check its name and permissions."
-            ) from None
+            raise UserError(describe_unreadable_file(str(args.pairings), error)) from None
     if args.delay is not None:
         receiver.set_delay(args.delay)
     pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import UserError
+from device.cli import UserError, describe_unreadable_file
 from device.cli.options import add_data_options, find_games_folder
 
 if TYPE_CHECKING:
@@ -36,11 +36,7 @@ def run(args: argparse.Namespace) -> int:
                 try:
                     is_imported = _import_file(store, path)
                 except OSError as error:
-                    reason = error.strerror or error
-                    print(
-                        f"tilekeeper: {path} cannot be read ({reason}). Check its name and permissions.",
-                        file=sys.stderr,
-                    )
+                    print(f"tilekeeper: {describe_unreadable_file(str(path), error)}", file=sys.stderr)
                     status = 2
                 else:
                     status = status if is_imported else max(status, 1)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from device.cli import UserError
+from device.cli import UserError, describe_unreadable_file
 from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
 from device.session.commands.games import StartGame
 from device.session.commands.questions import AnswerQuestion
@@ -135,7 +135,7 @@ def replay_one_video(
     try:
         entered = parse_turn_list(turn_list.read_text(encoding="utf-8")) if turn_list else ()
     except OSError as error:
-        raise UserError(f"{turn_list} cannot be read ({error.strerror}). Check its name and permissions.") from None
+        raise UserError(describe_unreadable_file(str(turn_list), error)) from None
     except (UnicodeDecodeError, TurnListError) as error:
         raise UserError(f"{turn_list}: {error}") from None
     try:

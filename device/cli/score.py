@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from device.cli import describe_unreadable_file
 from engine.board import load_layout
 from engine.gcg import Problem, Record, Replay, parse_gcg, replay
 from engine.tiles import load_tile_set
@@ -45,10 +46,7 @@ def run(args: argparse.Namespace) -> int:
             with path.open("rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            print(
-                f"tilekeeper: {path} cannot be read ({error.strerror}). Check its name and permissions.",
-                file=sys.stderr,
-            )
+            print(f"tilekeeper: {describe_unreadable_file(str(path), error)}", file=sys.stderr)
             status = 2
             continue
         too_large = Problem(1, f"larger than {MAX_FILE_BYTES} bytes, so no GCG")
