@@ -280,12 +280,11 @@ class ResumeGame(TableCommand, frozen=True):
         log = GameLog.load_newest(controller.store)
         if log is None:
             raise make_refusal("nothing-to-resume")
-        words = self.words_for(log.game.start_event) if self.words_for else controller.words
         if log.game.is_over:
             if log.game.racks_wanted:  # Undo in the next game goes back to enter the letters
-                controller.game_before = log, words
+                controller.game_before = log, self._find_words(controller, log)
             raise make_refusal("resume-ended")
-        controller.words = words
+        controller.words = self._find_words(controller, log)
         controller.open_log(log)
         if not log.game.turns:
             self._find_game_before(controller)
@@ -297,8 +296,10 @@ class ResumeGame(TableCommand, frozen=True):
         """Let an undo go back to the unfinished game before the current one, which may have been begun by mistake."""
         before = _load_newest_log(controller.store, before=controller.log.number)
         if before is not None and before.game.turns and (before.game.racks_wanted or not before.game.is_over):
-            words = self.words_for(before.game.start_event) if self.words_for else controller.words
-            controller.game_before = before, words
+            controller.game_before = before, self._find_words(controller, before)
+
+    def _find_words(self, controller: GameController, log: GameLog) -> WordList | None:
+        return self.words_for(log.game.start_event) if self.words_for else controller.words
 
 
 def _leave_game(context: CommandContext) -> None:
