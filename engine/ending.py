@@ -55,7 +55,7 @@ def find_due_end(state: State) -> EndReason | None:
     if _find_empty_rack(state) is not None:
         return EndReason.PLAYED_OUT
     is_exchange_impossible = state.bag_count < max(1, state.rules.exchange_minimum_bag)
-    # All players, not so many passes: a player who lost a turn by a challenge may still have a play.
+    # Count players instead of passes: a player who lost a turn by a challenge may still have a play.
     passed = {turn.player for turn in takewhile(lambda turn: turn.kind is TurnKind.PASS, reversed(turns))}
     if is_exchange_impossible and len(passed) == len(state.players):
         return EndReason.NO_PLAY_LEFT

@@ -22,7 +22,7 @@ from vision.rendering.simulated_table import Hands, SimulatedTable
 
 SIZE = (1024, 768)
 HAND = 0.2
-"""In so many pictures there is a hand."""
+"""Share of the pictures with a hand over the board."""
 
 
 class NightTable(SimulatedTable):
@@ -92,7 +92,7 @@ class NightCamera:
 
 
 class NightPlay(SelfPlay):
-    """A game in which somebody challenges in vain and somebody passes, besides what `SelfPlay` does."""
+    """A game of `SelfPlay` in which, in addition, a player challenges in vain and a player passes."""
 
     def __init__(self, players: tuple[str, ...], lexicon: Lexicon, seed: int) -> None:
         super().__init__(players, lexicon, seed)
