@@ -81,27 +81,27 @@ class Photo:
         return np.array([width / self.size[0], height / self.size[1]])
 
 
-def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
-    """Load an image file, turn the image upright and scale its longer side to at most `max_side_px` pixels.
+def load_photo(path: Path) -> Photo:
+    """Load an image file, turn the image upright and scale its longer side to at most `MAX_SIDE_PX` pixels.
 
     Raises `PhotoError` for a file that is missing, truncated, not an image, too large to decode (`engine.limits`), or
     has floating-point pixels.
     """
-    return _load_photo(path, path, max_side_px)
+    return _load_photo(path, path)
 
 
-def decode_photo(data: bytes, name: str, max_side_px: int = MAX_SIDE_PX) -> Photo:
+def decode_photo(data: bytes, name: str) -> Photo:
     """Decode the content of an image file as `load_photo` does; `name` names the file in error messages."""
-    return _load_photo(io.BytesIO(data), name, max_side_px)
+    return _load_photo(io.BytesIO(data), name)
 
 
-def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -> Photo:
+def _load_photo(source: Path | io.BytesIO, path: Path | str) -> Photo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
             _check_file_size(source, path)
             with Pictures.open(source, formats=_FORMATS) as opened:
-                return _decode_photo(opened, max_side_px)
+                return _decode_photo(opened)
     except FileNotFoundError:
         raise PhotoError(make_message("photo-missing", "{0} does not exist. Check the name.", path)) from None
     except IsADirectoryError:
@@ -147,25 +147,25 @@ class _FloatPixelsError(TilekeeperError):
     """Error for a picture with floating-point pixels, whose range is unknown."""
 
 
-def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
+def _decode_photo(opened: Pictures.Image) -> Photo:
     size = opened.size
     if size[0] * size[1] > _find_max_pixels(opened):
         raise Pictures.DecompressionBombError
     if opened.mode.startswith("F"):
         raise _FloatPixelsError
-    if max(size) > longest and opened.format in _JPEG_FORMATS:
+    if max(size) > MAX_SIDE_PX and opened.format in _JPEG_FORMATS:
         # A JPEG can be scaled down by powers of two during decoding, in a fraction of the time and memory.
-        share = longest / max(size)
+        share = MAX_SIDE_PX / max(size)
         width, height = (max(1, round(side * share)) for side in opened.size)  # a picture may be one pixel wide
         opened.draft("RGB", (width, height))
     opened.load()
     orientation = opened.getexif().get(_ORIENTATION_TAG)  # read after load() (a PNG may end with it), before reduce()
     if orientation in _SIDEWAYS_ORIENTATIONS:
         size = (size[1], size[0])
-    picture = _reduce(_convert_16_bits(opened) if opened.mode.startswith("I") else opened, longest)
+    picture = _reduce(_convert_16_bits(opened) if opened.mode.startswith("I") else opened)
     upright = picture.transpose(_TRANSPOSITIONS[orientation]) if orientation in _TRANSPOSITIONS else picture
     image = np.ascontiguousarray(np.asarray(upright.convert("RGB"), np.uint8)[:, :, ::-1])
-    share = longest / max(image.shape[:2])
+    share = MAX_SIDE_PX / max(image.shape[:2])
     if share < 1:
         width, height = (max(1, round(side * share)) for side in (image.shape[1], image.shape[0]))
         image = np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
@@ -190,12 +190,12 @@ def _convert_16_bits(picture: Pictures.Image) -> Pictures.Image:
     return Pictures.fromarray(grey)
 
 
-def _reduce(picture: Pictures.Image, longest: int) -> Pictures.Image:
-    """Scale a large image down by an integer factor; its longer side stays at least `longest` pixels long.
+def _reduce(picture: Pictures.Image) -> Pictures.Image:
+    """Scale a large image down by an integer factor; its longer side stays at least `MAX_SIDE_PX` pixels long.
 
     Small images are returned unchanged. Converting 32 million pixels to RGB at full size would take half a gigabyte.
     """
-    factor = max(picture.size) // longest
+    factor = max(picture.size) // MAX_SIDE_PX
     if factor < 2 or picture.width * picture.height < _REDUCED_PIXELS:
         return picture
     if picture.mode in ("RGB", "RGBA", "RGBX"):

@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import cv2
@@ -190,11 +188,11 @@ class _GridFit:
 
 
 class BoardLocator:
-    """Board detector that uses the networks `finder.onnx` and `lattice.onnx` in the folder `models`."""
+    """Board detector that uses the networks `finder.onnx` and `lattice.onnx`."""
 
-    def __init__(self, models: Path = MODELS_DIR, load_net: Callable[[Path], Net] = Net) -> None:
-        self._finder = load_net(models / "finder.onnx")
-        self._lattice = load_net(models / "lattice.onnx")
+    def __init__(self) -> None:
+        self._finder = Net(MODELS_DIR / "finder.onnx")
+        self._lattice = Net(MODELS_DIR / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
         """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""

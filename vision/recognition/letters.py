@@ -10,7 +10,7 @@ the tile set determines which letter a shape stands for.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -156,8 +156,8 @@ class TilePredictions:
 class LetterNet:
     """Neural network that classifies the letter and the rotation of tile crops, and predicts the tile's offset."""
 
-    def __init__(self, path: Path = MODELS_DIR / "letters.onnx", load_net: Callable[[Path], Net] = Net) -> None:
-        self._net = load_net(path)
+    def __init__(self, path: Path = MODELS_DIR / "letters.onnx") -> None:
+        self._net = Net(path)
         classes = self._net.metadata["classes"]
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)

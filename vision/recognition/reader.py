@@ -101,15 +101,10 @@ class BoardReader:
     the `hint` of `read`.
     """
 
-    def __init__(
-        self,
-        locator: Locator | None = None,
-        square_net: SquareNet | None = None,
-        letter_net: LetterNet | None = None,
-    ) -> None:
+    def __init__(self, locator: Locator | None = None, letter_net: LetterNet | None = None) -> None:
         self._locator = locator or BoardLocator()
         self._letter_net = letter_net or LetterNet()
-        self._classifier = SquareClassifier(square_net or SquareNet(), self._letter_net)
+        self._classifier = SquareClassifier(SquareNet(), self._letter_net)
 
     def read(
         self,

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 
-def _conv_block(inputs: int, outputs: int, stride: int = 1, dilation: int = 1) -> nn.Sequential:
+def _halve(inputs: int, outputs: int) -> nn.Sequential:
+    """Return a 3 x 3 convolution that halves width and height, with batch normalisation and ReLU."""
     return nn.Sequential(
-        nn.Conv2d(inputs, outputs, 3, stride, dilation, dilation, bias=False),
+        nn.Conv2d(inputs, outputs, 3, stride=2, padding=1, bias=False),
         nn.BatchNorm2d(outputs),
         nn.ReLU(inplace=True),
     )
@@ -37,10 +38,10 @@ class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
     def __init__(self) -> None:
         super().__init__()
-        self.to_4 = nn.Sequential(_conv_block(3, 12, 2), _conv_block(12, 24, 2), _Residual(24))
-        self.to_8 = nn.Sequential(_conv_block(24, 40, 2), _Residual(40), _Residual(40))
-        self.to_16 = nn.Sequential(_conv_block(40, 64, 2), _Residual(64), _Residual(64))
-        self.to_32 = nn.Sequential(_conv_block(64, 64, 2), _Residual(64), _Residual(64, 2))
+        self.to_4 = nn.Sequential(_halve(3, 12), _halve(12, 24), _Residual(24))
+        self.to_8 = nn.Sequential(_halve(24, 40), _Residual(40), _Residual(40))
+        self.to_16 = nn.Sequential(_halve(40, 64), _Residual(64), _Residual(64))
+        self.to_32 = nn.Sequential(_halve(64, 64), _Residual(64), _Residual(64, 2))
         self.from_32, self.at_16 = nn.Conv2d(64, 64, 1), _Residual(64)
         self.from_16, self.at_8 = nn.Conv2d(64, 40, 1), _Residual(40)
         self.from_8, self.at_4 = nn.Conv2d(40, 24, 1), _Residual(24)
@@ -76,13 +77,13 @@ class LatticeNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
     def __init__(self) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            _conv_block(3, 12, 2),
-            _conv_block(12, 24, 2),
+            _halve(3, 12),
+            _halve(12, 24),
             _Residual(24),
-            _conv_block(24, 40, 2),
+            _halve(24, 40),
             _Residual(40),
             _Residual(40),
-            _conv_block(40, 64, 2),
+            _halve(40, 64),
             _Residual(64),
             _Residual(64, 2),
             _Residual(64, 4),

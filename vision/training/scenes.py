@@ -40,22 +40,17 @@ def extract_scenes(
     extract: Callable[[Scene, int], ExtractT],
     seed: int = 0,
     first: int = 0,
-    workers: int | None = None,
     draw: Draw | None = None,
 ) -> Iterator[ExtractT]:
     """Render scenes `first` to `first + count - 1` and yield `extract(scene, number)` for each, in order.
 
-    The rendering process calls `extract`, so `extract` must be a module-level function or a `functools.partial` of one.
-    The number of processes is `workers`, by default one per core.
+    There is one rendering process per core. It calls `extract`, so `extract` must be a module-level function or a
+    `functools.partial` of one.
     """
-    numbers = range(first, first + count)
     render = partial(_draw_and_extract, extract=extract, seed=seed, draw=draw)
-    if workers == 1:
-        yield from map(render, numbers)
-        return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers or os.cpu_count(), context, initializer=_limit_threads) as pool:
-        yield from pool.map(render, numbers, chunksize=4)
+    with ProcessPoolExecutor(os.cpu_count(), context, initializer=_limit_threads) as pool:
+        yield from pool.map(render, range(first, first + count), chunksize=4)
 
 
 def _draw_and_extract(number: int, extract: Callable[[Scene, int], ExtractT], seed: int, draw: Draw | None) -> ExtractT:
