@@ -147,8 +147,11 @@ class Actions:
 def identify_turn(state: TableSnapshot, number: int) -> str:
     """Return a text that identifies the turn with this number in the score sheet, or an empty text if there is none.
 
-    A form about a turn contains this text, because a correction may give the number to another turn.
+    The next turn is identified by its player. A form about a turn contains this text, because a correction may give the
+    number to another turn.
     """
+    if number == len(state.turns) + 1:
+        return str(state.turn_of)
     turn = next((turn for turn in state.turns if turn.number == number), None)
     return "" if turn is None else f"{turn.player} {turn.kind} {turn.at} {turn.word}"
 

@@ -74,6 +74,18 @@ def test_pass_of_a_turn_that_has_ended_is_not_one_of_the_next_player(
     assert (answer.status_code, list_turns(table)) == (409, after)
 
 
+@pytest.mark.parametrize("change", [Undo(), CorrectTurn(6, player=0)])
+def test_exchange_of_a_player_who_is_not_to_move_any_more_is_refused(
+    table: House, phone: FlaskClient, change: TableCommand
+) -> None:
+    """The form was opened for Anna's turn, but her last turn was taken back, or the last pass was hers."""
+    form = fill_in(phone, "/dialogs/exchange", count="3")
+    run(table, change)
+    after = list_turns(table)
+    answer = press_twice(phone, "/actions/exchange", form)
+    assert (answer.status_code, list_turns(table)) == (409, after)
+
+
 def test_board_before_a_turn_that_has_ended_takes_no_play_back(table: House, phone: FlaskClient) -> None:
     form = fill_in(phone, "/dialogs/board")
     form["symbols"] = " ".join("".join(rows(HORN, FARM, PASTE)))
