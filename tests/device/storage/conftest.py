@@ -1,0 +1,45 @@
+"""Two stores, and a game with two pictures in the first one."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device.storage.store import GameStore
+from engine.events import Redone, Undone, to_json
+from tests.support.archives import GAME, Members, export_to_memory, make_jpeg
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[GameStore]:
+    with GameStore(tmp_path / "games.db", clock=lambda: 1_700_000_000.25) as store:
+        yield store
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[GameStore]:
+    """Another, empty store."""
+    with GameStore(tmp_path / "other.db") as store:
+        yield store
+
+
+@pytest.fixture
+def number(store: GameStore) -> int:
+    """Number of a game in `store`, with an undo and a redo."""
+    number = store.begin_game(to_json(GAME.events[0]))
+    for press, event in enumerate(GAME.events[1:-1], 1):
+        store.append(number, [{**to_json(event), "press": press}])
+    store.append(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
+    store.append(number, [{**to_json(Redone()), "press": 99, "way": "redo"}])
+    store.append(number, [to_json(GAME.events[-1])], {"board": make_jpeg(), "photo": make_jpeg(60)})
+    return number
+
+
+@pytest.fixture
+def members(store: GameStore, number: int) -> Members:
+    """Files in the ZIP file of the game in `store`."""
+    with zipfile.ZipFile(export_to_memory(store, number)) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
