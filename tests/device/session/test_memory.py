@@ -1,0 +1,163 @@
+"""Questions and answers that are remembered: over a restart, over a power cut, and until the turn is undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.session.commands.games import ResumeGame, StartGame, Undo
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
+from device.session.commands.turns import EndTurn
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from engine.messages import values_of
+from engine.reading import BoardReading, SquareReading
+from tests.support.doubtful_tables import HARN, get_words, play_in_doubt
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
+from tests.support.waiting import PATIENCE_S
+
+TEN, EN, NO = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False)
+
+
+def test_deferred_question_survives_a_restart(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play_in_doubt(session, table, HARN)
+            session.submit(DeferQuestion()).result(PATIENCE_S)
+        with TableSession(table, table, store, WORDS) as session:
+            state = session.submit(ResumeGame()).result(PATIENCE_S)
+            assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+            assert get_words(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
+
+
+def test_word_is_asked_about_only_once_even_after_a_restart(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        for is_first in (True, False):
+            with TableSession(table, table, store, WORDS) as session:
+                session.submit(StartGame(STARTED)).result(PATIENCE_S)
+                state = play_in_doubt(session, table, HARN)
+                assert (state.question is not None) is is_first
+                if is_first:
+                    session.submit(AnswerQuestion(0)).result(PATIENCE_S)
+
+
+def misread_r_of_horn(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
+    """End a turn with a board on which the R of HORN is read as a B."""
+    squares = list(BoardReading.from_rows(rows(HORN, *words)).squares)
+    squares[7 * 15 + 7] = SquareReading((("B", 0.97), ("R", 0.02)))
+    table.board = BoardReading(tuple(squares))
+    return session.submit(EndTurn()).result(PATIENCE_S)
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
+    table: TextTable, tmp_path: Path, answer: int, is_late: bool
+) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, None) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play(session, table, HORN)
+            for words in [(FARM,), (FARM, PASTE)]:
+                assert misread_r_of_horn(session, table, *words).question is None
+            question = misread_r_of_horn(session, table, FARM, PASTE, TEN).question
+            assert question is not None and question.key == "asked-old-tile-differs"
+            if is_late:
+                session.submit(DeferQuestion()).result(PATIENCE_S)
+            session.submit(AnswerDeferred(1, answer) if is_late else AnswerQuestion(answer)).result(PATIENCE_S)
+            word = session.state.turns[0].word
+        with TableSession(table, table, store, None) as session:
+            session.submit(ResumeGame()).result(PATIENCE_S)
+            for words in [(EN,), (EN, ("ON", 5, 8, False)), (EN, ("ON", 5, 8, False), NO)]:
+                state = misread_r_of_horn(session, table, FARM, PASTE, TEN, *words)
+                assert state.question is None and state.turns[0].word == word and not state.open_questions
+
+
+def test_lost_tile_is_not_asked_about_again_after_an_answer_and_a_restart(table: TextTable, tmp_path: Path) -> None:
+    gone = ("ORN", 7, 6, True)
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, None) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play(session, table, HORN, FARM)
+            question = play(session, table, gone, FARM).question
+            assert question is not None and question.key == "asked-pass-unsure"
+            session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+        with TableSession(table, table, store, None) as session:
+            session.submit(ResumeGame()).result(PATIENCE_S)
+            state = play(session, table, gone, FARM)
+            assert state.question is not None and state.question.key == "pass-or-exchange"
+
+
+def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    for words in [(FARM,), (FARM, PASTE), (FARM, PASTE, TEN)]:
+        misread_r_of_horn(playing, table, *words)
+    playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
+    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN", "FA.M", "PASTE"]
+
+
+def test_question_without_an_answer_is_deferred_by_a_restart(table: TextTable) -> None:
+    with GameStore(":memory:") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play_in_doubt(session, table, HARN)
+        with TableSession(table, table, store, WORDS) as session:
+            state = session.submit(ResumeGame()).result(PATIENCE_S)
+            assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+            assert get_words(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
+
+
+def cut_power(store: GameStore, path: Path) -> GameStore:
+    """Return the store as it is on disk now."""
+    store.backup(path)
+    return GameStore(path)
+
+
+def test_question_without_an_answer_is_deferred_by_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        asked = play_in_doubt(session, table, HARN).question
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
+            (deferred,) = state.open_questions
+            assert asked is not None and deferred.question.picture == asked.picture
+            assert restarted.picture(asked.picture) == session.picture(asked.picture) is not None
+            assert get_words(state) == ["HARN?"] and not state.notices
+            assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
+            restarted.submit(Undo()).result(PATIENCE_S)
+            assert not restarted.submit(Undo()).result(PATIENCE_S).turns, "the question and its turn are one press"
+
+
+def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play_in_doubt(session, table, HARN)
+        session.submit(AnswerQuestion(0)).result(PATIENCE_S)
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
+            assert get_words(state) == ["HARN"] and not state.open_questions and not state.notices
+
+
+def test_press_at_which_nothing_was_recorded_is_to_be_repeated_after_a_power_cut(
+    table: TextTable, tmp_path: Path
+) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        asked = play(session, table, HORN, ("CAT", 1, 1, True)).question
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
+            assert asked is not None and notice.key == "question-lost" and values_of(notice.text) == (asked.text,)
+
+
+def test_pass_that_may_be_an_exchange_is_told_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        asked = session.submit(EndTurn()).result(PATIENCE_S).question
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
+            assert asked is not None and notice.key == "question-counts"
+            assert values_of(notice.text) == (asked.text, asked.answers[0])
