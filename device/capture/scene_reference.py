@@ -61,6 +61,9 @@ class SceneConfig:
     are not compared."""
 
 
+_CONFIG = SceneConfig()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RestScene:
     """A still of the board at rest, with the preview pictures (`(H, W)` or `(H, W, 3)`, uint8) before and after it."""
@@ -73,7 +76,7 @@ class RestScene:
 class SceneReference:
     """Preview of the board at the time of a reading, with which later previews are compared. Immutable."""
 
-    def __init__(self, scene: RestScene, corners: Floats, config: SceneConfig = SceneConfig()) -> None:
+    def __init__(self, scene: RestScene, corners: Floats) -> None:
         """Use the second preview of `scene` as the reference, and measure the noise between its two previews.
 
         `corners` `(4, 2)` are those of the grid, in pixels of the still.
@@ -81,10 +84,9 @@ class SceneReference:
         height, width = scene.after.shape[:2]
         scale = np.array([width, height]) / [scene.still.image.shape[1], scene.still.image.shape[0]]
         quad = (corners + 0.5) * scale - 0.5
-        self._config = config
         self._shape = scene.after.shape
         self._square_px = square_side(quad)
-        self._area, self._mask = _outline_board(quad, (height, width), config.margin_squares)
+        self._area, self._mask = _outline_board(quad, (height, width), _CONFIG.margin_squares)
         self._grey = to_grey(scene.after)[self._area].astype(np.float32)
         self._limits = self._choose_limits(scene, float(scale[0] / scale[1]))
 
@@ -100,16 +102,15 @@ class SceneReference:
         The two values are for boxes of `SceneConfig.box_squares` and for boxes of one square. `stretch` is the
         horizontal scale from still to preview, divided by the vertical scale.
         """
-        config = self._config
         board_pixels = self._grey[self._mask]
-        if self._square_px < config.min_square_px or abs(math.log(stretch)) > config.max_log_stretch:
+        if self._square_px < _CONFIG.min_square_px or abs(math.log(stretch)) > _CONFIG.max_log_stretch:
             return None
         if not len(board_pixels) or scene.before.shape != self._shape:
             return None
         noise = self._measure_difference(scene.before)
-        limits = np.maximum(config.noise_factor * noise, [config.min_difference, config.min_mean_difference])
-        light, dark = np.percentile(board_pixels[:: config.contrast_step_px], config.contrast_percentiles)
-        max_limits = np.array([config.max_difference_contrast * float(light - dark), config.max_mean_difference])
+        limits = np.maximum(_CONFIG.noise_factor * noise, [_CONFIG.min_difference, _CONFIG.min_mean_difference])
+        light, dark = np.percentile(board_pixels[:: _CONFIG.contrast_step_px], _CONFIG.contrast_percentiles)
+        max_limits = np.array([_CONFIG.max_difference_contrast * float(light - dark), _CONFIG.max_mean_difference])
         return limits if (limits <= max_limits).all() else None
 
     def _measure_difference(self, preview: Image) -> Floats:
@@ -118,7 +119,7 @@ class SceneReference:
         The two values are for boxes of `SceneConfig.box_squares` and for boxes of one square.
         """
         difference = to_grey(preview)[self._area].astype(np.float32) - self._grey
-        sides = (max(3, round(self._config.box_squares * self._square_px)), round(self._square_px))
+        sides = (max(3, round(_CONFIG.box_squares * self._square_px)), round(self._square_px))
         return np.array([np.abs(cv2.blur(difference, (side, side)))[self._mask].max() for side in sides])
 
 

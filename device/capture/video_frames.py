@@ -18,8 +18,8 @@ from vision.photo import PhotoError, load_photo
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
 MIN_FRAME_INTERVAL_S = 0.09
 """Shortest time between two frames that are decoded, in seconds; ten frames a second suffice to see a hand move."""
-DEFAULT_FRAMES_PER_S = 10.0
-"""Default frame rate of a folder of pictures, in frames per second."""
+FOLDER_FRAMES_PER_S = 10.0
+"""Frame rate of a folder of pictures, in frames per second."""
 
 
 class VideoError(TilekeeperError):
@@ -39,22 +39,21 @@ def is_video(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in VIDEO_SUFFIXES
 
 
-def read_frames(path: Path, frames_per_s: float = DEFAULT_FRAMES_PER_S) -> Iterator[VideoFrame]:
+def read_frames(path: Path) -> Iterator[VideoFrame]:
     """Yield the frames of a video, about ten a second, or all pictures of a folder in the order of their names.
 
-    `frames_per_s` is the frame rate of a folder of pictures. Raises `VideoError` if there is no frame, or if a picture
-    in the folder cannot be read.
+    Raises `VideoError` if there is no frame, or if a picture in the folder cannot be read.
     """
-    return _read_folder(path, frames_per_s) if path.is_dir() else _read_video(path)
+    return _read_folder(path) if path.is_dir() else _read_video(path)
 
 
-def _read_folder(folder: Path, frames_per_s: float) -> Iterator[VideoFrame]:
+def _read_folder(folder: Path) -> Iterator[VideoFrame]:
     pictures = sorted(filter(has_picture_name, folder.iterdir()))
     if not pictures:
         raise VideoError(f"{folder}: this folder has no pictures")
     for number, picture in enumerate(pictures):
         try:
-            yield VideoFrame(number / frames_per_s, load_photo(picture).image)
+            yield VideoFrame(number / FOLDER_FRAMES_PER_S, load_photo(picture).image)
         except PhotoError as error:
             raise VideoError(f"the picture {error}") from error
 

@@ -78,9 +78,9 @@ class DemoHall:
     the last two tables wait.
     """
 
-    def __init__(self, broker: HallSettings, count: int = TABLE_COUNT, seed: int = 1) -> None:
+    def __init__(self, broker: HallSettings, count: int = TABLE_COUNT) -> None:
         self._stack = ExitStack()
-        self._random = random.Random(seed)
+        self._random = random.Random(1)
         self._tables: list[tuple[float, ScriptedTable, DirectedTable]] = []
         for number in range(1, count + 1):
             store = self._stack.enter_context(GameStore(":memory:"))

@@ -66,14 +66,8 @@ class WifiNetwork:
 class NetworkManager:
     """NetworkManager of this machine; each call of a method uses a new connection to the system bus.
 
-    `wait` sleeps for a number of seconds. All methods raise `WifiError`.
+    All methods raise `WifiError`.
     """
-
-    def __init__(
-        self, wait: Callable[[float], object] = time.sleep, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._wait = wait
-        self._clock = clock
 
     def find_networks(self) -> tuple[WifiNetwork, ...]:
         """Return the networks in range, the strongest first. Each name occurs once."""
@@ -95,9 +89,9 @@ class NetworkManager:
             device = bus.find_wifi_device()
             arguments = (make_connection(name, password), device, bus.find_access_point(device, name))
             profile, active = bus.call_many(_ROOT, _NAME, "AddAndActivateConnection", "a{sa{sv}}oo", *arguments)
-            deadline = self._clock() + JOIN_TIMEOUT_S
-            while (state := bus.read_state(active)) not in (_ACTIVATED, _DEACTIVATED) and self._clock() < deadline:
-                self._wait(0.5)
+            deadline = time.monotonic() + JOIN_TIMEOUT_S
+            while (state := bus.read_state(active)) not in (_ACTIVATED, _DEACTIVATED) and time.monotonic() < deadline:
+                time.sleep(0.5)
             if state != _ACTIVATED:
                 bus.call(profile, f"{_NAME}.Settings.Connection", "Delete")
                 raise WifiError(get_text("wifi-not-joined", name))

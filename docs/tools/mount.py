@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from math import ceil, radians, tan
 from pathlib import Path
 
-from docs.tools.mounting import BOARDS, CAMERAS, CameraSpec
+from docs.tools.mounting import BOARDS, CAMERAS
 
 FOLDER = Path(__file__).parents[1]
 
@@ -37,9 +37,9 @@ PX_PER_CM, AXIS_CM = 3.0, 160
 COLUMN_PX, LEFT_PX, TOP_PX = 92, 50, 20
 
 
-def opening_mm(cameras: tuple[CameraSpec, ...] = CAMERAS) -> float:
+def opening_mm() -> float:
     """Return the width of the opening for the lens: no camera sees the plate, wherever its lens is in the thickness."""
-    widest = max(camera.view[0] for camera in cameras)
+    widest = max(camera.view[0] for camera in CAMERAS)
     return ceil(2 * (LENS_RADIUS_MM + THICKNESS_MM * tan(radians(widest) / 2)))
 
 

@@ -27,8 +27,8 @@ def test_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
     for n in (2, 1, 3):
         assert cv2.imwrite(str(tmp_path / f"{n}.png"), np.full((60, 60, 3), 50 * n, np.uint8))
     (tmp_path / "notes.txt").write_text("no picture")
-    frames = list(read_frames(tmp_path, frames_per_s=2.0))
-    assert [(frame.time, int(frame.image.mean())) for frame in frames] == [(0.0, 50), (0.5, 100), (1.0, 150)]
+    frames = list(read_frames(tmp_path))
+    assert [(frame.time, int(frame.image.mean())) for frame in frames] == [(0.0, 50), (0.1, 100), (0.2, 150)]
 
 
 def test_hidden_files_of_a_folder_are_skipped(tmp_path: Path) -> None:
