@@ -11,11 +11,9 @@ from device.cameras import AutoExposureCamera, Camera, Frame, Image
 from device.capture.motion import wait_for_rest
 from device.capture.scene_reference import RestScene, SceneReference
 from vision.geometry import Floats
+from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
 from vision.recognition.reader import PhotoReader, PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, BoardTracker, measure_corner_distance, rotate_like
-
-MIN_ORIENTATION_CONFIDENCE = 0.95
-"""Minimum confidence of the orientation; if it is lower, a board that was not moved keeps its previous orientation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

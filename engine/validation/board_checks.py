@@ -35,11 +35,9 @@ from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind, find_withdrawn_turn
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
-MIN_ORIENTATION_CONFIDENCE = 0.99
-"""Minimum probability of the orientation of a board with few tiles. If it is lower, the players are asked."""
-MIN_OFFSET_CONFIDENCE = 0.99
-"""Minimum probability that the grid is not one square off on a board with few tiles. If it is lower, the players are
-asked."""
+MIN_GRID_CONFIDENCE = 0.99
+"""Minimum probability, on a board with few tiles, that the board is upright, and that the grid is not one square off.
+If one of the two is lower, the players are asked."""
 _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
 """Maximum number of new tiles that the inferred events may leave unexplained. With more, the players are asked."""
@@ -143,10 +141,8 @@ def _count_plays(proposal: Proposal) -> int:
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
     """Ask which side of the board is the top, if too few tiles show the orientation."""
-    reading = proposal.reading
-    if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
-        return
-    if reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE:
+    reading = _find_sparse_reading(proposal)
+    if reading is not None and reading.orientation_confidence < MIN_GRID_CONFIDENCE:
         turned = (_rotate_reading(reading, turns) for turns in (2, 1, 3))
         options = _offer_readings(proposal, turned)
         yield Finding(Reason.WHICH_SIDE_UP, (), options, needs_picture=True)
@@ -154,14 +150,19 @@ def check_orientation(proposal: Proposal) -> Iterator[Finding]:
 
 def check_offset(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether the play is on the correct squares, if too few tiles show the offset of the grid."""
-    reading = proposal.reading
-    if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
-        return
-    if reading.offset_confidence < MIN_OFFSET_CONFIDENCE:
+    reading = _find_sparse_reading(proposal)
+    if reading is not None and reading.offset_confidence < MIN_GRID_CONFIDENCE:
         new = find_unexplained_squares(proposal.game, reading)
         moved = (shift_reading(reading, rows, columns) for rows, columns in _NEAREST_SHIFTS)
         options = _offer_readings(proposal, moved)
         yield Finding(Reason.GRID_MISPLACED, (join_square_names(new),), options, new, needs_picture=True)
+
+
+def _find_sparse_reading(proposal: Proposal) -> BoardReading | None:
+    """Return the reading if it has new tiles, but the board has too few old ones to show orientation and offset."""
+    reading, game = proposal.reading, proposal.game
+    has_enough_tiles = len(game.board.occupied_squares()) >= MIN_TILES_IN_SIGHT
+    return reading if reading and not has_enough_tiles and find_unexplained_squares(game, reading) else None
 
 
 def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
@@ -245,15 +246,6 @@ def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
 
 def _end_option(game: Game) -> Option:
     return Option((GameEnded(game.end_due or EndReason.AGREED),))
-
-
-def _shows_new_tiles(proposal: Proposal, reading: BoardReading) -> bool:
-    return bool(find_unexplained_squares(proposal.game, reading))
-
-
-def _has_enough_tiles(game: Game) -> bool:
-    """Return True if the board has enough old tiles to determine its offset and orientation."""
-    return len(game.board.occupied_squares()) >= MIN_TILES_IN_SIGHT
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:

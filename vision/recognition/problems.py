@@ -15,7 +15,8 @@ from vision.detection.location import CUT_OFF_MESSAGES, BoardLocation, LocationS
 from vision.recognition.classifier import ClassifiedBoard
 
 MIN_ORIENTATION_CONFIDENCE: Final = 0.95
-"""Minimum confidence of the orientation; if it is lower, the reading reports a problem."""
+"""Minimum confidence of the orientation; if it is lower, the reading reports a problem, and a tracked board keeps its
+previous orientation."""
 FOREIGN_TILES: Final = "tiles-foreign"
 """Key of the message about tiles whose letters are not in the tile set."""
 _MAX_CUT_SQUARES: Final = 0.25
