@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from device.cameras import Frame
+from device.cli.benchmarks.fixture import FakeTable
 from device.demo.demo_table import load_demo_games
 from device.session.commands.corrections import NameBlank, RevealRack
 from device.session.commands.games import EndGame, ResumeGame, StartGame
@@ -23,11 +20,9 @@ from engine.board import Board, square_name
 from engine.events import GameStarted
 from engine.gcg import replay
 from engine.gcg.replay import ReplayedEvent
-from engine.reading import BLANK, BoardReading
+from engine.reading import BLANK
 from engine.rules import Rules
 from engine.state import TurnKind
-from vision.geometry import Floats, Image
-from vision.recognition.reader import PhotoReading, ReadingTimes
 
 RECORD = load_demo_games()["three-of-us"]
 SCRIPT: tuple[ReplayedEvent, ...] = tuple(replay(RECORD).events)
@@ -41,43 +36,11 @@ MESSAGES_FILE = "messages"
 RULES = Rules(clock_seconds=25 * 60)
 
 
-class GivenTable:
-    """Camera and reader in one: sees the board that it was given without error, in a small grey picture.
-
-    Each picture has other pixels in its corner, also after a restart: the session takes equal pictures for copies.
-    """
-
-    live = False
-
-    def __init__(self) -> None:
-        self.board = Board()
-
-    def still(self) -> Frame:
-        image = np.full((120, 160, 3), 128, np.uint8)
-        image[0, :3] = np.frombuffer(time.time_ns().to_bytes(9, "big"), np.uint8).reshape(3, 3)
-        return Frame(image, time.monotonic())
-
-    def preview(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    def read(
-        self,
-        image: Image,  # noqa: ARG002
-        tiles: Collection[str],  # noqa: ARG002
-        *,
-        corners: Floats | None = None,  # noqa: ARG002
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        found = np.array([[20.0, 5.0], [140.0, 5.0], [140.0, 115.0], [20.0, 115.0]])
-        return PhotoReading(BoardReading.from_symbols(self.board.symbols()), found, (), ReadingTimes(1, 1, 2))
-
-
 def play_on(folder: Path, send_message: Callable[[dict[str, Any]], None], turns: int) -> None:
     """Go on with the game in `folder`, or begin one, for so many turns; `send_message` gets what the page shows."""
     words = open_lexicon(None, "en")
     assert words is not None
-    table = GivenTable()
+    table = FakeTable()
     with GameStore(folder / "games.db") as store, TableSession(table, table, store, words) as session:
         session.add_listener(lambda state: send_message(_make_message(state)))
         try:
@@ -105,7 +68,7 @@ def _make_message(state: TableSnapshot) -> dict[str, Any]:
     }
 
 
-def _next_turn(session: TableSession, table: GivenTable) -> TableSnapshot:
+def _next_turn(session: TableSession, table: FakeTable) -> TableSnapshot:
     done = len(session.state.turns)
     if done >= len(TURNS):
         session.submit(EndGame()).result()
