@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.snapshot import PlayerView
+from device.session.snapshot import Phase, PlayerView
 from engine.rules import VARIATIONS, Rules
 from tests.support import samples
 from tests.web.conftest import ShownTable
@@ -51,6 +51,18 @@ def test_words_are_looked_up_unless_only_a_challenge_may(table: ShownTable, pair
     answer = paired.get("/dialogs/word?word=horn").text
     assert "in the list" not in answer and "only in a challenge" in answer
     assert "/dialogs/word" not in paired.get("/dialogs/more").text
+
+
+@pytest.mark.parametrize("phase", [Phase.DRAWING, Phase.PAUSED])
+def test_game_ends_or_starts_from_a_position_during_the_draw_too(
+    table: ShownTable, paired: FlaskClient, phase: Phase
+) -> None:
+    table.show(replace(samples.DRAWING, phase=phase, turn_of=None))
+    offered = paired.get("/dialogs/more").text
+    assert 'href="/dialogs/end-game"' in offered and 'href="/dialogs/position"' in offered
+    table.show(replace(samples.DRAWING, phase=Phase.ENDED, turn_of=None))
+    offered = paired.get("/dialogs/more").text
+    assert "/dialogs/end-game" not in offered and "/dialogs/position" not in offered
 
 
 def test_page_draws_a_tile_for_each_who_draws(table: ShownTable, paired: FlaskClient) -> None:
