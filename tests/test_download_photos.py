@@ -99,7 +99,7 @@ def download_statuses(collection: PhotoCollection, folder: Path, server: FileSer
     return [result.status for result in download_photos(collection, folder, server.url)]
 
 
-def test_download_identical(server: FileServer, tmp_path: Path) -> None:
+def test_identical_picture_is_reported_as_such(server: FileServer, tmp_path: Path) -> None:
     labelled = make_jpeg(60, 40)
     collection = make_collection(labelled)
     serve(server, collection, labelled)

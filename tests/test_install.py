@@ -79,7 +79,7 @@ def test_help_is_the_head_of_the_script(script: str) -> None:
         (("--country", "Germany"), "'GERMANY' is not a country code. Use two letters"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_done(arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_option_is_refused_before_anything_is_done(arguments: tuple[str, ...], said: str) -> None:
     answer = run("install.sh", *arguments)
     assert answer.returncode == 2 and said in answer.stderr and answer.stderr.count("\n") == 1
 

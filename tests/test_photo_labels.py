@@ -22,7 +22,7 @@ def test_labels_number_of_photographs() -> None:
 
 
 @each_collection
-def test_labels_source(collection: PhotoCollection) -> None:
+def test_labels_name_their_source(collection: PhotoCollection) -> None:
     assert re.fullmatch(r"[\w.-]+/[\w.-]+", collection.repo)
     assert re.fullmatch(r"[0-9a-f]{40}", collection.commit)
 
@@ -34,7 +34,7 @@ def test_labels_name_each_picture_once(collection: PhotoCollection) -> None:
 
 
 @each_collection
-def test_labels_boards(collection: PhotoCollection) -> None:
+def test_labels_have_possible_boards(collection: PhotoCollection) -> None:
     for record in collection.records:
         assert [len(row) for row in record["board"]] == [15] * 15, record["id"]
         assert record["language"] in tile_set_names(), record["id"]

@@ -124,7 +124,7 @@ def test_blank_that_was_taken_twice_from_one_square() -> None:
 
 
 @pytest.mark.parametrize(("name", "reason"), [("A1", "no blank on A1"), ("G8", "is not a blank")])
-def test_only_a_blank_is_named(name: str, reason: str) -> None:
+def test_square_without_a_blank_cannot_be_named(name: str, reason: str) -> None:
     with pytest.raises(RulesError, match=reason):
         play(new_game(), "8F ?ORN").push(BlankNamed(parse_square(name), "O"))
 
@@ -169,20 +169,20 @@ def test_a_turn_that_was_forgotten_comes_before_the_unplayed_letters(number: int
     assert game.totals == (14 + 25 - 1, 9 - 10) and game.state.bag_count == 100 - 14 - 12
 
 
-def test_what_happens_after_the_end_is_counted_before_the_unplayed_letters() -> None:
+def test_event_after_the_end_counts_before_the_unplayed_letters() -> None:
     game = ended().push(Passed(0)).push(RackRevealed(0, ()))
     assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY, TurnKind.PASS, TurnKind.ENDRACK]
     assert game.totals == (14, 9 - 10)
 
 
 @pytest.mark.parametrize("event", [TurnCorrected(2, None), TurnCorrected(3, Passed(0)), ScoreCorrected(2, -7)])
-def test_unplayed_letters_are_put_right_by_telling_them(event: ScoreCorrected | TurnCorrected) -> None:
+def test_correction_of_unplayed_letters_is_refused(event: ScoreCorrected | TurnCorrected) -> None:
     with pytest.raises(RulesError, match="Correct the letters or the overtime"):
         ended().push(event)
 
 
 @pytest.mark.parametrize("event", [ScoreCorrected(3, 1), TurnCorrected(3, None), TurnCorrected(0, Undone())])
-def test_what_is_not_there_cannot_be_put_right(event: ScoreCorrected | TurnCorrected) -> None:
+def test_missing_turn_cannot_be_corrected(event: ScoreCorrected | TurnCorrected) -> None:
     with pytest.raises(RulesError):
         play(new_game(), "8F HORN").push(event)
 
@@ -212,7 +212,7 @@ def test_play_with_more_tiles_than_the_rack_leaves_a_full_rack() -> None:
     assert sum(game.state.rack_counts) + game.bag_count == game.unseen.total()
 
 
-def test_nothing_to_withdraw() -> None:
+def test_withdrawal_without_a_play_is_refused() -> None:
     with pytest.raises(RulesError, match="Ben has no play"):
         play(new_game(), "8F HORN").push(PlayWithdrawn(1))
 
@@ -235,7 +235,7 @@ def test_name_that_is_empty_or_taken_is_refused(name: str) -> None:
         new_game().push(PlayerRenamed(0, name))
 
 
-def test_rack_with_letters_that_a_later_correction_put_on_the_board_is_told_again() -> None:
+def test_rack_with_letters_that_a_correction_put_on_the_board_is_asked_for_again() -> None:
     game = play(new_game(), "8F HORN").push(GameEnded()).push(RackRevealed(0, ("Q",))).push(RackRevealed(1, ("K",)))
     assert game.racks_wanted == () and game.totals == (14 - 10, -5)
     game = game.push(TurnInserted(1, PlayMade(1, written(game, "9G QI"))))

@@ -92,7 +92,7 @@ EVENTS: list[Event] = [
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
-def test_what_is_written_is_read_back(event: Event) -> None:
+def test_written_event_is_read_back(event: Event) -> None:
     assert loads(dumps(event)) == event
 
 

@@ -82,7 +82,7 @@ def test_decomposed_letters_are_composed() -> None:
     assert "ÖL" in build("o\u0308l\n")
 
 
-def test_what_the_sheets_forbid_is_left_out_with_a_count() -> None:
+def test_forbidden_lines_are_left_out_and_counted() -> None:
     data = "horn\nfarm\nnot\nOhio\nAnna\nx-ray\ndon't\na\netc.\n" + "x" * 16 + "\n"
     lexicon = build(data)
     assert set(lexicon) == {"HORN", "FARM", "NOT"}

@@ -32,22 +32,22 @@ def squares(draw: st.DrawFn) -> SquareReading:
     return SquareReading(tuple(sorted(chances, key=lambda item: -item[1])))
 
 
-def test_nothing_cannot_be_merged() -> None:
+def test_merge_of_no_readings_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing"):
         merge_readings([])
 
 
-def test_what_a_hand_hid_in_one_picture_another_saw() -> None:
+def test_square_that_is_hidden_in_one_picture_is_read_from_another() -> None:
     seen = merged(square(hidden=0.97, empty=0.03), square(A=0.96, B=0.03, hidden=0.01))
     assert seen.symbol == "A"
     assert seen.confidence == pytest.approx(0.96)
 
 
-def test_what_every_picture_hides_stays_hidden() -> None:
+def test_square_that_is_hidden_in_every_picture_stays_hidden() -> None:
     assert merged(square(hidden=0.9, A=0.1), square(hidden=0.8, empty=0.2)).symbol == HIDDEN
 
 
-def test_what_is_half_seen_beside_a_hand_does_not_count_where_another_sees_all() -> None:
+def test_square_half_hidden_in_one_picture_is_read_from_another() -> None:
     seen = merged(square(hidden=0.7, B=0.3), square(A=0.9, B=0.1))
     assert seen.probability("B") == pytest.approx(0.1)
 
@@ -74,7 +74,7 @@ def test_no_merged_symbol_is_surer_than_in_the_picture_that_sees_it_best(several
 
 
 @given(squares())
-def test_a_picture_merged_with_itself_says_what_it_said(one: SquareReading) -> None:
+def test_reading_merged_with_itself_stays_the_same(one: SquareReading) -> None:
     seen = merged(one, one)
     assert {s: pytest.approx(p) for s, p in one.candidates} == dict(seen.candidates)
 

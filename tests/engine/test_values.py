@@ -48,7 +48,7 @@ def test_a_position_says_the_direction(across: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "H", "16A", "A16", "A0", "P1", "8H8", "H 8", "hello"])
-def test_what_is_no_square(text: str) -> None:
+def test_name_of_no_square_is_refused(text: str) -> None:
     with pytest.raises(NotationError, match="not a square of the board"):
         parse_position(text)
 
@@ -116,7 +116,7 @@ def test_a_word_with_a_strange_letter() -> None:
         EN.split("käse")
 
 
-def test_only_a_blank_stands_for_nothing() -> None:
+def test_tile_with_the_sign_of_a_blank_is_refused() -> None:
     with pytest.raises(NotationError):
         Tile("?")
 
@@ -151,7 +151,7 @@ def test_a_turkish_board_keeps_its_dots() -> None:
 
 
 @pytest.mark.parametrize("rows", [ROWS[:-1], ["." * 14] * 15, ["1" * 15] * 15])
-def test_what_is_no_board(rows: list[str]) -> None:
+def test_rows_of_no_board_are_refused(rows: list[str]) -> None:
     with pytest.raises(NotationError):
         Board.from_rows(rows)
 

@@ -126,7 +126,7 @@ def test_a_picture_however_fine_is_not_shifted(side: float, odd: int) -> None:
     assert abs((view - expected).mean()) < 0.4
 
 
-def test_what_is_far_and_seen_from_the_side_keeps_its_contrast() -> None:
+def test_far_square_seen_from_the_side_keeps_its_contrast() -> None:
     corners = np.array([[200, 60], [760, 60], [960, 500], [0, 500]], float)
     fine, often = 96, 4  # pixels a square as it was printed, dark stripes a square
     stripes = (np.arange(15 * fine) * 2 * often // fine % 2 * 200 + 20).astype(np.uint8)

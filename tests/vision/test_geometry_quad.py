@@ -86,6 +86,6 @@ def test_three_points_make_no_homography() -> None:
 
 
 @pytest.mark.parametrize("corners", [[[0, 0]] * 3, "abcd", [[0, 0], [1, 0], [1, float("nan")], [0, 1]]])
-def test_what_is_not_four_corners_is_refused(corners: object) -> None:
+def test_points_that_are_not_four_corners_are_refused(corners: object) -> None:
     with pytest.raises(ValueError):
         as_quad(corners)

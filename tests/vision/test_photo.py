@@ -83,7 +83,7 @@ def test_a_picture_of_one_pixel_opens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
-def test_a_truncated_picture_says_so(tmp_path: Path, kind: str) -> None:
+def test_truncated_picture_is_refused(tmp_path: Path, kind: str) -> None:
     whole = io.BytesIO()
     Pictures.fromarray(np.random.default_rng(0).integers(0, 255, (90, 90, 3), np.uint8)).save(whole, kind)
     path = tmp_path / "cut"
@@ -92,7 +92,7 @@ def test_a_truncated_picture_says_so(tmp_path: Path, kind: str) -> None:
         load_photo(path)
 
 
-def test_a_tiff_whose_offset_is_a_fraction_says_so(tmp_path: Path) -> None:
+def test_tiff_with_a_fraction_as_offset_is_refused(tmp_path: Path) -> None:
     whole = io.BytesIO()
     Pictures.new("RGB", (20, 10)).save(whole, "TIFF")
     entry = b"\x11\x01\x04\x00"  # StripOffsets (tag 273) as a LONG; 11 is FLOAT
@@ -103,7 +103,7 @@ def test_a_tiff_whose_offset_is_a_fraction_says_so(tmp_path: Path) -> None:
         load_photo(path)
 
 
-def test_a_file_that_is_no_picture_says_so(tmp_path: Path) -> None:
+def test_file_that_is_no_picture_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "letter.jpg"
     path.write_text("Dear camera,")
     with pytest.raises(PhotoError, match="not in a known picture format"):
@@ -124,7 +124,7 @@ def test_photographs_of_many_forms_open(tmp_path: Path, form: str) -> None:
     assert load_photo(path).image.shape == (10, 20, 3)
 
 
-def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
+def test_missing_file_or_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PhotoError, match="does not exist"):
         load_photo(tmp_path / "none.jpg")
     with pytest.raises(PhotoError, match="folder"):

@@ -20,7 +20,7 @@ OWN = (("2L", "#60a0d0"), ("2W", "#e0a0a0"), ("3L", "#1050a0"), ("3W", "#c02020"
 SEEN = replace(samples.MIDGAME, board_colours=OWN)
 
 
-def test_what_is_written_on_a_premium_square_is_read_well() -> None:
+def test_text_on_a_premium_square_has_enough_contrast() -> None:
     grounds = re.findall(r"--p:(#\w{6});--on:(#\w{6})", build_editions_css(OWN))
     assert len(grounds) > 40
     assert all(contrast_ratio(ground, ink) >= 4.5 for ground, ink in grounds)

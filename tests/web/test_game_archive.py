@@ -58,7 +58,7 @@ def test_turn_that_was_entered_by_hand_has_no_picture_and_moves_no_other(evening
     assert evening.pictures == [first, "", second]
 
 
-def test_turn_that_never_was_takes_its_picture_with_it(evening: Evening) -> None:
+def test_picture_of_a_removed_turn_is_not_shown(evening: Evening) -> None:
     first, _, third = evening.lay("8F", "HORN"), evening.read(Passed(1)), evening.lay("H6", "FA.M")
     evening.log.append([TurnCorrected(1, None)])
     assert evening.pictures == [first, third]
@@ -66,7 +66,7 @@ def test_turn_that_never_was_takes_its_picture_with_it(evening: Evening) -> None
     assert evening.pictures == [first, third]
 
 
-def test_turn_that_was_put_right_keeps_its_picture(evening: Evening) -> None:
+def test_corrected_turn_keeps_its_picture(evening: Evening) -> None:
     pictures = [evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")]
     evening.log.append([TurnCorrected(1, Exchanged(1, 3))])
     assert evening.pictures == pictures
@@ -84,7 +84,7 @@ def test_turn_that_came_back_has_its_picture_again(evening: Evening) -> None:
     assert evening.pictures == [first, second]
 
 
-def test_turn_that_was_played_anew_has_the_new_picture(evening: Evening) -> None:
+def test_turn_that_was_played_again_has_the_new_picture(evening: Evening) -> None:
     first, before = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
     evening.log.undo()
     after = evening.lay("H6", "FA.M")

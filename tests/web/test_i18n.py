@@ -29,7 +29,7 @@ FOR_PEOPLE = re.compile(
 )
 
 
-def test_no_trouble_is_told_without_a_key() -> None:
+def test_messages_for_people_are_no_literal_texts() -> None:
     """What these are made with reaches people: a text written there must go through `said`."""
     bare = [
         f"{path.name}:{call.lineno}"

@@ -104,7 +104,7 @@ def test_looking_is_free_and_changes_nothing(table: House, stranger: FlaskClient
     assert table.seen == before
 
 
-def test_nothing_that_strangers_see_has_the_code(table: House, stranger: FlaskClient) -> None:
+def test_pages_for_strangers_do_not_contain_the_code(table: House, stranger: FlaskClient) -> None:
     code = table.code
     for path in looks(table):
         with stranger.get(path) as answer:
@@ -130,7 +130,7 @@ def test_no_page_has_script_or_style_inside(table: House, phone: FlaskClient) ->
         assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:", page), path
 
 
-def test_nothing_is_loaded_from_elsewhere(table: House, phone: FlaskClient) -> None:
+def test_pages_load_no_files_of_other_sites(table: House, phone: FlaskClient) -> None:
     for path in looks(table):
         with phone.get(path) as answer:
             if answer.mimetype in ("text/html", "text/css", "text/javascript"):

@@ -50,7 +50,7 @@ def test_first_question_brings_all_parts(table: ShownTable, client: FlaskClient)
     assert told["phase"] == "turn" and told["events"] == 4
 
 
-def test_nothing_new_is_no_content(table: ShownTable, client: FlaskClient) -> None:
+def test_poll_without_a_new_state_has_no_content(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     assert client.get("/live/state", query_string={"since": news(client)["id"]}).status_code == 204
 
@@ -147,7 +147,7 @@ def test_stream_of_states_is_for_programs(table: ShownTable, app: Flask) -> None
         assert read_event(answer)[1]["phase"] == "looking"
 
 
-def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> None:
+def test_browser_without_a_free_stream_has_to_poll(table: ShownTable) -> None:
     app = create_app(table, max_streams=1)
     with PageServer(app, 0, "127.0.0.1") as server, open_stream(server.port) as first:
         assert first.status == 200

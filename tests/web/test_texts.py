@@ -147,7 +147,7 @@ def test_lobby_and_every_turn_of_a_game(evening: Evening) -> None:
     nothing_is_left(evening)
 
 
-def test_every_refusal(evening: Evening) -> None:
+def test_refusal_has_a_text(evening: Evening) -> None:
     evening.begin()
     for action, form in REFUSED:
         refused = evening.press(action, **form)
@@ -214,7 +214,7 @@ def test_hidden_squares_and_a_blank_without_a_letter(evening: Evening) -> None:
 
 
 @pytest.mark.parametrize("word", ["HORN", "HXRN"])
-def test_a_challenge(evening: Evening, word: str) -> None:
+def test_outcome_of_a_challenge_has_a_text(evening: Evening, word: str) -> None:
     evening.begin()
     evening.session.submit(StartGame(evening.session._controller.game.start_event, words=WORDS)).result(PATIENCE_S)
     evening.play((word, 7, 5, True))
@@ -303,7 +303,7 @@ def test_games_that_are_not_there(evening: Evening) -> None:
     assert not readable(evening.press("/history/99/delete"))
 
 
-def test_wrong_codes(evening: Evening) -> None:
+def test_wrong_code_has_a_text(evening: Evening) -> None:
     stranger = evening.app.test_client()
     stranger.set_cookie(web.i18n.LANGUAGE_COOKIE, NOWHERE)
     for _ in range(12):
@@ -314,7 +314,7 @@ def test_wrong_codes(evening: Evening) -> None:
     assert not readable(stranger.post("/actions/undo")) and not readable(stranger.get("/setup"))
 
 
-def test_what_is_wrong_with_the_machine(evening: Evening, tmp_path: Path) -> None:
+def test_trouble_of_the_machine_has_a_text(evening: Evening, tmp_path: Path) -> None:
     """Remarks, and troubles that are told at the start."""
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(b"no store" * 1000)

@@ -60,7 +60,7 @@ def test_hand_is_waited_for() -> None:
     assert taken_at(Scene(0.8)) == pytest.approx(0.8 + MIN_STILL_S, abs=4 * POLL_INTERVAL_S)
 
 
-def test_patience_ends() -> None:
+def test_wait_for_rest_ends_while_the_board_moves() -> None:
     assert taken_at(Scene(1000.0)) == pytest.approx(MAX_WAIT_S, abs=2 * POLL_INTERVAL_S)
 
 

@@ -88,7 +88,7 @@ def test_clock_is_shown_where_there_is_one() -> None:
         (ScorePage("Anna", 1023, "-12:34"), "1023 -12"),
     ],
 )
-def test_digits(face: ScorePage, text: str) -> None:
+def test_digits_show_total_and_clock(face: ScorePage, text: str) -> None:
     assert format_digits(face) == text and len(text.replace(".", "")) == 8
 
 

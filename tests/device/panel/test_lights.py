@@ -60,7 +60,7 @@ def troubled(trouble: Trouble) -> TableSnapshot:
         (replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)), PanelStatus.ENDED),
     ],
 )
-def test_status(state: TableSnapshot, status: PanelStatus) -> None:
+def test_status_follows_from_the_snapshot(state: TableSnapshot, status: PanelStatus) -> None:
     assert status_of(state) is status
     assert lights_of(state).status == STATUS_LIGHTS[status]
 

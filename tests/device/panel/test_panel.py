@@ -231,12 +231,14 @@ def test_turn_that_a_phone_takes_back_during_a_hold_is_taken_back_once(
     until(lambda: panel.view.message == get_text("quicker"))
 
 
-def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
+def test_refusal_of_the_session_is_shown(wires: Wires, panel: Panel) -> None:
     wires.press(Button.CHALLENGE)
     until(lambda: panel.view.message.startswith("There is no play to challenge."))
 
 
-def test_shared_button(playing: TableSession, factory: MockFactory, panel_time: PanelTime, table: TextTable) -> None:
+def test_shared_button_ignores_a_nervous_second_press(
+    playing: TableSession, factory: MockFactory, panel_time: PanelTime, table: TextTable
+) -> None:
     pins = Pins(end_turn=(5,))
     with Panel(playing, orders(), hardware(factory, pins), panel_time.clock, panel_time) as panel:
         wires = Wires(factory, pins, panel_time)
@@ -370,7 +372,7 @@ def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> No
     assert set(threading.enumerate()) == before
 
 
-def test_closed_session_is_no_end_of_the_panel(wires: Wires, panel: Panel, session: TableSession) -> None:
+def test_panel_reports_a_closed_session(wires: Wires, panel: Panel, session: TableSession) -> None:
     session.close()
     wires.press(Button.END_TURN_1)
     until(lambda: "shutting down" in panel.view.message)

@@ -42,16 +42,14 @@ def test_unplugged_camera_is_said_and_recovers_by_itself(
     assert stepped.submit(EndTurn()).turns[-1].word == "HORN"
 
 
-def test_black_pictures_are_said(stepped: SteppedTable, session: TableSession, table: PaintedTable) -> None:
+def test_black_pictures_cause_a_notice(stepped: SteppedTable, session: TableSession, table: PaintedTable) -> None:
     table.black = True
     stepped.until(lambda: any("black" in text for text in camera_notices(session)))
     table.black = False
     stepped.until(lambda: not camera_notices(session))
 
 
-def test_two_turns_under_one_press_are_told_apart_by_when_each_lay_there(
-    stepped: SteppedTable, table: PaintedTable
-) -> None:
+def test_two_turns_under_one_press_are_separated_by_key_frames(stepped: SteppedTable, table: PaintedTable) -> None:
     rest(stepped, HORN)
     table.lay(HORN, FARM)
     state = stepped.submit(EndTurn())

@@ -204,7 +204,7 @@ def test_turn_that_may_be_over_is_asked_once(session: TableSession) -> None:
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed: apt-get install espeak-ng")
 @pytest.mark.parametrize(("language", "text"), [("en", "Anna: 14 points. Ben's turn."), ("de", "Bär ist dran.")])
-def test_espeak_speaks(tmp_path: Path, language: str, text: str) -> None:
+def test_espeak_speaks_each_language(tmp_path: Path, language: str, text: str) -> None:
     file = tmp_path / "said.wav"
     make_espeak_speaker("espeak-ng", "-w", str(file))(text, language)
     with wave.open(str(file)) as spoken:

@@ -165,7 +165,7 @@ def test_the_tiles_are_named(tile_set: str, pragma: str) -> None:
     assert (played.tiles.name, played.layout.name, played.problems, played.notes) == (tile_set, "exchanged", (), ())
 
 
-def test_nicknames_differ() -> None:
+def test_nicknames_of_similar_names_differ() -> None:
     record = build_record(five_turns(players=("Ann Lee", "Ann_Lee")))
     assert [(player.nick, player.name) for player in record.players] == [
         ("Ann_Lee", "Ann Lee"),
@@ -186,7 +186,7 @@ def test_name_that_begins_with_a_pencil_is_read_back() -> None:
     st.sampled_from(["en", "de", "es", "ca", "tr", "ru"]),
     st.sampled_from([("Anna", "Ben"), ("Anna", "Ben", "Cleo", "Dan")]),
 )
-def test_what_is_written_plays_the_same_game_again(seed: int, tile_set: str, players: tuple[str, ...]) -> None:
+def test_exported_game_replays_as_the_same_game(seed: int, tile_set: str, players: tuple[str, ...]) -> None:
     game = random_game(random.Random(seed), 8, Game.start(players, tile_set=tile_set))
     record = parse_gcg(format_gcg(build_record(game)))
     played = replay(record)

@@ -247,7 +247,7 @@ def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) ->
         ),
     ],
 )
-def test_what_is_out_of_place_is_named_by_line(text: str, reason: str) -> None:
+def test_misplaced_event_is_reported_with_its_line(text: str, reason: str) -> None:
     assert reasons(text) == [reason]
 
 

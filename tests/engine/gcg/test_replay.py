@@ -179,7 +179,7 @@ def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
         (">B: EIX 12D XI +22 47.5", "'47.5' after the score must be a total or the words of the play."),
     ],
 )
-def test_what_cannot_have_been_is_named(line: str, reason: str) -> None:
+def test_impossible_event_is_reported(line: str, reason: str) -> None:
     assert reason in reasons(line)
 
 
@@ -309,13 +309,13 @@ def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
-def test_nothing_makes_it_stumble(data: bytes) -> None:
+def test_replay_accepts_any_bytes(data: bytes) -> None:
     replay(parse_gcg(data))
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.data())
-def test_no_broken_line_makes_it_stumble(data: st.DataObject) -> None:
+def test_replay_accepts_a_broken_line(data: st.DataObject) -> None:
     lines = GAME.splitlines()
     number = data.draw(st.integers(0, len(lines) - 1))
     at = data.draw(st.integers(0, len(lines[number])))

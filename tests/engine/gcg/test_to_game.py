@@ -59,7 +59,7 @@ def test_the_worked_example_is_played_back_turn_by_turn() -> None:
     assert totals == [(0, 0), (14, 0), (14, 9), (39, 9), (39, 25), (55, 25), (55, 25)]
 
 
-def test_a_square_put_right_scores_again_what_follows() -> None:
+def test_corrected_square_changes_later_scores() -> None:
     played = game().push(SquareCorrected(parse_square("F8"), Tile("B")))
     assert played.turns[0].words[0].word == "BORN" and played.totals == (55 - 2, 25)
 
@@ -92,13 +92,13 @@ def test_a_recorded_score_stands_beside_the_one_by_the_rules() -> None:
     assert (played.turns[-1].score, played.turns[-1].computed_score, played.totals) == (7, 6, (55, 32))
 
 
-def test_racks_of_an_unfinished_game_are_told() -> None:
+def test_racks_of_an_unfinished_game_are_events() -> None:
     played = game("#rack1 EE", "#rack2 Q")
     assert dict(played.state.revealed_racks) == {0: ("E", "E"), 1: ("Q",)} and not played.is_over
 
 
 @pytest.mark.parametrize("line", ["#rack1", "#rack1 UNKNOWN"])
-def test_unknown_rack_of_an_unfinished_game_is_not_told(line: str) -> None:
+def test_unknown_rack_of_an_unfinished_game_is_no_event(line: str) -> None:
     assert not game(line).state.revealed_racks
 
 
@@ -106,7 +106,7 @@ def test_two_time_penalties_of_a_player_are_added() -> None:
     assert game(">A:  (time) -10 45", ">B:  (time) -5 20", ">A:  (time) -20 25").totals == (25, 20)
 
 
-def test_players_of_one_name_are_told_apart() -> None:
+def test_players_of_one_name_get_different_names() -> None:
     assert build_game(parse_gcg("#player1 A Ann\n#player2 B Ann\n")).players == ("A", "B")
 
 
@@ -120,7 +120,7 @@ def test_players_of_one_name_are_told_apart() -> None:
         (f">A: AEI -{'5' * 5000} +0 55", "exchange '555"),
     ],
 )
-def test_what_cannot_have_been_played_is_named_by_line(line: str, reason: str) -> None:
+def test_impossible_play_is_reported_with_its_line(line: str, reason: str) -> None:
     with pytest.raises(RulesError) as raised:
         game(line)
     assert str(raised.value).startswith("line 8: ") and reason in str(raised.value)
@@ -145,7 +145,7 @@ def test_a_file_without_players_is_no_game() -> None:
 
 @given(st.integers(0, 2**32), st.sampled_from(["en", "de", "es"]), st.integers(2, 4))
 @settings(max_examples=10, deadline=None)
-def test_what_is_written_is_the_same_game_again(seed: int, tile_set: str, players: int) -> None:
+def test_written_game_is_the_same_game(seed: int, tile_set: str, players: int) -> None:
     made = random_game(random.Random(seed), 8, Game.start(("Anna", "Ben", "Cleo", "Dan")[:players], tile_set=tile_set))
     again = build_game(parse_gcg(format_gcg(build_record(made))))
     assert again.events[1:] == made.events[1:] and again.players == made.players

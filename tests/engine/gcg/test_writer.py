@@ -74,7 +74,7 @@ def records(draw: st.DrawFn) -> Record:
 
 @settings(max_examples=40, deadline=None)
 @given(records())
-def test_what_is_written_is_read_back(record: Record) -> None:
+def test_written_game_is_read_back(record: Record) -> None:
     again = parse_gcg(format_gcg(record))
     assert again.problems == ()
     assert again == record

@@ -117,7 +117,7 @@ def test_many_letters_a_little_in_doubt_are_a_good_deal_in_doubt() -> None:
     assert not infer_play(game, seen(board, doubts)).is_certain
 
 
-def test_two_plays_at_once_are_told_apart() -> None:
+def test_two_plays_at_once_are_separated() -> None:
     game = with_plays("8F HORN")
     board = board_after(game, "H6 FA.M", "10F PASTE")
     found = infer_play(game, seen(board))
@@ -137,7 +137,7 @@ def test_two_plays_at_once_are_told_apart() -> None:
         ({"A1": "C", "A2": "T"}, Status.NOT_JOINED, "do not touch"),
     ],
 )
-def test_what_is_no_play_is_said_to_be_none(tiles: dict[str, str], status: Status, reason: str) -> None:
+def test_tiles_that_form_no_play_have_no_events(tiles: dict[str, str], status: Status, reason: str) -> None:
     game = with_plays("8F HORN")
     board = game.board.with_tiles({parse_square(name): Tile(letter) for name, letter in tiles.items()})
     found = infer_play(game, seen(board))

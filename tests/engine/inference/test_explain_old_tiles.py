@@ -36,7 +36,7 @@ def test_an_old_tile_that_is_glared_out_stays() -> None:
     assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
 
 
-def test_a_letter_read_in_doubt_and_then_clearly_is_put_right_and_scored_again() -> None:
+def test_letter_that_was_in_doubt_is_corrected_by_a_clear_reading() -> None:
     game = with_plays()
     first = infer_play(game, seen(board_after(game, "8F HORN"), {"F8": {"N": 0.6, "H": 0.35}}))
     game = push(game, first.events)
@@ -47,7 +47,7 @@ def test_a_letter_read_in_doubt_and_then_clearly_is_put_right_and_scored_again()
     assert second.best.game.totals == (14, 9)
 
 
-def test_a_blank_that_was_a_covered_letter_is_put_right_by_later_readings() -> None:
+def test_covered_letter_that_was_read_as_a_blank_is_corrected_by_later_readings() -> None:
     game = with_plays()
     first = infer_play(game, seen(board_after(game, "8F HORN"), {"F8": {"?": 0.95, "H": 0.02}}))
     game, memory = push(game, first.events), first.history
@@ -59,7 +59,7 @@ def test_a_blank_that_was_a_covered_letter_is_put_right_by_later_readings() -> N
     assert [turn.kind for turn in game.turns] == ["play"]
 
 
-def test_what_a_person_said_is_not_put_right_by_readings() -> None:
+def test_answer_of_the_players_is_not_corrected_by_readings() -> None:
     game = with_plays("8F HORN").push(SquareCorrected(parse_square("F8"), Tile("B"), told=True))
     memory = EMPTY_HISTORY
     for _ in range(5):

@@ -60,7 +60,7 @@ def test_a_tile_with_print_is_its_letter_whatever_the_colours() -> None:
 
 
 @pytest.mark.parametrize("colour, what", [(WOOD, BLANK), (GROUND, EMPTY)])
-def test_where_the_networks_do_not_know_the_colours_decide(colour: tuple[int, int, int], what: int) -> None:
+def test_colours_decide_if_the_networks_are_in_doubt(colour: tuple[int, int, int], what: int) -> None:
     assert make_message(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
 
 
@@ -76,13 +76,13 @@ GLARE = (255, 255, 252)
 LETTER = (0.01, 0.0, 0.98, 0.01)
 
 
-def test_what_looks_like_a_blank_under_glare_is_hidden() -> None:
+def test_blank_under_glare_is_hidden() -> None:
     like_a_blank = make_message(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
     assert like_a_blank[BLANK] == 0
     assert like_a_blank[HIDDEN] > 0.5
 
 
-def test_what_looks_empty_under_glare_is_hidden() -> None:
+def test_empty_square_under_glare_is_hidden() -> None:
     looks_empty = make_message(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0)).at(ASKED)
     assert looks_empty[EMPTY] == 0
     assert looks_empty[HIDDEN] > 0.95
@@ -131,7 +131,7 @@ def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> Non
     assert between.at(ASKED)[BLANK] < open_.at(ASKED)[BLANK]
 
 
-def test_the_witnesses_are_heard_of_squares_without_print_alone() -> None:
+def test_evidence_is_measured_only_on_squares_without_print() -> None:
     plain, printed = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), make_message(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
     for board, heard in ((plain, [BOARD_SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
         assert collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
@@ -149,7 +149,7 @@ def test_each_network_has_its_say_about_a_square_without_print() -> None:
     assert make_message(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
 
 
-def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
+def test_blank_of_the_colour_of_the_board_is_found_by_its_edges() -> None:
     covered, shown = (make_message(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     for board in (covered, shown):
         for at in (VIEW_PX_PER_SQUARE * k for k in range(VIEW_MARGIN_SQUARES, BOARD_SIZE + VIEW_MARGIN_SQUARES + 1)):
@@ -178,7 +178,7 @@ def test_a_square_half_hidden_is_not_compared() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([GROUND, WOOD]))
-def test_probabilities_add_up_and_what_is_hidden_stays_so(
+def test_probabilities_add_up_and_hidden_squares_stay_hidden(
     tile: float, blank: float, hidden: float, colour: tuple[int, int, int]
 ) -> None:
     seen = make_message(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)

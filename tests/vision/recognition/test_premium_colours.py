@@ -47,7 +47,7 @@ def test_colours_of_a_darker_picture_are_the_same(view: Image) -> None:
     assert max(abs(x - y) for one, other in pairs for x, y in zip(one, other, strict=True)) < 25
 
 
-def test_nothing_is_sampled_in_a_picture_without_light(view: Image) -> None:
+def test_dark_picture_gives_no_colours(view: Image) -> None:
     assert sample_premium_colours(view // 8, ALL_EMPTY, PREMIUMS) == ()
 
 

@@ -49,7 +49,7 @@ def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardRead
     assert len(mistaken) <= (0.08 if name == "hu" else 0.06) * 3 * len(laid), mistaken
 
 
-def test_letters_of_one_shape_are_told_apart_by_the_tile_set() -> None:
+def test_letters_of_one_shape_are_distinguished_by_the_tile_set() -> None:
     assert letter_shape("Р") == letter_shape("Ρ") == "P"
     net = LetterNet()
     place = net.classes.index("P")

@@ -18,7 +18,7 @@ def test_the_worth_of_witnesses_is_found_again() -> None:
     assert np.allclose(fit_weights([fit_blanks.make_choices(odds, blank)]), weights, atol=0.12)
 
 
-def test_the_witnesses_are_heard_of_the_blank_of_a_scene() -> None:
+def test_evidence_is_collected_for_the_blank_of_a_scene() -> None:
     table = SimulatedTable(seed=5, tilt=20)
     table.lay_tiles({(7, 6): "L", (7, 7): "A", (7, 8): "?", (7, 9): "E"})
     odds, blank = fit_blanks.collect_evidence(dataset.extract_views(table.photograph(), 0), SquareNet(), LetterNet())

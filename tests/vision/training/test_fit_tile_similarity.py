@@ -20,7 +20,7 @@ from vision.training.fit_tile_similarity import (
 )
 
 
-def test_the_worth_of_what_is_said_is_found_again() -> None:
+def test_weights_that_made_the_data_are_found_again() -> None:
     rng = np.random.default_rng(3)
     said, known = rng.normal(0, 1, (4000, 5, 2)), rng.normal(0, 1, (4000, 5))
     logs = known + said @ [2.0, -0.7]

@@ -155,7 +155,7 @@ def test_turn_is_ended_by_a_program(table: House, paired: Program) -> None:
     assert paired.call("POST", "/commands/undo", {"seen": table.seen}).json["turns"][-1]["word"] == "PASTE"
 
 
-def test_command_for_another_moment_is_refused_and_the_present_one_told(table: House, paired: Program) -> None:
+def test_command_for_another_moment_is_refused_with_the_current_one(table: House, paired: Program) -> None:
     table.play_three_turns()
     answer = paired.call("POST", "/commands/pass", {"seen": "1-1"})
     assert answer.status_code == 409 and answer.json["moment"] == table.seen
@@ -172,7 +172,7 @@ def test_answer_to_another_question_is_refused_with_the_open_one(table: House, p
     assert paired.call("POST", "/commands/answer", order | {"question_id": asked["id"]}).status_code == 200
 
 
-def test_turn_is_put_right_by_a_program(table: House, paired: Program) -> None:
+def test_turn_is_corrected_by_a_program(table: House, paired: Program) -> None:
     table.play_three_turns()
     order = {"seen": table.seen, "number": 3, "score": 30}
     answer = paired.call("POST", "/commands/turn", order)
@@ -204,7 +204,7 @@ def test_form_is_no_body(paired: Program) -> None:
     assert paired.call("POST", "/commands/pass", data={"seen": "1-1"}).status_code == 415
 
 
-def test_what_is_not_there_is_told_as_json(program: Program) -> None:
+def test_missing_page_is_answered_in_json(program: Program) -> None:
     assert program.call("GET", "/nothing").json == {"error": "Not Found."}
     assert program.call("PUT", "/state").status_code == 405
 
@@ -212,7 +212,7 @@ def test_what_is_not_there_is_told_as_json(program: Program) -> None:
 # Games
 
 
-def test_game_is_found_and_told_turn_by_turn(table: House, program: Program) -> None:
+def test_stored_game_has_its_turns(table: House, program: Program) -> None:
     table.play_three_turns()
     table.end()
     listed = program.call("GET", "/games?player=Anna").json

@@ -40,7 +40,7 @@ def context(
     unpair_all(played_table.app)
 
 
-def test_nothing_serious_on_any_page(context: BrowserContext, played_server: PageServer) -> None:
+def test_pages_have_no_serious_violations(context: BrowserContext, played_server: PageServer) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     axe, found = Axe(), []

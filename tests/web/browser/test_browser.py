@@ -224,7 +224,7 @@ def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: Pa
 
 
 @pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1280, 800), (1920, 1080)])
-def test_nothing_runs_over_the_edge(
+def test_page_fits_the_width_of_its_screen(
     table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int]
 ) -> None:
     with opened(browser, size) as page:

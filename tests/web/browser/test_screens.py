@@ -186,7 +186,7 @@ def test_every_page_fits_its_screen(table: ShownTable, server: PageServer, brows
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("path", ["/", "/big"])
-def test_nothing_moves_as_turns_arrive(
+def test_page_does_not_shift_as_turns_arrive(
     table: ShownTable, server: PageServer, browser: Browser, size: str, path: str
 ) -> None:
     with opened(browser, SIZES[size]) as page:

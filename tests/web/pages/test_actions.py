@@ -84,13 +84,13 @@ def test_form_without_script_comes_back_to_the_page(paired: FlaskClient, headers
     assert answer.status_code == 303 and answer.headers["Location"] == "/"
 
 
-def test_refusal_is_told_in_one_line(table: ShownTable, paired: FlaskClient) -> None:
+def test_refusal_is_shown_in_one_line(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     table.refusal = "There is no play to challenge."
     assert press(paired, "/actions/challenge") == (409, "There is no play to challenge.\n")
 
 
-def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskClient) -> None:
+def test_later_one_of_two_commands_is_answered_with_the_change(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     table.refusal = "Someone else was faster."
     answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "1-3"})
@@ -152,7 +152,7 @@ def test_exchange_needs_a_number(table: ShownTable, paired: FlaskClient, count: 
     assert table.submitted == []
 
 
-def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: FlaskClient) -> None:
+def test_turn_is_corrected_by_the_filled_in_fields(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     press(paired, "/actions/turn", number="3", player="1", word=" paste ", blanks="E", at="10d", score="−3")
     press(paired, "/actions/insert-turn", number="3", kind="exchange", count="2")
@@ -203,7 +203,7 @@ def test_blank_that_the_word_does_not_contain_is_refused(table: ShownTable, pair
     assert press(paired, "/actions/insert-turn", number="4", kind="play", word="PI", blanks="Q", at="d3")[0] == 400
 
 
-def test_refusal_with_a_key_is_said_in_the_language_of_the_phone(table: ShownTable, paired: FlaskClient) -> None:
+def test_notice_is_shown_in_the_language_of_the_phone(table: ShownTable, paired: FlaskClient) -> None:
     table.show(replace(samples.MIDGAME, notices=(make_notice("begins", "Zoë"),)))
     german = {"Accept-Language": "de"}
     assert "Zoë beginnt." in paired.get("/", headers=german).text and "Zoë begins." in paired.get("/").text

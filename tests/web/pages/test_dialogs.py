@@ -18,7 +18,7 @@ from web.i18n import languages
 from web.pages.dialogs import draw_tiles
 
 
-def test_what_people_write_is_shown_as_text_in_every_form(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+def test_names_with_html_are_escaped_in_every_form(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
     players = (PlayerView("<b>Anna</b>", 1), PlayerView('Ben & "Co"', 2))
     table.show(replace(samples.RACKS, players=players, turn_of=0))
     app.extensions["pairing"].pair(app.extensions["pairing"].code, "1", "<i>phone</i>")

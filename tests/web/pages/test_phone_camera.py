@@ -117,7 +117,7 @@ def test_another_phone_is_asked_before_it_takes_over(app: Flask, phone: FlaskCli
     assert answer.status_code == 410 and "is now the camera" in answer.text
 
 
-def test_phone_of_before_a_restart_is_told_to_start_again(phone: FlaskClient) -> None:
+def test_phone_that_was_the_camera_before_a_restart_has_to_start_again(phone: FlaskClient) -> None:
     assert upload(phone, PREVIEW, stream="unknown").status_code == 409
 
 

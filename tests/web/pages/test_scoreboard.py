@@ -77,7 +77,7 @@ def test_premiums_of_the_last_play_have_the_colours_of_its_board(table: ShownTab
     assert all(f'[data-edition="{edition}"] .p3W' in css for edition in EDITION_COLOURS)
 
 
-def test_invalid_word_is_marked_and_said(table: ShownTable, client: FlaskClient) -> None:
+def test_invalid_word_is_marked_in_the_score_sheet(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.PHONY)
     html = page(client)
     assert "MOB is not in the word list" in part(html, "last")
@@ -271,7 +271,7 @@ def test_scores_are_drawn_as_a_line_for_each_player(table: ShownTable, client: F
     assert heights[0][0] == heights[1][0] == heights[1][1] > heights[1][2] > heights[0][1] > heights[0][3]
 
 
-def test_big_screen_shows_the_game_and_the_code_only_where_it_was_told(
+def test_big_screen_shows_the_code_only_if_it_is_paired(
     table: ShownTable, client: FlaskClient, paired: FlaskClient, app: Flask
 ) -> None:
     table.show(samples.MIDGAME)

@@ -108,7 +108,7 @@ def test_link_of_an_unpaired_device_ends(app: Flask, paired: FlaskClient) -> Non
     assert enter(app, link)[1] == 404
 
 
-def test_table_without_https_says_so(table: ShownTable) -> None:
+def test_page_names_missing_https(table: ShownTable) -> None:
     app = create_app(table)
     assert "does not offer https at the moment" in app.test_client().get("/secure").text
     app.extensions["live"].close()

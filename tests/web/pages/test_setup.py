@@ -86,7 +86,7 @@ def test_corners_that_are_none_are_refused(paired: FlaskClient, text: str) -> No
     assert answer.status_code == 409 and "corners" in answer.text
 
 
-def test_camera_that_sees_nothing_says_so(table: ShownTable, paired: FlaskClient) -> None:
+def test_setup_page_names_the_fault_of_a_camera_without_pictures(table: ShownTable, paired: FlaskClient) -> None:
     def blind() -> Future[SetupView]:
         failed: Future[SetupView] = Future()
         failed.set_exception(CameraError("no camera at usb:0: plug one in"))
@@ -105,7 +105,7 @@ def test_lesson_is_the_one_that_is_drawn(table: ShownTable, paired: FlaskClient)
     assert told["ok"] and table.taught == tuple("".join(row) for row in enrolment_rows(letters))
 
 
-def test_what_is_missing_and_where_phones_find_the_page_is_said(paired: FlaskClient) -> None:
+def test_setup_page_lists_missing_parts_and_the_address_for_phones(paired: FlaskClient) -> None:
     html = paired.get("/setup").text
     assert "There is &lt;no&gt; display." in html and "Everything is set up" not in html
     assert html.count("<svg ") >= 4 and "http://192.168.4.1:8080" in html and "horn-farm" in html
@@ -142,7 +142,7 @@ def test_rehearsal_ticks_the_buttons_that_were_felt(table: ShownTable, panel: Pa
     assert table.submitted == [(ChallengePlay(), samples.MIDGAME.moment)]
 
 
-def test_table_without_a_panel_says_so(table: ShownTable) -> None:
+def test_setup_page_names_a_missing_panel(table: ShownTable) -> None:
     app = create_app(table)
     client = app.test_client()
     pair(client)

@@ -107,7 +107,7 @@ def test_board_of_the_past_has_no_links(played: House) -> None:
 
 
 @pytest.mark.parametrize("path", ["/history/2", "/history/2/game.gcg", "/history/2/game.zip", "/history/1/99.jpg"])
-def test_what_is_not_there_is_said(played: House, path: str) -> None:
+def test_missing_page_of_a_stored_game_is_not_found(played: House, path: str) -> None:
     assert played.app.test_client().get(path).status_code == 404
 
 

@@ -126,7 +126,7 @@ def shakes_hands(door: Door, source: str) -> bool:
     return True
 
 
-def test_certificate_that_is_none_is_said(table: ShownTable, tmp_path: Path) -> None:
+def test_file_that_is_no_certificate_is_refused(table: ShownTable, tmp_path: Path) -> None:
     (tmp_path / "no.pem").write_text("nothing")
     with pytest.raises(CertificateError, match=r"no\.pem"):
         PageServer(create_app(table), 0, "127.0.0.1", tls=TlsSettings(tmp_path / "no.pem", tmp_path / "no.pem", 0))

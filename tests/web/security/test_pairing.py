@@ -68,7 +68,7 @@ def test_right_code_pairs_and_the_first_phone_is_admin(guarded: Table) -> None:
     assert guarded.pairing.find_client(second.id) == second and guarded.pairing.find_client("other") is None
 
 
-def test_few_tries_then_the_device_waits_and_the_table_is_told(guarded: Table) -> None:
+def test_device_is_locked_after_wrong_codes(guarded: Table) -> None:
     for left in range(MAX_TRIES_PER_CLIENT - 1, -1, -1):
         with pytest.raises(PairingCodeError) as wrong:
             guarded.pairing.pair(guarded.wrong(), "evil", "")
@@ -244,7 +244,7 @@ def test_keys_are_readable_by_the_program_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"null", b"\xff\xfe", b'{"key": "00"}', b"[" * 100_000])
-def test_damaged_list_of_phones_is_replaced_and_the_table_is_told(tmp_path: Path, content: bytes) -> None:
+def test_damaged_list_of_phones_is_replaced_with_a_notice(tmp_path: Path, content: bytes) -> None:
     file, told = tmp_path / FILE_NAME, []
     file.write_bytes(content)
     pairing = Pairing(told.append, file=file)

@@ -135,7 +135,7 @@ def test_phone_that_fell_asleep_gives_its_place_back(table: ShownTable) -> None:
         until(lambda: _opens(server.port))  # without the limit, the kernel waits for about 15 minutes
 
 
-def test_taken_port_is_said(server: PageServer, table: ShownTable) -> None:
+def test_taken_port_is_an_error(server: PageServer, table: ShownTable) -> None:
     with pytest.raises(PortInUseError):
         PageServer(create_app(table), server.port, "127.0.0.1")
 
