@@ -1,4 +1,4 @@
-"""The colours of the drawn board: which board they are of, and that squares can be read in any light."""
+"""The colours of the drawn board and of the players, and the contrast of text on them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 from flask.testing import FlaskClient
 
-from device.session.snapshot import TableSnapshot
+from device.session.new_game import PALETTE
+from device.session.snapshot import PlayerView, TableSnapshot
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.colours import build_editions_css, contrast_ratio
-from web.filters import choose_board_colours
+from web.colours import build_editions_css, choose_ink, contrast_ratio, ensure_contrast
+from web.filters import choose_board_colours, colour_of
 from web.host_info import HostInfo
 
 OWN = (("2L", "#60a0d0"), ("2W", "#e0a0a0"), ("3L", "#1050a0"), ("3W", "#c02020"))
@@ -57,3 +58,21 @@ def test_colours_named_in_the_settings_are_on_the_page(table: ShownTable) -> Non
     assert 'class="board"' in (html := app.test_client().get("/").text)
     assert 'data-edition="giant-deluxe-2020"' in html and 'data-edition="own"' not in html
     app.extensions["live"].close()
+
+
+def test_players_have_the_colour_they_chose_and_never_the_same() -> None:
+    players = (PlayerView("A", 0, "blue"), PlayerView("B", 0), PlayerView("C", 0, "blue"), PlayerView("D", 0, "x"))
+    state = replace(samples.BEFORE, players=players)
+    colours = [colour_of(state, seat) for seat in range(4)]
+    assert colours[0] == "blue" and len(set(colours)) == 4 and set(colours) <= set(PALETTE)
+
+
+def test_colour_that_reads_badly_is_moved_no_further_than_needed() -> None:
+    assert ensure_contrast("#3a7db8") == "#3a7db8" or contrast_ratio("#3a7db8", choose_ink("#3a7db8")) < 4.5
+    grey = ensure_contrast("#767676")
+    assert 4.5 <= contrast_ratio(grey, choose_ink(grey)) < 5
+
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert contrast_ratio("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast_ratio("#777777", "#ffffff") == pytest.approx(4.478, abs=0.01)
