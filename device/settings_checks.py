@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import Collection
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from device.catalogue import get_text
 from device.settings import Settings
@@ -37,6 +38,9 @@ def find_unusable_setting(
                     ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(page.certificate, page.key, password="")
                 case "camera", "source" if camera.source.startswith(_FOLDER_CAMERA):
                     next(Path(camera.source.removeprefix(_FOLDER_CAMERA)).iterdir(), None)
+                case "data", "folder" if folder := settings.data.folder:
+                    folder.mkdir(parents=True, exist_ok=True)  # as the next start does
+                    TemporaryFile(dir=folder).close()
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError, a wrong name of a host a ValueError
             if path == ("page", "host"):
                 return path, get_text("setting-host", repr(page.host))

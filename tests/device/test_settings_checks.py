@@ -51,10 +51,18 @@ def test_camera_folder_that_is_missing_is_refused(editor: SettingsEditor, tmp_pa
     assert find_error(editor, {("camera", "source"): f"folder:{tmp_path / 'missing'}"}) == "setting-unusable"
 
 
+def test_data_folder_that_cannot_be_written_is_refused(editor: SettingsEditor, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for folder in (file, file / "games", Path("/proc/games"), Path("/proc")):
+        assert find_error(editor, {("data", "folder"): str(folder)}) == "setting-unusable"
+
+
 def test_settings_that_the_machine_can_use_are_saved(editor: SettingsEditor, tmp_path: Path) -> None:
     with socket.create_server(("", 0)) as free:
         port = str(free.getsockname()[1])
     texts = {HOST: "127.0.0.1", PORT: port, ("camera", "source"): f"folder:{tmp_path}"}
+    texts[("data", "folder")] = str(tmp_path / "new" / "games")
     assert not editor.save(texts, editor.read().version).errors
     assert load_settings(editor.path).page.host == "127.0.0.1"
 
