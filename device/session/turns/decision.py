@@ -22,7 +22,7 @@ from device.session.messages import (
 )
 from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
-from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
@@ -238,12 +238,13 @@ def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | Non
 def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:
     """Return the decision about a turn from the inferred explanations only, without a validation of the events."""
     best = inference.best
-    is_pass = not (best.events or best.is_waiting)
+    corrections = [event for event in best.events if isinstance(event, SquareCorrected) and game.board[event.square]]
+    is_pass = len(corrections) == len(best.events) and not best.is_waiting
     if inference.question is None:
-        return _decide_without_play(game, reading) if is_pass else Decision(best.events)
+        return _decide_without_play(game, reading, corrections) if is_pass else Decision(best.events)
     has_other_tiles = best.leftover_squares or best.missing_squares or best.misread_squares
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
-        return _decide_without_play(game, reading)  # a play may be hidden; an old tile may be, too
+        return _decide_without_play(game, reading, corrections)  # a play may be hidden; an old tile may be, too
     likely = _list_likely_explanations(inference)
     answers = _collect_answers(game, inference.question, likely)
     events = next(iter(answers.values()))
@@ -335,13 +336,14 @@ def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
     return explanation_text(game, game.push(*events), events, "")
 
 
-def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
+def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequence[Event]) -> Decision:
     """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides.
 
     The players are asked about a pass even if no exchange is allowed: after a press by mistake, the next play would
-    count for the wrong player.
+    count for the wrong player. `corrections` of old tiles are recorded with every answer.
     """
-    name, passed = game.players[game.to_move], (Passed(game.to_move),)
+    name = game.players[game.to_move]
+    passed: tuple[Event, ...] = (*corrections, Passed(game.to_move))
     if hidden := _find_hidden_squares(game, reading):
         squares = ", ".join(map(square_name, hidden))
         answers = (get_text("answer-look-again"), get_text("answer-pass", name))
@@ -353,7 +355,8 @@ def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
         *(get_text("answer-exchange", name, str(count)) for count in counts),
         get_text("answer-mistake"),
     )
-    events: tuple[tuple[Event, ...], ...] = (passed, *((Exchanged(game.to_move, count),) for count in counts), ())
+    exchanges = tuple((*corrections, Exchanged(game.to_move, count)) for count in counts)
+    events: tuple[tuple[Event, ...], ...] = (passed, *exchanges, tuple(corrections))
     question = make_question(PASS_OR_EXCHANGE if counts else PASS_OR_MISTAKE, name, answers=texts)
     return Decision(passed, OpenQuestion(question, events))
 

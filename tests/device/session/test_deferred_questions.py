@@ -18,7 +18,7 @@ from device.session.commands.questions import (
 )
 from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.messages import CommandRefusedError
+from device.session.messages import PASS_OR_EXCHANGE, CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.reading import BoardReading, SquareReading
@@ -156,6 +156,17 @@ def test_later_reading_settles_the_question_with_a_notice(playing: TableSession,
     state = play(playing, table, HORN, FARM)
     assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
     assert "question-settled" in {notice.key for notice in state.notices}
+
+
+def test_press_that_only_corrects_a_tile_in_doubt_asks_about_a_pass(playing: TableSession, table: TextTable) -> None:
+    squares = list(BoardReading.from_rows(rows(HORN)).squares)
+    doubt, contradiction = SquareReading((("A", 0.55), ("O", 0.4))), SquareReading((("O", 0.9), ("A", 0.09)))
+    for seen in (doubt, doubt, contradiction, contradiction):
+        squares[7 * 15 + 6] = seen
+        table.board = BoardReading(tuple(squares))
+        state = playing.submit(EndTurn()).result(PATIENCE_S)
+    assert get_words(state) == ["HORN?", "", "", ""] and [turn.player for turn in state.turns] == [0, 1, 0, 1]
+    assert state.question is not None and state.question.key == PASS_OR_EXCHANGE
 
 
 def test_play_that_a_later_picture_shows_again_was_not_taken_back(playing: TableSession, table: TextTable) -> None:
