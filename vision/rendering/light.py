@@ -148,15 +148,32 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
 
     `scene` is (H, W, 3) float32 BGR, 0 to 255.
     """
-    h, w = scene.shape[:2]
-    picture = scene
-    # Low resolution.
-    if light.sampling_scale < 1:
-        small = cv2.resize(
-            picture, None, fx=light.sampling_scale, fy=light.sampling_scale, interpolation=cv2.INTER_AREA
-        )
-        picture = np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.float32)
-    # Defocus and camera shake.
+    picture = _reduce_resolution(scene, light.sampling_scale)
+    picture = _blur(rng, light, picture)
+    picture = _grade_colours(light, picture)
+    if light.noise:
+        picture += _make_sensor_noise(rng, light.noise, *picture.shape[:2])
+    if light.sharpen:
+        edges = picture - cv2.GaussianBlur(picture, (0, 0), 1.5)  # unsharp mask of the camera's processor
+        edges *= np.float32(light.sharpen)
+        picture += edges
+    image_8bit = np.clip(picture, 0, 255, out=picture).astype(np.uint8)
+    encoded, data = cv2.imencode(".jpg", image_8bit, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg_quality])
+    if not encoded:
+        raise RuntimeError("OpenCV could not encode a JPEG")
+    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)
+
+
+def _reduce_resolution(picture: Field, scale: float) -> Field:
+    """Scale a picture down by the factor `scale` (up to 1), and up again to its size."""
+    if scale >= 1:
+        return picture
+    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.resize(small, picture.shape[1::-1], interpolation=cv2.INTER_CUBIC), np.float32)
+
+
+def _blur(rng: Rng, light: Light, picture: Field) -> Field:
+    """Blur a picture by defocus and by a shake of the camera in a random direction."""
     if light.blur > 0.35:
         picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), light.blur), np.float32)
     if light.motion_blur > 1:
@@ -167,7 +184,12 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
         c = n // 2
         cv2.line(kernel, (round(c - dx / 2), round(c - dy / 2)), (round(c + dx / 2), round(c + dy / 2)), 1.0)
         picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
-    # White balance, exposure, saturation, contrast.
+    return picture
+
+
+def _grade_colours(light: Light, picture: Field) -> Field:
+    """Return a copy of a picture with the white balance, exposure, saturation and contrast of `light`."""
+    h, w = picture.shape[:2]
     gains = (
         np.array([1 - 0.3 * light.warmth, 1 + light.green_cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
     )
@@ -179,20 +201,13 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
     if light.exposure > 0.5:
         picture *= np.float32(light.contrast)
         picture += np.float32(128 * (1 - light.contrast))
-    # Sensor noise: fine grey plus coarser coloured noise.
-    if light.noise:
-        noise = repeat_channels(_cut_noise(rng, h, w))
-        coarse = cv2.merge([_cut_noise(rng, h // 2 + 1, w // 2 + 1) for _ in range(3)])
-        noise += cv2.resize(coarse, (w, h), interpolation=cv2.INTER_LINEAR)
-        noise *= np.float32(0.8 * light.noise)
-        picture += noise
-    # Unsharp mask of the camera's processor, then JPEG.
-    if light.sharpen:
-        edges = picture - cv2.GaussianBlur(picture, (0, 0), 1.5)
-        edges *= np.float32(light.sharpen)
-        picture += edges
-    image_8bit = np.clip(picture, 0, 255, out=picture).astype(np.uint8)
-    encoded, data = cv2.imencode(".jpg", image_8bit, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg_quality])
-    if not encoded:
-        raise RuntimeError("OpenCV could not encode a JPEG")
-    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)
+    return picture
+
+
+def _make_sensor_noise(rng: Rng, level: float, height: int, width: int) -> Field:
+    """Return noise (height, width, 3) in levels of brightness: fine grey plus coarser coloured noise."""
+    noise = repeat_channels(_cut_noise(rng, height, width))
+    coarse = cv2.merge([_cut_noise(rng, height // 2 + 1, width // 2 + 1) for _ in range(3)])
+    noise += cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR)
+    noise *= np.float32(0.8 * level)
+    return noise

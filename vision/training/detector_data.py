@@ -87,30 +87,36 @@ def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     symmetry = int(rng.integers(8))
     target, frame = _apply_symmetry(target, symmetry, n - 1), _apply_symmetry(frame, symmetry, n - 1)
     view = np.asarray(cv2.getPerspectiveTransform(box.astype(np.float32), target.astype(np.float32)), np.float64)
-    overview = kept.overview
-    there = rng.random() >= NO_BOARD_SHARE
-    if not there:
-        overview = _replace_board(overview, grid, rng)
+    has_board = rng.random() >= NO_BOARD_SHARE
+    overview = kept.overview if has_board else _replace_board(kept.overview, grid, rng)
     source = cv2.GaussianBlur(overview, (0, 0), 0.45 / k) if k < 0.9 else overview  # prevents aliasing
     picture = cv2.warpPerspective(source, view, (n, n), borderMode=cv2.BORDER_REPLICATE)
-    inside = np.zeros((n, n), np.uint8)
-    cv2.fillConvexPoly(inside, np.round(frame * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     picture = augment_photo(np.asarray(picture, np.uint8), rng)
-    cells = n // CELL_PX
-    seen = (project(view, grid) + 0.5) / CELL_PX - 0.5  # in cells; integers are the centres of cells
+    targets = _draw_finder_targets((project(view, grid) + 0.5) / CELL_PX - 0.5)
+    if not has_board:
+        targets[:] = 0
+    return standardise_colours(picture, _fill_quad(frame, n)), targets
+
+
+def _draw_finder_targets(seen: Floats) -> Array:
+    """Return the targets of the finder, `(5, 64, 64)`, for grid corners `(4, 2)` in cells (centres are integers)."""
+    cells = FINDER_SIDE_PX // CELL_PX
     targets = np.zeros((5, cells, cells), np.float32)
-    if not there:
-        return standardise_colours(picture, inside), targets
     yy, xx = np.mgrid[0:cells, 0:cells]
     for x, y in seen:
         distance2 = (xx - x) ** 2 + (yy - y) ** 2
         targets[0] = np.maximum(targets[0], np.exp(-distance2 / (2 * 0.8**2)))
         near = distance2 < 1.6**2
         targets[1][near], targets[2][near], targets[4][near] = (x - xx)[near], (y - yy)[near], 1
-    mask = np.zeros((cells, cells), np.uint8)
-    cv2.fillConvexPoly(mask, np.round(seen * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-    targets[3] = mask
-    return standardise_colours(picture, inside), targets
+    targets[3] = _fill_quad(seen, cells)
+    return targets
+
+
+def _fill_quad(corners: Floats, side: int) -> Image:
+    """Return a mask `(side, side) uint8` that is 1 in the quad with these corners `(4, 2)` and 0 elsewhere."""
+    mask = np.zeros((side, side), np.uint8)
+    cv2.fillConvexPoly(mask, np.round(corners * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+    return mask
 
 
 def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
