@@ -7,6 +7,7 @@ the log-prior 0. All other events are exceptions with a negative log-prior.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest, nsmallest
@@ -16,6 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from engine.board import NEIGHBOURS, Board, Square, column_of, row_of
+from engine.errors import RulesError
 from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
@@ -311,7 +313,8 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
             if _can_be_overlooked(state, turn, square):
                 for lettering in find_letterings(base.evidence, (square,), state.stock(), 2):
                     event = SquareCorrected(square, lettering.tiles[0], turn.number)
-                    yield base.push(event, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
+                    with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
+                        yield base.push(event, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
 
 
 def find_overlooked_turn(state: State, square: Square) -> int | None:

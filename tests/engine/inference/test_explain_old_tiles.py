@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.board import parse_square
-from engine.events import Challenged, PlayMade, SquareCorrected
+from engine.events import Challenged, PlayMade, PositionEntered, SquareCorrected, TileRecycled
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
+from engine.rules import STANDARD_RULES
 from engine.tiles import Tile
-from tests.support.engine_table import board_after, play, push, seen, with_plays, written
+from tests.support.engine_table import board_after, new_game, play, push, seen, with_plays, written
 
 
 def test_a_tile_of_an_older_play_that_was_overlooked() -> None:
@@ -110,6 +113,16 @@ def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
     assert [type(event) for event in found.events] == [SquareCorrected, PlayMade]
     assert found.best.game.turns[0].word == "HORNS"
     assert found.best.game.board == board_after(full, "H6 FA.M")
+
+
+def test_recycled_tile_of_a_position_is_played_again() -> None:
+    """The only J was in the position, so it is no tile that was overlooked there."""
+    position = board_after(new_game(replace(STANDARD_RULES, recycle=True)), "8F JORN")
+    tiles = tuple((square, position.tile(square)) for square in position.occupied_squares())
+    game = new_game(replace(STANDARD_RULES, recycle=True)).push(
+        PositionEntered(tiles, (0, 0), 0), TileRecycled(0, parse_square("F8"), Tile("H"))
+    )
+    assert infer_play(game, seen(board_after(game, "G7 J."))).best.events == (PlayMade(0, written(game, "G7 J.")),)
 
 
 def test_a_record_that_is_wrong_from_the_beginning_is_doubted_in_the_end() -> None:
