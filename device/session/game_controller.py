@@ -149,8 +149,8 @@ class GameController:
 
     @property
     def can_return(self) -> bool:
-        """True if nothing was done in this game yet, so that its start can be undone to continue the game before."""
-        return self.game_before is not None and self._log is not None and self._log.length == 1
+        """True if nothing is left to undo in this game, so that its start can be undone to continue the game before."""
+        return self.game_before is not None and self._log is not None and not self._log.can_undo
 
     # Methods for commands
 

@@ -131,7 +131,7 @@ class Undo(QuestionCommand, frozen=True):
     """Undo everything that the last press (of a button, or a command) recorded, even the end of a game.
 
     Some questions, such as an undecided challenge, record nothing before they are answered. If such a question is open,
-    it is cancelled instead. In a game in which nothing was done yet, the command goes back to the game before.
+    it is cancelled instead. In a game in which nothing is left to undo, the command goes back to the game before.
     """
 
     name = "undo"
@@ -152,7 +152,7 @@ class Undo(QuestionCommand, frozen=True):
 
 
 def _return_to_game_before(context: CommandContext) -> bool:
-    """Delete the current game, in which nothing was done yet, and continue the game before. Raises `StoreError`.
+    """Delete the current game, in which nothing is left to undo, and continue the game before. Raises `StoreError`.
 
     Do nothing and return False if the players have deleted the game before.
     """

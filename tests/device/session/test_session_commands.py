@@ -244,6 +244,15 @@ def test_undo_of_a_new_game_continues_the_game_before(playing: TableSession, tab
     assert totals(play(playing, table, HORN, FARM)) == [14, 9]
 
 
+def test_undo_of_the_turns_of_a_new_game_leads_to_the_game_before(playing: TableSession, table: TextTable) -> None:
+    before = play(playing, table, HORN)
+    playing.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+    play(playing, table, HORN)  # the players have not noticed the new game
+    for _ in range(2):
+        state = playing.submit(Undo()).result(PATIENCE_S)
+    assert state.moment == before.moment
+
+
 def test_undo_of_a_new_game_restores_the_end_and_the_word_list_of_the_game_before(session: TableSession) -> None:
     session.submit(StartGame(STARTED, frozenset({"HORN"}))).result(PATIENCE_S)
     session.submit(PassTurn()).result(PATIENCE_S)
@@ -340,7 +349,7 @@ def test_undo_in_a_new_game_with_a_turn_stays_in_this_game(playing: TableSession
     playing.submit(StartGame(STARTED)).result(PATIENCE_S)
     game = playing.submit(PassTurn()).result(PATIENCE_S).game
     state = playing.submit(Undo()).result(PATIENCE_S)
-    assert state.game == game and not state.turns and not state.undo and state.redo
+    assert state.game == game and not state.turns and state.undo and state.redo
 
 
 # Racks, words, colours
