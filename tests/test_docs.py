@@ -26,7 +26,7 @@ def documents() -> list[Path]:
 
 
 def anchors(document: Path) -> set[str]:
-    """What `#...` may name in a document: its headings, as GitHub names them."""
+    """Return the names for `#...` in a document: its headings, as GitHub names them."""
     headings = re.findall(r"^#+ +(.+?) *$", _CODE.sub("", document.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

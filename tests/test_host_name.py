@@ -104,7 +104,7 @@ def old_installation(card: Path) -> Path:
 
 
 def keeps_name(card: Path, name: str) -> bool:
-    """Whether cloud-init will leave `name` as it is."""
+    """Return True if cloud-init will leave `name` as it is."""
     settings = card / "etc/cloud/cloud.cfg.d/99-tilekeeper.cfg"
     return settings.exists() and f"hostname: {name}\n" in (card / "boot/firmware/user-data").read_text()
 

@@ -53,7 +53,7 @@ class DirectorCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
-    """What the web pages need to know about the machine that serves them.
+    """Data about the machine that serves the web pages.
 
     - `panel`: None at a table without a panel, for example in the demo.
     - `setup_problems`: sentences about missing or wrong configuration.

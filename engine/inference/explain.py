@@ -151,7 +151,7 @@ def infer_play(
 
 
 def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
-    """Return the corrections that the later events allow: a play that was challenged in vain keeps a tile."""
+    """Return the corrections that the later events allow: a play that withstood a challenge must keep a tile."""
     possible: list[SquareCorrected] = []
     for event in corrections:
         with suppress(NotationError, RulesError):

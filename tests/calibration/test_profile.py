@@ -1,4 +1,4 @@
-"""A table's knowledge: learnt, asked, kept on disk, and begun anew where the disk spoils it."""
+"""The profile of a table: learnt, used, saved, and started empty if its file is damaged."""
 
 import os
 from collections.abc import Iterator

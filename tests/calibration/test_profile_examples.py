@@ -22,7 +22,7 @@ def spread(count: int, first: int = 0) -> dict[int, str]:
 
 
 def taught(games: int = 2, tiles: int = 18, sure: float = 0.6) -> TileExamples:
-    """Examples of some games on one table, each said by people."""
+    """Return examples of several games on one table, with the letters that players confirmed."""
     examples = TileExamples(Muddle(sure))
     for game in range(games):
         laid = spread(tiles, game)

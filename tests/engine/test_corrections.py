@@ -1,4 +1,4 @@
-"""What is put right later: a square, a score, a turn. Everything that follows is scored again. And undo, and redo."""
+"""Corrections of a square, a score or a turn, after which all later turns are scored again."""
 
 from __future__ import annotations
 

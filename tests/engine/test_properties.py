@@ -1,4 +1,4 @@
-"""What holds for every game, whatever is played. Plays are legal and at random; words they need not be."""
+"""Properties of every game, tested on random legal plays, which need not be words."""
 
 from __future__ import annotations
 

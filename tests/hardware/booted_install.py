@@ -32,7 +32,7 @@ def install(version: str) -> str:
 
 
 def pairs_phone(said: str) -> bool:
-    """Whether the digits that install.sh said pair a phone with the table that runs."""
+    """Return True if the digits that install.sh printed pair a phone with the running table."""
     digits = re.search(r"^digits: +(\d{6}) ", said, re.MULTILINE)
     try:
         return digits is not None and bool(Phone(digits[1]))
@@ -41,18 +41,18 @@ def pairs_phone(said: str) -> bool:
 
 
 def store_layout() -> int:
-    """Which versions can read the store; asked of the file's head, since the table keeps the store locked."""
+    """Return the version of the store from the head of its file, because the table has locked the store."""
     return int.from_bytes(GAMES.read_bytes()[60:64])
 
 
 def watchdog_of_machine() -> str:
-    """What systemd has as the time after which a machine that hangs starts again; "0" if it never does."""
+    """Return the time after which systemd restarts a machine that hangs; "0" if it never does."""
     asked = ["systemctl", "show", "--value", "-p", "RuntimeWatchdogUSec"]
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def goes_on(version: str) -> None:
-    """Whether the table is run by `version`, with the game as it was."""
+    """Check that the table runs `version`, with the game as it was."""
     check("the table runs", shown("ActiveState") == "active", f"process {shown('MainPID')}")
     check(f"it is version {version}", str(LINK.readlink()).startswith(f"versions/{version}-"), str(LINK.readlink()))
     comes("the play is on the page", lambda: "HORN" in page(), 30)

@@ -40,7 +40,7 @@ STORM = 100
 
 
 class Pi5Factory(LGPIOFactory):  # type: ignore[misc]
-    """lgpio, on what it is told is a Raspberry Pi 5."""
+    """The factory for lgpio on a pretended Raspberry Pi 5."""
 
     def _get_revision(self) -> int:
         return 0xD04170
@@ -58,7 +58,7 @@ class Lines:
         (self._folder / f"sim_gpio{PINS.buttons[button]}" / "pull").write_text(pull)
 
     def lit(self, pin: int | None) -> bool:
-        """Whether a light or the buzzer is on."""
+        """Return True if a light or the buzzer is on."""
         return (self._folder / f"sim_gpio{pin}" / "value").read_text().strip() == "1"
 
 

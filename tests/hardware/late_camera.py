@@ -23,7 +23,7 @@ OPEN_S = 120.0
 
 
 def has_opened_camera() -> bool:
-    """Whether the service has the camera open."""
+    """Return True if the service has the camera open."""
     files = Path(f"/proc/{shown('MainPID')}/fd").iterdir()
     return any(file.is_symlink() and file.readlink() == CAMERA for file in files)
 

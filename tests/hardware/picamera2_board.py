@@ -61,7 +61,7 @@ def check(what: str, good: bool, more: str = "") -> None:
 
 
 def faces(board: Board) -> dict[tuple[int, int], str]:
-    """What lies on `board`, by row and column."""
+    """Return the tiles on `board` by row and column."""
     return {(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None}
 
 
@@ -131,7 +131,7 @@ def the_camera(shown: list[Image]) -> None:
 
 
 def without_cameras() -> None:
-    """What is said on a machine whose libcamera finds nothing."""
+    """Check the message on a machine whose libcamera finds no camera."""
     asked = "from device.cameras import open_camera; open_camera('pi')"
     nothing = os.environ | {"LIBCAMERA_PIPELINES_MATCH_LIST": "simple"}
     said = subprocess.run([sys.executable, "-c", asked], env=nothing, capture_output=True, text=True, check=False)

@@ -127,7 +127,7 @@ def make_multipart(fields: dict[str, str], picture: bytes) -> tuple[bytes, str]:
 
 
 def journal_text(lines: int = 200) -> str:
-    """What the service said last."""
+    """Return the last lines of the service's journal."""
     asked = ["journalctl", "-u", UNIT, "-o", "cat", "-n", str(lines), "--no-pager"]
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout
 

@@ -27,7 +27,7 @@ class VirtualPicamera2(Picamera2):  # type: ignore[misc]
         self.pre_callback = lambda _: time.sleep(FRAME_S)  # in the camera's own thread
 
     def _get_raw_modes(self) -> list[dict[str, Any]]:
-        """The sensor's modes, told from its still stream."""
+        """Return the sensor's modes from its still stream."""
         stream = self.camera.generate_configuration([libcamera.StreamRole.StillCapture]).at(0)
         formats = stream.formats
         return [

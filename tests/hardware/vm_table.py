@@ -23,7 +23,7 @@ POWER_HELD_S = 8.0
 
 
 def rights(pid: str) -> None:
-    """What the program runs as."""
+    """Check the user and the rights of the program."""
     status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     user = subprocess.run(["id", "-un", status["Uid"].split()[0]], capture_output=True, text=True, check=False)
     check("it runs as the user tilekeeper", user.stdout.strip() == "tilekeeper", status["Uid"].split()[0])
@@ -98,7 +98,7 @@ def the_service() -> bool:
 
 
 def exposure() -> None:
-    """What systemd says that the unit leaves open."""
+    """Check the exposure level of the unit."""
     asked = ["systemd-analyze", "security", UNIT, "--no-pager"]
     said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
     found = re.search(r"Overall exposure level for \S+: ([\d.]+)", said)
@@ -106,7 +106,7 @@ def exposure() -> None:
 
 
 def may_power_off() -> None:
-    """Whether logind would let the service's user, and nobody else, switch the machine off."""
+    """Check that logind lets the service's user, and no other user, switch the machine off."""
     manager = ["org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "CanPowerOff"]
     for user, answer in (("tilekeeper", 's "yes"'), ("nobody", 's "challenge"')):
         asked = ["runuser", "-u", user, "--", "busctl", "call", *manager]

@@ -111,7 +111,7 @@ def _disturb_squares(change: ChangeSquares) -> BuildScenario:
 
 
 def _disturb_again(change: ChangeSquares, presses: int) -> BuildScenario:
-    """Return the row in which the same squares are read wrong at so many presses."""
+    """Return the row in which the same squares are read wrong at the next `presses` presses."""
 
     def build(position: Position, chance: Random) -> Scenario | None:
         changed = change(position, chance)

@@ -175,7 +175,7 @@ def miss_old_tile(position: Position, chance: Random, confidence: float) -> Squa
 
 
 def _draw_letter(position: Position, chance: Random) -> str:
-    """A letter that nobody has laid yet; any letter once the last ones are laid."""
+    """Return a letter that is not on the board yet; any letter if none is left."""
     unseen = [letter for letter in position.after.unseen.elements() if letter != BLANK]
     return chance.choice(unseen or position.before.tiles.letters)
 

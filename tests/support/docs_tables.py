@@ -72,7 +72,7 @@ def read_table(document: str, name: str) -> str:
 
 @dataclass(slots=True)
 class PhotoCounts:
-    """What the reader found on the photographs of a collection, each by itself and without corners."""
+    """Counts of the readings of a collection's photographs, each read alone and without corners."""
 
     photos: int = 0
     corner_errors: list[float] = field(default_factory=list)

@@ -51,7 +51,7 @@ def serve(args: argparse.Namespace) -> None:
 
 @pytest.fixture(autouse=True)
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the settings file of this user would be; that of the machine is left out."""
+    """Return the path of this user's settings file, and hide that of the machine."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr("device.settings.SYSTEM_SETTINGS_FILE", tmp_path / "nowhere.toml")
     path = tmp_path / "config" / "tilekeeper" / "settings.toml"

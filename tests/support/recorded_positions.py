@@ -119,7 +119,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What the reader reports of one picture."""
+    """The reading of one picture."""
 
     reading: BoardReading
 

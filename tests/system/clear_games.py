@@ -28,7 +28,7 @@ from tests.system.press_model import (
 
 
 class Topic(StrEnum):
-    """What a question is about."""
+    """Subject of a question."""
 
     BLANK = "blank's letter"
     PASS = "pass or exchange"

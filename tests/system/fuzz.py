@@ -44,7 +44,7 @@ def _as_it_is(_: schemathesis.SerializationContext, value: object) -> bytes:
 
 @dataclass
 class Outcome:
-    """What came back: how many answers of each status, and what was wrong with any."""
+    """The number of answers of each status, and the failures."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     operations: set[str] = field(default_factory=set)
@@ -52,12 +52,12 @@ class Outcome:
 
     @property
     def requests(self) -> int:
-        """How many were sent."""
+        """Number of requests that were sent."""
         return sum(self.statuses.values())
 
 
 def fuzz(table: House, requests: int) -> Outcome:
-    """Send about so many requests to the API of a table, spread evenly over its operations, half of them wrong."""
+    """Send about `requests` requests to the API of a table, spread evenly over its operations, half of them wrong."""
     table.play_three_turns()
     program = Program(table.app)
     program.pair(table.code)

@@ -115,7 +115,7 @@ Try = Callable[[bytes, Path], str]
 
 @dataclass
 class Result:
-    """How often each kind of file had each answer, and the failures with the files that caused them."""
+    """Numbers of answers by kind of file, and the failures with the files that caused them."""
 
     answers: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)

@@ -61,7 +61,7 @@ _PROGRAM = "import sys; from device.cli import main; sys.exit(main())"
 
 @dataclass
 class Kills:
-    """What was killed, how much was played, and what is wrong at the end."""
+    """The numbers of kills and of games, and the differences at the end."""
 
     tables: int = 0
     halls: int = 0

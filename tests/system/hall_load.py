@@ -1,4 +1,4 @@
-"""How a hall of many tables bears its load: tables in a few processes, a real broker, viewers of the page.
+"""Load of a hall with many tables: tables in a few processes, a real broker, viewers of the page.
 
     python -m tests.system.hall_load 200 20 300      # tables, viewers, seconds; needs Mosquitto
 

@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 @dataclass
 class Measured:
-    """What came of it: seconds of each request and of each delivery, and memory of the server in MB."""
+    """Measured load: seconds of each request and of each delivery, and memory of the server in MB."""
 
     streams: int
     requests: list[float] = field(default_factory=list)

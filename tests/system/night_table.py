@@ -92,7 +92,7 @@ class NightCamera:
 
 
 class NightPlay(SelfPlay):
-    """A game of `SelfPlay` in which, in addition, a player challenges in vain and a player passes."""
+    """A game of `SelfPlay` in which, in addition, a challenge fails and a player passes."""
 
     def __init__(self, players: tuple[str, ...], lexicon: Lexicon, seed: int) -> None:
         super().__init__(players, lexicon, seed)

@@ -42,7 +42,7 @@ _COMPILE_CHILD = _CHILD.replace(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the program did with a file. `status` is its exit status, -1 after a crash."""
+    """The result of the program for a file. `status` is its exit status, -1 after a crash."""
 
     name: str
     status: int

@@ -30,7 +30,7 @@ from tests.support.recorded_positions import (
 
 
 class Outcome(StrEnum):
-    """What a disturbed press came to, before a question is answered."""
+    """The result of a disturbed press, before a question is answered."""
 
     RIGHT = "right"
     RIGHT_NOTICE = "right, with a notice"
@@ -50,7 +50,7 @@ _ORDER = list(Outcome)
 
 
 class PressModel:
-    """What the session does at a press, without camera, store and clock (`GameController`, `TurnRecorder.take_turn`).
+    """A session without camera, store and clock (`GameController`, `TurnRecorder.take_turn`).
 
     `words` is the word list in use, None if words are not checked.
     """

@@ -66,7 +66,7 @@ EXPECTED_QUESTIONS = ("asked-blank-unnamed", *PASS_KEYS, WHO_CHALLENGED)
 
 @dataclass
 class Told:
-    """What a game came to, and all that people had to say or do besides pressing buttons."""
+    """The result of a game, and everything that players had to answer or correct."""
 
     players: int
     turns: int = 0
@@ -114,7 +114,7 @@ class Hand:
 
 
 class Players:
-    """The people at the table: they know what was really played."""
+    """The players at the table, who know what was really played."""
 
     def __init__(self, session: TableSession, hand: Hand, told: Told) -> None:
         self._session, self._hand, self._told = session, hand, told
@@ -180,7 +180,7 @@ class Players:
 
 
 def _likeness(answer: str, truth: Game) -> int:
-    """How many of the last turns an answer tells as they were: players read before they answer."""
+    """Return the number of the last turns that an answer describes correctly: players read before they answer."""
     return sum(turn_text(truth, turn) in answer for turn in truth.turns[-2:])
 
 
@@ -319,7 +319,7 @@ def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> T
 
 
 def report(name: str, told: Told) -> str:
-    """What is printed of a game."""
+    """Return the line that is printed for a game."""
     lines = [
         f"{name}: {told.players} players, {told.turns} turns, {'right' if told.right else 'WRONG'}: "
         f"{' '.join(map(str, told.totals))}{'' if told.right else ' instead of ' + ' '.join(map(str, told.truth))}; "

@@ -1,4 +1,4 @@
-"""Two games of the night at the table; `python -m tests.system.simulate_evenings` plays as many as one likes."""
+"""Two games of the night at the table; `python -m tests.system.simulate_evenings` plays any number."""
 
 from __future__ import annotations
 

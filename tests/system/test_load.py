@@ -1,4 +1,4 @@
-"""What the evening's load and made-up requests do to the page: the commands of `load` and `fuzz`, shorter."""
+"""The commands `load` and `fuzz` in a shorter form: many viewers, and made-up requests."""
 
 from __future__ import annotations
 

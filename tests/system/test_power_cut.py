@@ -1,4 +1,4 @@
-"""Power cuts, a few of them; `python -m tests.system.power_cut` makes as many as one likes."""
+"""Power cuts, a few of them; `python -m tests.system.power_cut` makes any number."""
 
 from __future__ import annotations
 

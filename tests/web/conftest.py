@@ -127,7 +127,7 @@ def client(app: Flask) -> FlaskClient:
 
 @pytest.fixture
 def paired(app: Flask) -> FlaskClient:
-    """A phone that was told the code."""
+    """A paired phone."""
     client = app.test_client()
     pair(client)
     return client

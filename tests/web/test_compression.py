@@ -17,7 +17,7 @@ MOST_BYTES = 150_000
 
 
 def visit(client: FlaskClient, path: str) -> dict[str, int]:
-    """What a browser loads with a page, by address: bytes as they are sent."""
+    """Return the number of bytes that a browser loads with a page, by address."""
     loaded: dict[str, int] = {}
     wanted = [path]
     while wanted:

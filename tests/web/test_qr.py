@@ -1,4 +1,4 @@
-"""What stands in a QR code is what a phone reads from it."""
+"""QR codes, read as a phone reads them."""
 
 from __future__ import annotations
 

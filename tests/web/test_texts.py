@@ -86,7 +86,7 @@ BROKEN: tuple[tuple[bytes, tuple[str, ...]], ...] = (
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page in the language that nobody reads: one more language, as a catalogue would bring it."""
+    """Add a language whose texts have no letters."""
     texts = {key: tuple(map(struck_out, forms)) for key, forms in read_texts("en").items()}
     known: Mapping[str, Texts] = {
         **web.i18n.languages(),
@@ -315,7 +315,7 @@ def test_wrong_code_has_a_text(evening: Evening) -> None:
 
 
 def test_trouble_of_the_machine_has_a_text(evening: Evening, tmp_path: Path) -> None:
-    """Remarks, and troubles that are told at the start."""
+    """Notices about faults that are found at the start."""
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(b"no store" * 1000)
     store, rescued = open_store(damaged)

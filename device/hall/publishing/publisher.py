@@ -47,7 +47,7 @@ def open_hall(
 
 @dataclass(frozen=True, slots=True)
 class _PublishedState:
-    """What the message with the state of a table contains; `name` is the name that the director has given."""
+    """Contents of the message with the state of a table; `name` is the name that the director has given."""
 
     snapshot: TableSnapshot
     calls_director: bool

@@ -1,4 +1,4 @@
-"""What happens to the open question: it is answered, cancelled, or closed to read the board again."""
+"""Answer the open question, cancel it, or close it to read the board again."""
 
 from __future__ import annotations
 

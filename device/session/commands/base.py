@@ -38,7 +38,7 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command needs to run: the controller of the game, the recorder of turns, and the phones' camera."""
+    """Context in which a command runs: the controller of the game, the recorder of turns, and the phones' camera."""
 
     controller: GameController
     turn_recorder: TurnRecorder

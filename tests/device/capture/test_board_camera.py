@@ -1,4 +1,4 @@
-"""Where the board lies from picture to picture: followed where it can be, searched for, or placed by people."""
+"""The location of the board from picture to picture: followed, searched for, or placed by players."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def sight(letters: Letters) -> BoardCamera:
 
 
 def corners(sight: BoardCamera) -> Floats:
-    """Where the board is read, and what is read there makes sense."""
+    """Read the board, confirm its location, and return its corners."""
     found = sight.read_board(IMAGE, TILES)
     assert found.corners is not None
     sight.confirm_location(found)

@@ -1,4 +1,4 @@
-"""What the board looked like between two presses, and for how long."""
+"""The key frames between two presses, and the time for which each board stayed unchanged."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from device.capture.key_frames import MIN_STABLE_S, KeyFrameBuffer, find_stable_
 
 
 def frame(laid: int, time: float) -> Frame:
-    """A board with so many tiles in a row, at a moment."""
+    """Return a picture of a board with `laid` tiles in a row."""
     image = np.full((240, 320, 3), 60, np.uint8)
     image[100:130, 20 : 20 + 40 * laid] = 230
     return Frame(image, time)
 
 
 def stood(*frames: Frame) -> list[float]:
-    """How long each board lay there that differs from the last; the first was read at the last press."""
+    """Return the seconds for which each board stayed that differs from the last one; the first frame is a reference."""
     glimpses = KeyFrameBuffer()
     glimpses.set_reference(frames[0])
     for one in frames[1:]:

@@ -1,4 +1,4 @@
-"""`tilekeeper score`: the contract of its JSON, the table for people, and what it says of bad files."""
+"""`tilekeeper score`: the keys of its JSON, the printed table, and messages about bad files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table publishes: the queue in the store, and a real broker if Mosquitto is installed."""
+"""The messages of a table: the queue in the store, and a real broker if Mosquitto is installed."""
 
 from __future__ import annotations
 

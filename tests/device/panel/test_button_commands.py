@@ -1,4 +1,4 @@
-"""What presses mean at each moment: the table of answers of `docs/panel.md`."""
+"""The meaning of a press in each phase: the table in `docs/panel.md`."""
 
 from __future__ import annotations
 

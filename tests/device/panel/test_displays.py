@@ -152,7 +152,7 @@ INVITATION = PairingDetails("192.168.178.120:8080", "http://192.168.178.120:8080
 
 
 def scanned(page: Image.Image) -> str:
-    """What a phone reads off a display."""
+    """Return the text that a phone reads from the QR code on a display."""
     seen = cv2.resize(np.asarray(page.convert("L")), None, fx=6, fy=6, interpolation=cv2.INTER_NEAREST)
     return str(cv2.QRCodeDetector().detectAndDecode(seen)[0])
 

@@ -25,7 +25,7 @@ PAUSE, POWER, CHALLENGE = Button.PAUSE, Button.POWER, Button.CHALLENGE
 def follow(
     gestures: GestureDetector, *edges: tuple[float, Button, bool], until: float = 100.0
 ) -> list[tuple[Button, GestureKind]]:
-    """What comes of edges (time, button, down), with time passing between and after them."""
+    """Return the gestures that follow from edges (time, button, down), with time passing between and after them."""
     found: list[Gesture] = []
     for time, button, down in edges:
         while gestures.deadline < time:

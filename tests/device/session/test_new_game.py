@@ -38,7 +38,7 @@ def test_names_are_trimmed_and_empty_seats_left_out() -> None:
 
 
 def test_names_are_what_an_exported_game_may_hold() -> None:
-    """Signs that nobody can see would drive a terminal, and the game could not be brought back."""
+    """Invisible characters would control a terminal, and the game could not be imported again."""
     coder = "\N{MAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}"
     assert make(players=("Anna\x1b[2J\n", coder, "\x07")).started.players == ("Anna [2J", coder)
 

@@ -1,4 +1,4 @@
-"""Which question an answer is for: a question has a number, and an answer to another question is refused."""
+"""The number of a question: an answer to another question is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do besides ending turns: pass or exchange, take back and bring back, reveal racks, look words up."""
+"""Commands besides the end of a turn: pass, exchange, undo, redo, reveal a rack, look a word up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table notices by itself: camera trouble, tiles that must leave, two turns under one press, hands."""
+"""What the camera monitor notices: faults of the camera, tiles to take off, two turns at one press, hands."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> 
 
 
 def test_camera_settles_anew_even_if_the_game_before_cannot_be_deleted(path: Path) -> None:
-    """The game before has no turn, so that nobody needs it any more."""
+    """The game before has no turn, so it is deleted."""
     table = SettlingTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Setting a table up: the picture with its corners, corners that people place and the table keeps, the tile lesson."""
+"""The set-up of a table: its picture with corners, corners that players place, the tile lesson."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session: from a pressed button to a confirmed turn that everybody was told of."""
+"""The session: from a press to a recorded turn of which all listeners were notified."""
 
 from __future__ import annotations
 

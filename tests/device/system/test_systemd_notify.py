@@ -1,4 +1,4 @@
-"""What systemd is told: over a real socket, and the watchdog only while the table works."""
+"""Notifications to systemd over a real socket; the watchdog is pinged only while the table works."""
 
 from __future__ import annotations
 

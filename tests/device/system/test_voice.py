@@ -42,7 +42,7 @@ def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
 
 
 class Mouth:
-    """Keeps what it is told to say."""
+    """A speaker that keeps the sentences it gets."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []

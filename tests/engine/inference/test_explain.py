@@ -1,4 +1,4 @@
-"""What was played, from what the camera saw."""
+"""The play that is inferred from a reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the engine takes when all goes wrong; the usual figures are those of `tilekeeper bench engine`."""
+"""The time of an inference in the worst case; `tilekeeper bench engine` measures the usual one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tournaments add to the sheets, each a switch of its own: challenges, scoreless turns, clocks."""
+"""Rules of tournaments that the sheets do not have: challenges, scoreless turns, clocks."""
 
 from __future__ import annotations
 

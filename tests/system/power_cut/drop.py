@@ -112,7 +112,7 @@ def _calls(trace: Path) -> Iterator[Call]:
 
 @dataclass
 class Drops:
-    """What came of many cuts that forget."""
+    """Results of many power cuts that lose unsynced writes."""
 
     calls: int = 0
     cuts: int = 0

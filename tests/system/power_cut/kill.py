@@ -21,7 +21,7 @@ WHILE_STARTING = 0.2
 
 @dataclass
 class Kills:
-    """What came of many kills."""
+    """Results of many kills."""
 
     runs: int = 0
     confirmed: int = 0
@@ -43,7 +43,7 @@ class Run:
 
 
 def kill_often(folder: Path, runs: int, seed: int) -> Kills:
-    """Play on and be killed, so many times."""
+    """Continue the game and kill the program, `runs` times."""
     chance = random.Random(seed)
     found = Kills()
     before: Run | None = None
@@ -92,7 +92,7 @@ def _one_life(folder: Path, seconds: float, *, from_ready: bool) -> Run:
 
 
 def _compare(found: Kills, before: Run | None, run: Run) -> None:
-    """What this run found against what the one before it had confirmed."""
+    """Compare the game that this run found with the one that the run before had confirmed."""
     for message in run.messages:
         if "fault" in message:
             found.faults.append(f"a restart needs a hand: {message['fault']}")

@@ -37,7 +37,7 @@ RULES = Rules(clock_seconds=25 * 60)
 
 
 def play_on(folder: Path, send_message: Callable[[dict[str, Any]], None], turns: int) -> None:
-    """Go on with the game in `folder`, or begin one, for so many turns; `send_message` gets what the page shows."""
+    """Continue the game in `folder`, or begin one, for `turns` turns; `send_message` gets what the page shows."""
     words = open_lexicon(None, "en")
     assert words is not None
     table = FakeTable()
@@ -97,7 +97,7 @@ def _next_turn(session: TableSession, table: FakeTable) -> TableSnapshot:
 
 
 def _board_before(done: int) -> Board:
-    """What lies on the board when so many turns of the record have been played."""
+    """Return the board after the first `done` turns of the record."""
     board = Board()
     for event, after in zip(TURNS[:done], [*TURNS[1:done], None], strict=False):
         if event.play is not None and (after is None or after.entry.kind is not TurnKind.WITHDRAWN):

@@ -1,4 +1,4 @@
-"""What quads may be boards, from answers of the finder made by hand."""
+"""Quads that may be boards, from outputs of the finder made by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def answer(corners: list[tuple[int, int]], on_grid: NDArray[np.bool_]) -> NDArra
 
 
 def farthest(quad: NDArray[np.float64], corners: list[tuple[int, int]]) -> float:
-    """How far the farthest corner of a quad lies from where it should, in cells."""
+    """Return the largest distance of a quad's corners from the true ones, in cells."""
     return max(min(float(np.hypot(*(one - corner))) for one in quad) for corner in np.array(corners))
 
 

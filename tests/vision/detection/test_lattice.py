@@ -16,7 +16,7 @@ ALIGNED = np.array([[1.0, 0, MARGIN - 0.5], [0, 1.0, MARGIN - 0.5], [0, 0, 1.0]]
 
 
 def seen_cells(quad: Floats, noise: float = 0.0, wrong: float = 0.0, seed: int = 0) -> NDArray[np.float32]:
-    """What a network would answer where the true grid's corners lie at `quad`, in board coordinates as believed."""
+    """Return the output of a network if the true grid's corners are at `quad`, in coordinates of the assumed board."""
     rng = np.random.default_rng(seed)
     to_cells = ALIGNED @ homography(quad)
     index = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0)), axis=-1)

@@ -1,4 +1,4 @@
-"""Which way up a board lies: the tiles vote, each by what it knows."""
+"""The orientation of a board, for which its tiles vote."""
 
 from __future__ import annotations
 

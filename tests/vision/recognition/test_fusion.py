@@ -95,7 +95,7 @@ def test_empty_squares_that_are_all_as_bright_as_glare_are_believed() -> None:
 
 
 def washed(columns: int) -> Message:
-    """A letter, of whose square glare has washed out so many of the inner eight columns of pixels."""
+    """Return a letter on a square on which glare covers `columns` of the inner eight columns of pixels."""
     one = make_message(WOOD, 0.98, LETTER)
     top, left = (VIEW_PX_PER_SQUARE * (at + VIEW_MARGIN_SQUARES) for at in ASKED)
     one.board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE // 4 + columns] = GLARE

@@ -21,7 +21,7 @@ FACES = np.random.default_rng(1).normal(0, 2.7, (5, FEATURE_COUNT)).astype(np.fl
 
 
 def tiles(*read: dict[int, float]) -> np.ndarray:
-    """What the network makes of tiles by themselves: probabilities by class."""
+    """Return the network's probabilities by class for single tiles."""
     chances = np.zeros((len(read), 5))
     for row, said in enumerate(read):
         chances[row, list(said)] = list(said.values())

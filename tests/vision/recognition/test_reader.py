@@ -36,7 +36,7 @@ WORDS: Tiles = (
 
 
 def found_at(corners: Floats) -> BoardReader:
-    """A reader whose locator has been told where the board is."""
+    """Return a reader whose locator knows the board's corners."""
     return BoardReader(FixedLocator(BoardLocation(corners, 1.0)))
 
 

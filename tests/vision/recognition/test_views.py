@@ -1,4 +1,4 @@
-"""Where the tops of tiles are cut out of a picture."""
+"""Crops of the tops of tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the board's finder learns from says truly where the board is, and learning from it works."""
+"""The samples for the board detectors have the right targets, and training with them works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the witnesses of squares without print are worth is fitted to scenes."""
+"""The weights of the evidence for blanks are fitted to scenes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What likeness is worth is fitted to scenes."""
+"""The weights of the similarity between tiles are fitted to scenes."""
 
 from __future__ import annotations
 

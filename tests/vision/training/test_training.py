@@ -1,4 +1,4 @@
-"""What the reader learns from, and that what it learnt reaches its file."""
+"""The training data of the reader's networks, and their export to files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evening as people have it: two phones and a big screen, one real session, from pairing to the winner."""
+"""A whole game on two phones and a big screen, with a real session, from pairing to the winner."""
 
 from __future__ import annotations
 

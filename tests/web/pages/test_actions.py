@@ -1,4 +1,4 @@
-"""What paired phones do reaches the table, but only for the moment it was meant for."""
+"""Commands of paired phones reach the table, but only for the moment for which they were meant."""
 
 from __future__ import annotations
 

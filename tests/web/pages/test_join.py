@@ -1,4 +1,4 @@
-"""How phones come to the page: codes to scan, for those who may have them."""
+"""The page with the QR codes for other phones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stranger(app: Flask) -> FlaskClient:
 
 
 def scanned(page: str) -> list[str]:
-    """What a phone reads from the QR codes of a page."""
+    """Return the texts of the QR codes of a page."""
     return [read(drawn(svg)) for svg in re.findall(r"<svg[^>]*class=\"qr\".*?</svg>", page, re.S)]
 
 

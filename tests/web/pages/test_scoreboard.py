@@ -1,4 +1,4 @@
-"""What the page shows, without script."""
+"""The score page without its script."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def restarts() -> list[str]:
-    """What the page asked for."""
+    """The requests that the page made."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""Connections: one device has a bounded number, and idle ones keep nobody out."""
+"""Limits of connections: each device has a maximum, and idle connections make room."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from web.security.rate_limit import (
 
 
 class Table:
-    """A pairing with a clock of its own that notes what the table is told."""
+    """A pairing with its own clock, which keeps the notices for the table."""
 
     def __init__(self) -> None:
         self.told: list[str] = []

@@ -1,4 +1,4 @@
-"""What Home Assistant gets to know of a table: its templates read the messages that the table publishes."""
+"""The configuration for Home Assistant: its templates read the messages that the table publishes."""
 
 from __future__ import annotations
 

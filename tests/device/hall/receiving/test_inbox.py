@@ -1,4 +1,4 @@
-"""What the hall does not accept as a message of a table."""
+"""Messages that the hall does not accept from a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the state says between presses: ready, a hand in view, the board moved, the board differs."""
+"""The field `sight` between presses: ready, a hand in view, the board moved, the board differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are asked when letters are in doubt."""
+"""The questions that are asked if letters are in doubt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the new tiles are of one play or of two, from pictures between two presses."""
+"""New tiles of one play or of two plays, separated by key frames."""
 
 from __future__ import annotations
 
