@@ -267,7 +267,8 @@ def _replace_one_tile(game: Game, play: Play, reading: BoardReading) -> Iterator
 def find_plausible_letters(game: Game, reading: BoardReading, square: Square, tile: Tile) -> Mapping[str, float]:
     """Return other plausible letters for a tile, with their probabilities.
 
-    The probability is 0 for a letter that is plausible only because of its similar shape.
+    The probability is 0 for a letter that is plausible only because of its similar shape. These letters are in the
+    order of the tile set, so that the same reading leads to the same answers.
     """
     read = reading.squares[square]
     known = {
@@ -277,8 +278,8 @@ def find_plausible_letters(game: Game, reading: BoardReading, square: Square, ti
     }
     if read.confidence >= MAX_EXCLUDING_PROBABILITY:
         return known
-    similar = _SIMILAR_LETTERS.get(tile.letter, frozenset()) & set(game.tiles.letters)
-    return {**dict.fromkeys(similar, 0.0), **known}
+    similar = _SIMILAR_LETTERS.get(tile.letter, frozenset())
+    return {**{letter: 0.0 for letter in game.tiles.letters if letter in similar}, **known}
 
 
 def iterate_longer_plays(game: Game, play: Play, reading: BoardReading) -> Iterator[tuple[Play, float]]:

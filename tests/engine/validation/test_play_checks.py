@@ -135,6 +135,14 @@ def test_unlisted_word_is_asked_about_if_a_listed_one_looks_alike() -> None:
     )
 
 
+def test_letters_of_similar_shape_have_one_order() -> None:
+    """A set of letters has another order in each run of the program."""
+    proposal = replace(propose("8F HORN", {"F8": {"H": 0.9}}), words=frozenset({"KORN", "MORN", "NORN", "WORN"}))
+    options = next(check_words(proposal)).options
+    plays = [event for option in options for event in option.events]
+    assert plays == [PlayMade(0, written(new_game(), f"8F {word}")) for word in ("HORN", "KORN", "MORN")]
+
+
 def test_unlisted_word_that_is_read_clearly_is_no_question() -> None:
     assert not list(check_words(propose("8F MORN")))
 
