@@ -58,7 +58,7 @@ class ExampleConfig:
     bonus_nats: float = 16.0
     """Bonus (nats) for a tile with the same features as an example: more than the log-odds between any two letters."""
     sharpness: float = 8.0
-    """How fast the bonus for a similar example decreases with the cosine distance of the features: `exp(-sharpness *
+    """Decrease of the bonus for a similar example with the cosine distance of the features: `exp(-sharpness *
     distance)`."""
     won_per_lost: int = 3
     min_gain: int = 6

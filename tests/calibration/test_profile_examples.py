@@ -13,7 +13,7 @@ from vision.recognition.views import TOPS_PX_PER_SQUARE as TOPS_SCALE
 from vision.recognition.views import BoardViews
 
 DOUBT = {"A": 0.6, "B": 0.13, "C": 0.13, "?": 0.13}
-"""What the muddled network says of every tile."""
+"""The prediction of the muddled network for every tile."""
 
 
 def spread(count: int, first: int = 0) -> dict[int, str]:

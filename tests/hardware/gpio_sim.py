@@ -36,7 +36,7 @@ CONFIG = Path("/sys/kernel/config/gpio-sim")
 PINS = Pins()
 HEADER_LINES = 28
 STORM = 100
-"""So many presses, each with its bounces."""
+"""Number of presses, each with its bounces."""
 
 
 class Pi5Factory(LGPIOFactory):  # type: ignore[misc]

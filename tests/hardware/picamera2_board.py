@@ -41,9 +41,9 @@ from engine.tiles import load_tile_set
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 FRAMES = Path("/srv/frames")
-"""Where the virtual camera finds its pictures."""
+"""Folder in which the virtual camera finds its pictures."""
 PICTURES = 3
-"""The camera shows so many photographs of each board in turn."""
+"""Number of photographs of each board that the camera shows in turn."""
 TURNS = 6
 STILL, SMALL = (1728, 1296), (320, 240)
 ALIKE = 0.99

@@ -20,7 +20,7 @@ from device.cameras.usb import UsbCamera
 DEVICE = "/dev/video0"
 NOTICED_S = 2.0
 OUT_S = 3.0
-"""The plug stays out so long."""
+"""Time for which the camera stays unplugged, in seconds."""
 BACK_S = 15.0
 POLL_S = 0.2
 """The table is watched some five times a second."""

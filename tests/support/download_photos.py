@@ -42,7 +42,7 @@ _TIMEOUT_S: Final = 60
 _MAX_DOWNLOAD_BYTES: Final = 50_000_000
 """The largest photograph is far below this; it bounds memory if the server sends something else."""
 _ROUNDING_PX: Final = 1.0
-"""How far a scaled width may be from the whole number of pixels that the copy has."""
+"""Maximum difference of a scaled width from the whole number of pixels that the copy has."""
 _JPEG_QUALITY: Final = 95
 
 

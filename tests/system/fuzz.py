@@ -1,6 +1,6 @@
 """Requests that schemathesis makes up from the API's document, sensible ones and wrong ones, on a real table.
 
-`python -m tests.system.fuzz 10000` sends so many and says what came back. Nothing leaves this process: the
+`python -m tests.system.fuzz 10000` sends 10000 requests and prints the answers. Nothing leaves this process: the
 application is called, not a server.
 """
 

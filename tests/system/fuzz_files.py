@@ -2,7 +2,7 @@
 
     python -m tests.system.fuzz_files 3600 --seed 1
 
-Mutates files for so many seconds, in turns, and prints what was answered. A file is accepted or refused with the error
+Mutates files for 3600 seconds, in turns, and prints the answers. A file is accepted or refused with the error
 of its kind. Any other exception, and any answer that takes more than 5 s of processor time, is a failure; its file is
 kept under the folder that is printed. Games in ZIP files and the bodies of requests are mutated as texts, too; requests
 that fit the document of the API have their own program, `tests.system.fuzz`.

@@ -55,7 +55,7 @@ COMMANDS: tuple[tuple[TableCommand, int], ...] = (
     (EndGame(), 1),
     (StartGame(STARTED), 1),
 )
-"""What players do, with weights; what the phase of the game does not allow is refused."""
+"""Commands of the players, with weights; what the phase of the game does not allow is refused."""
 _PROGRAM = "import sys; from device.cli import main; sys.exit(main())"
 
 

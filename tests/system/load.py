@@ -37,7 +37,7 @@ class Measured:
     memory_by_minute: list[float] = field(default_factory=list)
     threads: int = 0
     cpu: float = 0.0
-    """Seconds of one core that the server used, of so many that it was loaded."""
+    """Seconds of one core that the server used while it was loaded for `seconds`."""
     seconds: float = 0.0
 
     def __str__(self) -> str:

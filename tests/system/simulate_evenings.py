@@ -56,7 +56,7 @@ from vision.rendering.simulated_table import EDITIONS
 
 NAMES = ("Anna", "Ben", "Carl", "Dora")
 REST_S = 3.6
-"""A forgotten turn lies alone on the board for so long."""
+"""Time for which the play of a forgotten press is alone on the board."""
 PATIENCE_S = 60.0
 LATE = "not-read-in-time"
 """Key of the question if a turn takes too long."""

@@ -24,7 +24,7 @@ from types import FrameType
 
 PACKAGES = ("engine", "vision", "calibration", "device", "web")
 BENCH_PACKAGES = ("device.cli.benchmarks", "device.cli.bench")
-"""Where the benchmarks are; the second one in checkouts before they left the wheel."""
+"""Folders of the benchmarks; the second one in checkouts before they left the wheel."""
 
 
 @dataclass

@@ -25,7 +25,7 @@ FOREIGN = [
     {"Sec-Fetch-Site": "same-site"},
 ]
 ONLY_PAIRED = {f"{PREFIX}/devices", f"{PREFIX}/data", f"{PREFIX}/report"}
-"""What only paired devices may look at; forms ask others for the code instead."""
+"""Paths that only paired devices may open; forms ask others for the code instead."""
 
 
 @pytest.fixture(scope="module")

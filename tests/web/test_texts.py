@@ -68,7 +68,7 @@ REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
     ("/setup/teach", {}),
     ("/phones/unpair", {"phone": "nobody"}),
 )
-"""What a phone may press in vain, and what its form says."""
+"""Actions that the table refuses, with the fields of their forms."""
 
 
 BROKEN: tuple[tuple[bytes, tuple[str, ...]], ...] = (

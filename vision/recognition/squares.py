@@ -48,7 +48,7 @@ square and its surroundings are averaged."""
 _MIN_TILE_PROBABILITY: Final = 0.003
 """Minimum tile probability of a square; the letters of other squares are not read."""
 _SQUARES_BEFORE, _SQUARES_AFTER = 3, 2
-"""How many squares around a square influence its prediction, besides the averages over the whole board:
+"""Number of squares around a square that influence its prediction, besides the averages over the whole board:
 `_SQUARES_BEFORE` to the left and above, `_SQUARES_AFTER` to the right and below. The receptive field of an output
 begins 44 px before its square and ends 30 px after it."""
 _VIEW_SQUARES: Final = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES

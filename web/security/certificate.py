@@ -24,7 +24,7 @@ from device.storage.files import read_small_file, write_file
 FILE_NAME = "https.pem"
 """Name of the file with the key and the certificate in the data folder; only the program's user may read it."""
 VALID_BEFORE, VALID_AFTER = timedelta(days=400), timedelta(days=400)
-"""How long a certificate is valid before (`VALID_BEFORE`) and after (`VALID_AFTER`) the time at which it is made.
+"""Time for which a certificate is valid before (`VALID_BEFORE`) and after (`VALID_AFTER`) the time at which it is made.
 
 A Raspberry Pi has no battery for its clock, which may be wrong by months. The sum is less than the 825 days that
 Apple's systems accept (https://support.apple.com/103769).

@@ -80,7 +80,7 @@ class AutoTurns:
         self._not_before = 0.0
         """Time (s) of the last check at which no turn could end. Only the time at rest after this check counts."""
         self._finder_input: tuple[object, ...] = ()
-        """What `_add_capture` passed to the finder last; empty if the next reading must be passed in any case."""
+        """The input that `_add_capture` last passed to the finder; empty if the next reading must be passed anyway."""
         self._last_capture: AdvanceCapture | None = None
         """The capture at the last check."""
         self._last_turn_count = 0

@@ -24,7 +24,7 @@ class Disk:
     synced: bytearray = field(default_factory=bytearray)
     named: bool = False
     waiting: list[tuple[int, bytes | None]] = field(default_factory=list)
-    """Where and what was written; None: cut off there."""
+    """Offset and data of a write; None: the file was cut off there."""
 
     def sync(self) -> None:
         for at, data in self.waiting:

@@ -16,7 +16,7 @@ from tests.system.power_cut.played import TURNS, play_on
 LONGEST_START_S = 1.0
 LONGEST_PLAY_S = 0.7
 WHILE_STARTING = 0.2
-"""So many of the processes are killed while they start, the others while they play."""
+"""Share of the processes that are killed while they start; the others are killed while they play."""
 
 
 @dataclass
