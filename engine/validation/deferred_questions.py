@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.board import Square
-from engine.events import BlankNamed, Event, QuestionClosed, QuestionDeferred, SquareCorrected, TurnCorrected
+from engine.events import (
+    BlankNamed,
+    Event,
+    QuestionClosed,
+    QuestionDeferred,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+)
 from engine.game import Game
 from engine.inference.evidence import face_of
 from engine.reading import BoardReading
@@ -33,10 +41,27 @@ def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
     """
     found: dict[int, QuestionDeferred] = {}
     for question in find_open_questions(game):
-        before = find_game_before(game, question)
-        after = before.push(*game.events[len(before.events) : game.events.index(question)])
-        found |= dict.fromkeys(range(len(before.turns), len(after.turns)), question)
+        numbers, _ = _follow_turns(game, question)
+        found |= dict.fromkeys(numbers, question)
     return found
+
+
+def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[set[int], bool]:
+    """Return the numbers (from 0) of the provisional turns of a question, and True if one of them was corrected later.
+
+    Turns that were inserted or removed later have changed the numbers.
+    """
+    before, at = find_game_before(game, question), game.events.index(question)
+    after = before.push(*game.events[len(before.events) : at])
+    numbers, is_corrected = set(range(len(before.turns), len(after.turns))), False
+    for event in game.events[at + 1 :]:
+        if isinstance(event, TurnInserted):
+            numbers = {number + (number >= event.turn) for number in numbers}
+        elif isinstance(event, TurnCorrected):
+            is_corrected |= event.turn in numbers
+            if event.event is None:
+                numbers = {number - (number > event.turn) for number in numbers if number != event.turn}
+    return numbers, is_corrected
 
 
 def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:
@@ -67,18 +92,13 @@ def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
 
 def find_corrected_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     """Return the deferred questions that the players have answered by a correction of their squares or their turn."""
-    provisional = find_provisional_turns(game)
     found = []
     for question in find_open_questions(game):
         later = game.events[game.events.index(question) + 1 :]
-        turns = {number for number, other in provisional.items() if other is question}
+        _, is_corrected = _follow_turns(game, question)
         squares = {event.square for event in later if isinstance(event, SquareCorrected) and event.told}
         disputed = find_disputed_squares(find_game_before(game, question), question.answers)
-        if (
-            is_blank_named(game, question)
-            or any(isinstance(event, TurnCorrected) and event.turn in turns for event in later)
-            or (disputed and squares.issuperset(disputed))
-        ):
+        if is_corrected or is_blank_named(game, question) or (disputed and squares.issuperset(disputed)):
             found.append(question)
     return tuple(found)
 

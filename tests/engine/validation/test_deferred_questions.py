@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.validation.deferred_questions import find_open_questions, find_provisional_turns
+from engine.events import Passed, TurnCorrected, TurnInserted
+from engine.validation.deferred_questions import find_corrected_questions, find_open_questions, find_provisional_turns
 from tests.support.engine_table import defer, new_game, play
 
 
@@ -17,3 +18,17 @@ def test_fourth_deferred_question_closes_the_oldest() -> None:
     for notation in ("8F HORN", "H6 FA.M", "10F PASTE", "11E BIT"):
         game = defer(play(game, notation))
     assert [question.number for question in find_open_questions(game)] == [2, 3, 4]
+
+
+def test_provisional_turn_keeps_its_question_when_earlier_turns_are_inserted_or_removed() -> None:
+    game = defer(play(new_game(), "8F HORN", "H6 FA.M"), "H6 FA.MS")
+    game = game.push(TurnInserted(1, Passed(1)))
+    assert find_provisional_turns(game).keys() == {2}
+    assert find_provisional_turns(game.push(TurnCorrected(1, None))).keys() == {1}
+
+
+def test_correction_of_another_turn_with_the_earlier_number_answers_no_question() -> None:
+    game = defer(play(new_game(), "8F HORN", "H6 FA.M"), "H6 FA.MS")
+    game = game.push(TurnInserted(1, Passed(1)))
+    assert not find_corrected_questions(game.push(TurnCorrected(1, Passed(0))))
+    assert find_corrected_questions(game.push(TurnCorrected(2, Passed(0))))
