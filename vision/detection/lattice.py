@@ -51,6 +51,8 @@ _MIN_TUKEY_CUTOFF_SQUARES: Final = 0.06
 `_TUKEY_CUTOFF_MEDIANS` median distances, but at least `_MIN_TUKEY_CUTOFF_SQUARES`."""
 _MAX_AGREEING_MISS_SQUARES: Final = 0.15
 """Maximum distance, in squares, of a corner from its lattice point for its cell to agree with the fit."""
+_MAX_BOARD_LINES: Final = 17
+"""Maximum number of rows or columns of cells that are mostly on the grid of a board: its 16 lines and one more."""
 _PATCH_RADIUS_CELLS: Final = 2
 """Radius of the square region of cells in which a fit starts, in cells: 2 means 5 x 5 cells."""
 
@@ -93,6 +95,17 @@ def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -
     Returns None if too few corners agree with the given homography `to_cells`.
     """
     return _refine_homography(_CellPredictions.from_output(cells), to_cells, trust)
+
+
+def is_larger_than_board(cells: NDArray[np.float32]) -> bool:
+    """Return True if the squares continue beyond the 15 x 15 of a board, as those of a board of 21 x 21 do.
+
+    `cells` `(4, n, n)` is the lattice network's output for a rectified grid. Most cells are on the grid in 16 or 17 of
+    its rows and columns for photographs of boards, and in 18 to 20 for rendered boards of 21 x 21 squares.
+    """
+    is_on_grid = cells[3] > 0
+    row_count, column_count = (np.count_nonzero(is_on_grid.mean(axis=axis) > 0.5) for axis in (1, 0))
+    return bool(max(row_count, column_count) > _MAX_BOARD_LINES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,6 +63,12 @@ CUT_OFF_MESSAGES: Final = (
 )
 """Messages for a board that is cut off on the left, top, right or bottom side (the order of `measure_overhangs`)."""
 
+OTHER_GRID_MESSAGE: Final = make_message(
+    "board-other",
+    "The grid in the picture does not look like a board of 15 x 15 squares. Make sure that the camera sees the board.",
+)
+"""Message for a grid that is no board, or that has more squares than a board."""
+
 
 def measure_overhangs(corners: Floats, width: int, height: int) -> Floats:
     """Return how far a quad extends beyond the left, top, right and bottom side of a picture: `(4,)`, in squares.

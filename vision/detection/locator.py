@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.image_pyramid import ImagePyramid
-from vision.detection.lattice import fit_lattice, refit_lattice
+from vision.detection.lattice import fit_lattice, is_larger_than_board, refit_lattice
 from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
+    OTHER_GRID_MESSAGE,
     BoardLocation,
     BoardNotFoundError,
     LocationSource,
@@ -143,10 +144,14 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ScoredGrid:
-    """Corners `(4, 2)` of a grid in px, and its score: the layout agreement, reduced if corners are missing."""
+    """Corners `(4, 2)` of a grid in px, and its score: the layout agreement, reduced if corners are missing.
+
+    `is_larger` is True if the squares continue beyond the grid, as on a board of 21 x 21 squares.
+    """
 
     score: float
     corners: Floats
+    is_larger: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,6 +207,8 @@ class BoardLocator:
             grid = _choose_better_grid(grid, equalised_grid)
         if grid is None:
             raise BoardNotFoundError(failure_message)
+        if grid.is_larger:
+            raise BoardNotFoundError(OTHER_GRID_MESSAGE)
         return BoardLocation(order_corners(grid.corners), grade_agreement(grid.score))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
@@ -266,7 +273,7 @@ class BoardLocator:
         if is_clear and _compute_side_ratio(corners) < _CONFIG.max_side_ratio:
             # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
             score = max(score, _CONFIG.min_layout_agreement)
-        return _ScoredGrid(score, corners)
+        return _ScoredGrid(score, corners, is_larger_than_board(fit.cells))
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""

@@ -23,7 +23,7 @@ from engine.reading import (
     SquareReading,
 )
 from vision.detection.layout_check import measure_board_confidence
-from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
+from vision.detection.location import OTHER_GRID_MESSAGE, BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
@@ -278,11 +278,7 @@ def _check_squares(location: BoardLocation, classified: ClassifiedBoard) -> Boar
     grid = np.ascontiguousarray(classified.views.board[edge:-edge, edge:-edge])
     confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, classified.kinds_p)
     if confidence < MIN_LOCATION_CONFIDENCE:
-        text = (
-            "The grid in the picture does not look like a board of 15 x 15 squares. "
-            "Make sure that the camera sees the board."
-        )
-        raise BoardNotFoundError(make_message("board-other", text))
+        raise BoardNotFoundError(OTHER_GRID_MESSAGE)
     return replace(location, confidence=confidence)
 
 

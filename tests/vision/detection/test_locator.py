@@ -15,8 +15,10 @@ from vision.detection.location import BoardNotFoundError
 from vision.detection.locator import BoardLocator
 from vision.geometry import Image, is_convex, square_side
 from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
+from vision.rendering.board_art import draw_board
+from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene
-from vision.rendering.simulated_table import SimulatedTable
+from vision.rendering.simulated_table import SimulatedTable, edition_style
 
 WORD = {(7, 3 + i): letter for i, letter in enumerate("LANTERN")}
 CROSS = {(3 + i, 5): letter for i, letter in enumerate("GRAND")}
@@ -127,6 +129,28 @@ def test_a_chessboard_is_no_board(locator: BoardLocator) -> None:
         locator.locate(
             np.repeat(cv2.copyMakeBorder(chess, 90, 90, 90, 90, cv2.BORDER_CONSTANT, value=90)[..., None], 3, 2)
         )
+
+
+def board_of_21_squares(edition: str, lean: float) -> Image:
+    """A board whose squares continue for three more on each side, as in Super Scrabble; `lean` 0 is from above."""
+    px, rows = 36, 21
+    art = draw_board(np.random.default_rng(1), edition_style(edition, packaged_fonts()[0]), px)
+    left, top = (round(margin * px) for margin in art.margin[:2])
+    grid = art.image[top : top + 15 * px, left : left + 15 * px]
+    wide = cv2.copyMakeBorder(grid, 3 * px, 3 * px, 3 * px, 3 * px, cv2.BORDER_WRAP)
+    framed = cv2.copyMakeBorder(wide, px, px, px, px, cv2.BORDER_CONSTANT, value=(40, 60, 90))
+    side = (rows + 2) * px - 1
+    corners = np.array([[0, 0], [side, 0], [side, side], [0, side]])
+    seen = np.array([[60 + 150 * lean, 50], [840 - 90 * lean, 70 + 120 * lean], [850, 850], [50, 845]])
+    H = cv2.getPerspectiveTransform(corners.astype(np.float32), seen.astype(np.float32))
+    return np.asarray(cv2.warpPerspective(framed, H, (900, 900), borderValue=(120, 130, 140)), np.uint8)
+
+
+@pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
+@pytest.mark.parametrize("lean", [0, 1])
+def test_board_of_21_squares_is_not_taken_for_its_middle(locator: BoardLocator, edition: str, lean: float) -> None:
+    with pytest.raises(BoardNotFoundError, match="15 x 15 squares"):
+        locator.locate(board_of_21_squares(edition, lean))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (40, 3)])
