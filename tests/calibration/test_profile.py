@@ -75,7 +75,7 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
     assert path.stat().st_size < LARGEST
 
 
-def test_squares_that_nobody_knows_are_not_learnt() -> None:
+def test_unconfirmed_squares_are_not_learnt() -> None:
     knowledge = TableProfile(None, Muddle())
     rows = rows_of({100: "B"} | {at: "#" for at in range(225) if at != 100})
     knowledge.learn(OwnTable().picture({100: "B"}), rows, "1")
@@ -137,7 +137,7 @@ def good_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.floats(0, 1), at=st.floats(0, 1), byte=st.integers(0, 255))
-def test_a_damaged_file_is_said_and_begun_anew(
+def test_damaged_file_is_reported_and_replaced(
     good_file: bytes, tmp_path: Path, cut: float, at: float, byte: int
 ) -> None:
     spoilt = bytearray(good_file[: round(cut * len(good_file))] if byte % 2 else good_file)
@@ -162,7 +162,7 @@ def test_fifo_in_the_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_file_without_permission_or_folder_is_said_when_it_is_saved(tmp_path: Path) -> None:
+def test_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     knowledge = TableProfile(tmp_path / "gone" / "table.npz", Muddle())
     assert knowledge.problem == ""
     with pytest.raises(ProfileError, match="could not be saved"):

@@ -70,7 +70,7 @@ def test_a_letter_that_no_network_knows_is_learnt() -> None:
     assert adapted.squares[100].symbol == "Ж"
 
 
-def test_whether_a_tile_lies_there_at_all_is_not_for_likeness_to_say() -> None:
+def test_examples_do_not_change_whether_there_is_a_tile() -> None:
     seen = {"A": 0.45, "B": 0.15, EMPTY: 0.3, HIDDEN: 0.1}
     adapted = taught().refine_reading(OwnTable().picture({100: "B"}, 9), reading_of({100: seen}), LETTERS).squares[100]
     assert adapted.probability(EMPTY) == 0.3
@@ -98,7 +98,7 @@ def test_examples_named_at_random_count_for_next_to_nothing(seed: int) -> None:
     assert not examples.is_helpful
 
 
-def test_a_tile_is_learnt_and_known_where_it_lies() -> None:
+def test_learnt_tile_is_recognised_on_its_square() -> None:
     def beside(views: BoardViews) -> BoardViews:
         moved = np.full((BOARD_SIZE, BOARD_SIZE, 3), (-4 / TOPS_SCALE, 6 / TOPS_SCALE, 0))
         return replace(views, tops=np.roll(views.tops, (6, -4), axis=(0, 1)), poses=moved)

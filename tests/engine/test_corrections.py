@@ -56,7 +56,7 @@ def test_a_tile_that_was_missed_joins_the_play_that_is_named() -> None:
     assert [turn.word for turn in game.turns] == ["HORNS", "FA.M"] and game.bag_count == 100 - 14 - 8
 
 
-def test_a_tile_that_never_was_is_taken_off() -> None:
+def test_tile_that_was_never_played_is_removed() -> None:
     game = play(new_game(), "8F HORNS").push(SquareCorrected(J8, None))
     assert game.turns[0].word == "HORN" and game.board[J8] is None
 
@@ -100,13 +100,13 @@ def test_other_letter_in_place_of_a_blank_that_was_taken_is_the_letter_of_the_bl
     assert (back.totals, back.board) == (take_blank().totals, take_blank().board)
 
 
-def test_blank_that_still_lies_on_its_square_was_not_taken() -> None:
+def test_blank_that_is_still_on_its_square_was_not_taken() -> None:
     game = take_blank().push(SquareCorrected(F8, Tile("H", is_blank=True)))
     assert [(turn.kind, turn.score) for turn in game.turns] == [(TurnKind.PLAY, 6), (TurnKind.PLAY, 4)]
     assert game.board[F8] == Tile("H", is_blank=True)
 
 
-def test_tile_that_never_was_cannot_have_been_a_blank_that_was_taken() -> None:
+def test_removed_tile_cannot_have_been_a_taken_blank() -> None:
     game = take_blank().push(SquareCorrected(F8, None))
     assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY] and game.board[F8] is None
 
@@ -145,7 +145,7 @@ def test_a_turn_that_was_something_else() -> None:
     assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY] and game.totals == (14, 9)
 
 
-def test_a_turn_that_never_was() -> None:
+def test_turn_that_was_never_played_is_removed() -> None:
     game = play(new_game().push(Passed(0)), "8F HORN").push(TurnCorrected(0, None))
     assert len(game.turns) == 1 and game.turns[0].player == 1
 

@@ -241,7 +241,7 @@ def test_full_disk_lets_a_word_list_be_compiled_each_time(disk: SmallDisk, tmp_p
     assert "HORN" in read_lexicon(words, cache_dir=disk.folder) and len(list(disk.folder.iterdir())) == 1
 
 
-def test_picture_that_is_not_kept_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_that_is_not_stored_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     table = TextTable()
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)

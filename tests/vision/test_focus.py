@@ -27,7 +27,7 @@ def test_edges_of_a_blurred_board_are_wider(blur: float) -> None:
     assert measure_edge_width(draw_board(blur)) == pytest.approx(expected, rel=0.15)
 
 
-def test_board_without_edges_tells_nothing_of_focus() -> None:
+def test_focus_of_a_board_without_edges_is_unknown() -> None:
     assert measure_edge_width(np.full((600, 600), 90, np.uint8)) is None
 
 

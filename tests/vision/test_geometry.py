@@ -66,7 +66,7 @@ def measure_tilt(pose: BoardPose) -> float:
     return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, pose.square_aspect]) / step)))
 
 
-def test_an_oblique_view_tells_the_tilt() -> None:
+def test_tilt_follows_from_an_oblique_view() -> None:
     corners = photographed(grid(0.0), 40, 0, 0.8 * max(SIZE), 1.0)
     assert measure_tilt(estimate_board_pose(corners, SIZE)) == pytest.approx(40, abs=3)
 

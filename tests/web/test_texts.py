@@ -166,7 +166,7 @@ def test_refusals_in_the_lobby_and_after_the_end(evening: Evening) -> None:
     assert not readable(evening.press("/actions/end-turn"))
 
 
-def test_questions_about_what_lies_there(evening: Evening) -> None:
+def test_questions_about_tiles_have_a_text(evening: Evening) -> None:
     evening.begin()
     # A letter in doubt.
     evening.table.lay(HORN)
@@ -226,7 +226,7 @@ def test_outcome_of_a_challenge_has_a_text(evening: Evening, word: str) -> None:
     nothing_is_left(evening)
 
 
-def test_a_challenge_that_people_decide(evening: Evening) -> None:
+def test_question_of_a_challenge_has_a_text(evening: Evening) -> None:
     evening.begin()
     evening.play(HORN)
     evening.press("/actions/challenge")

@@ -166,7 +166,7 @@ def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> No
     writer.join()
 
 
-def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "table"
     folder.mkdir()
     camera = FolderCamera.from_folder(folder)
@@ -204,7 +204,7 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
         ("folder:", "Enter phone, phone-stream, usb:0, folder:DIR"),
     ],
 )
-def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:
+def test_missing_camera_is_an_error_of_one_line(spec: str, said: str) -> None:
     with pytest.raises(CameraError, match=said) as caught:
         open_camera(spec)
     assert "\n" not in str(caught.value)
@@ -396,7 +396,7 @@ def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:
             open_reconnecting_camera(spec)
 
 
-def test_black_usb_picture_is_said(video: Video) -> None:
+def test_black_usb_picture_is_an_error(video: Video) -> None:
     video.shade = 2
     with UsbCamera("0") as camera, pytest.raises(CameraError, match="black"):
         camera.still()

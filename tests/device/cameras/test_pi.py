@@ -292,7 +292,7 @@ def test_exposure_settles_anew_when_the_light_was_switched_on() -> None:
     assert len(pi.set) == 4
 
 
-def test_black_picture_is_said() -> None:
+def test_black_picture_is_an_error() -> None:
     pi = StandIn()
     camera = opened(pi)
     pi.brightness = 0.0
@@ -343,7 +343,7 @@ def test_closed_camera_is_given_back() -> None:
         camera.still()
 
 
-def test_camera_that_is_not_there_is_said_at_once() -> None:
+def test_missing_camera_is_an_error_at_once() -> None:
     def none() -> StandIn:
         raise IndexError("No camera number 0 found")
 

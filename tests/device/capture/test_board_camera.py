@@ -102,7 +102,7 @@ def corners(sight: BoardCamera) -> Floats:
     return found.corners
 
 
-def test_board_that_lies_still_is_searched_once(sight: BoardCamera, board: Board) -> None:
+def test_board_at_rest_is_searched_once(sight: BoardCamera, board: Board) -> None:
     for _ in range(5):
         assert (corners(sight) == HERE).all()
     assert board.search_count == 1
@@ -135,7 +135,7 @@ def test_board_that_was_read_without_sense_is_searched_anew(sight: BoardCamera, 
     assert board.search_count == 2
 
 
-def test_place_that_made_no_sense_is_not_believed(sight: BoardCamera, board: Board) -> None:
+def test_location_of_an_implausible_reading_is_not_used(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     board.at = HERE + 6
     sight.read_board(IMAGE, TILES)
@@ -148,7 +148,7 @@ def test_board_turned_on_the_spot_is_read_as_its_tiles_say(sight: BoardCamera, l
     assert (corners(sight) == np.roll(HERE, -1, axis=0)).all()
 
 
-def test_board_whose_few_tiles_say_little_lies_as_it_lay(sight: BoardCamera, letters: Letters) -> None:
+def test_board_with_few_tiles_keeps_its_orientation(sight: BoardCamera, letters: Letters) -> None:
     letters.turn = 3
     corners(sight)
     letters.turn, letters.upright = 2, 0.6
@@ -170,7 +170,7 @@ def test_empty_board_does_not_say_which_way_up_it_is(sight: BoardCamera, letters
     assert reading.orientation_confidence == 0.6 and (reading.corners == np.roll(HERE, -2, axis=0)).all()
 
 
-def test_empty_board_that_is_searched_anew_lies_as_it_lay(sight: BoardCamera, letters: Letters) -> None:
+def test_empty_board_that_is_searched_again_keeps_its_orientation(sight: BoardCamera, letters: Letters) -> None:
     letters.turn = 3
     corners(sight)
     letters.rows, letters.turn = EMPTY_ROWS, 0
@@ -195,14 +195,14 @@ def test_other_size_of_picture_begins_anew(sight: BoardCamera, board: Board) -> 
     assert board.search_count == 2
 
 
-def test_corners_that_people_placed_count_where_nothing_is_found(sight: BoardCamera, board: Board) -> None:
+def test_placed_corners_count_if_no_board_is_found(sight: BoardCamera, board: Board) -> None:
     board.at = None
     assert sight.read_board(IMAGE, TILES).board is None
     sight.place_corners(HERE + 5, IMAGE.shape)
     assert (corners(sight) == HERE + 5).all() and sight.tracker.has_user_corners
 
 
-def test_corners_that_people_placed_count_until_the_board_is_moved(sight: BoardCamera, board: Board) -> None:
+def test_placed_corners_count_until_the_board_is_moved(sight: BoardCamera, board: Board) -> None:
     sight.place_corners(HERE + 10, IMAGE.shape)
     assert (corners(sight) == HERE + 10).all() and sight.tracker.has_user_corners
     board.at, board.sure = HERE + 70, 1.0

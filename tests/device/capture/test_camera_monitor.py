@@ -74,7 +74,7 @@ def scene() -> Scene:
     return scene
 
 
-def test_camera_that_fails_is_noticed_at_once_and_said_once(scene: Scene) -> None:
+def test_fault_of_the_camera_is_reported_at_once_and_only_once(scene: Scene) -> None:
     scene.fault = CameraError("unplugged")
     scene.run(CHECK_INTERVAL_S)
     assert scene.troubles == ["unplugged"]
@@ -88,7 +88,7 @@ def test_camera_that_fails_is_asked_less_and_less_often(scene: Scene) -> None:
     assert scene.looks < 5 + 60 / BACK_OFF_S[-1]
 
 
-def test_camera_that_is_well_again_is_said(scene: Scene) -> None:
+def test_recovery_of_the_camera_is_reported(scene: Scene) -> None:
     scene.fault = CameraError("unplugged")
     scene.run(5.0)
     scene.fault = None
@@ -133,7 +133,7 @@ def test_hand_that_only_passed_changed_nothing(scene: Scene) -> None:
     assert scene.rests == []
 
 
-def test_nobody_looks_while_the_table_is_busy(scene: Scene) -> None:
+def test_camera_is_not_checked_while_the_table_is_busy(scene: Scene) -> None:
     scene.busy, scene.looks = True, 0
     scene.run(2.0)
     assert scene.looks == 0

@@ -24,7 +24,7 @@ def stood(*frames: Frame) -> list[float]:
     return [seconds for _, seconds in find_stable_frames(glimpses.take_all(), frames[-1])]
 
 
-def test_what_lay_there_alone_for_a_while_is_told() -> None:
+def test_board_that_stayed_for_a_while_is_stable() -> None:
     assert stood(frame(0, 0), frame(3, 1), frame(4, 1 + 2 * MIN_STABLE_S)) == [2 * MIN_STABLE_S]
 
 

@@ -20,7 +20,7 @@ def jpeg() -> bytes:
     return cv2.imencode(".jpg", np.full((60, 80, 3), 128, np.uint8))[1].tobytes()
 
 
-def test_reading_comes_back_from_the_picture(jpeg: bytes) -> None:
+def test_reading_is_read_from_its_picture(jpeg: bytes) -> None:
     squares = list(BoardReading.from_rows(rows(HORN, FARM)).squares)
     squares[3] = SquareReading((("Ä", 0.61239), ("?", 0.3), ("CH", 0.08), (".", 0.0001)))
     found = find_reading(add_reading(jpeg, BoardReading(tuple(squares), 0.75, 0.5)))

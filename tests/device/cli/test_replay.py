@@ -154,7 +154,7 @@ def test_damaged_photograph_is_a_problem(
     assert photos[0] in answer["problems"][0] and len(answer["turns"]) == 1
 
 
-def test_people_get_a_line_for_each_turn(
+def test_printed_replay_has_a_line_for_each_turn(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
     monkeypatch.setattr(
@@ -177,7 +177,7 @@ def test_people_get_a_line_for_each_turn(
         (["--players", "Anna,Ben", "--lexicon", "/no/such/list"], "cannot be read"),
     ],
 )
-def test_wrong_options_are_said_in_one_line(
+def test_wrong_options_are_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     photos: list[str],
@@ -190,7 +190,7 @@ def test_wrong_options_are_said_in_one_line(
     assert said in err and err.count("\n") == 1
 
 
-def test_missing_photograph_is_said_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_photograph_is_reported_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", "nowhere.jpg", "--players", "Anna,Ben"]) == 2
     assert "nowhere.jpg" in capsys.readouterr().err
 

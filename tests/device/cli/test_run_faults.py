@@ -103,7 +103,7 @@ def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> No
         assert "Game 1 is damaged" in lines[0] and lines[0] in {notice.text for notice in session.state.notices}
 
 
-def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_taken_port_is_reported_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"Port {port} is in use. Choose another port with --port"):
@@ -112,7 +112,7 @@ def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+def test_faults_of_camera_and_store_are_reported_in_one_line(folder: Path, tmp_path: Path) -> None:
     args = options(folder, free_port())
     args.camera = "folder:/nowhere/at/all"
     with pytest.raises(UserError, match="Create it"):

@@ -57,7 +57,7 @@ def test_each_file_has_a_line(game: Path, capsys: pytest.CaptureFixture[str]) ->
     assert len([json.loads(line) for line in capsys.readouterr().out.splitlines()]) == 2
 
 
-def test_people_get_a_table_with_the_differences_marked(game: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_table_marks_the_differences(game: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(game) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split() == ["5", "B", "H6", "FARM", "+9"]

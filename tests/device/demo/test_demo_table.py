@@ -76,7 +76,7 @@ def test_demo_plays_a_whole_game_right() -> None:
         assert any("not in the word list" in line for line in lines)
 
 
-def test_demo_stops_when_it_is_told() -> None:
+def test_demo_stops_when_it_is_closed() -> None:
     stop = threading.Event()
     stop.set()
     with GameStore(":memory:") as store, Demo(SureReader(), store, seed=3, speed=1, stop=stop) as demo:

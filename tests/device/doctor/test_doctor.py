@@ -89,7 +89,7 @@ def test_newer_package_is_reported(pi: RaspberryPi, candidate: str, texts: list[
     assert [finding.text for finding in find_findings(examine(pi, picture=False), "version", Severity.NOTE)] == texts
 
 
-def test_a_port_in_use_is_told_with_its_user(pi: RaspberryPi, port: int) -> None:
+def test_port_in_use_is_reported_with_its_user(pi: RaspberryPi, port: int) -> None:
     pi.answer("ss", f"-Hltnp sport = :{port}", f'LISTEN 0 511 *:{port} *:* users:(("apache2",pid=77,fd=4))')
     with socket.socket() as other:
         other.bind(("", port))

@@ -383,15 +383,15 @@ def _assert_finding(pi: RaspberryPi, case: tuple[Break, str, str, str], state: S
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
+def test_fault_is_reported_with_its_remedy(pi: RaspberryPi, name: str) -> None:
     _assert_finding(pi, FAULTS[name], Severity.FAULT)
 
 
 @pytest.mark.parametrize("name", WARNINGS)
-def test_a_warning_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
+def test_warning_is_reported_with_its_remedy(pi: RaspberryPi, name: str) -> None:
     _assert_finding(pi, WARNINGS[name], Severity.WARNING)
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_poor_picture_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
+def test_poor_picture_is_reported_with_its_remedy(pi: RaspberryPi, name: str) -> None:
     _assert_finding(pi, PICTURES[name], Severity.WARNING, picture=True)

@@ -153,7 +153,7 @@ def test_button_without_a_player() -> None:
     assert "No player" in refused(Button.END_TURN_3, GestureKind.PRESS)
 
 
-def test_shared_button_is_not_believed_right_after_a_turn() -> None:
+def test_shared_button_is_refused_right_after_a_turn() -> None:
     assert "quick" in refused(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
     assert find_response(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
     assert find_response(Button.END_TURN_1, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2) == EndTurn()

@@ -270,12 +270,12 @@ def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog
 
 
 @pytest.mark.parametrize("spec", ["lcd:1", "oled", "oled:x"])
-def test_unknown_display_is_said(spec: str) -> None:
+def test_unknown_display_is_an_error(spec: str) -> None:
     with pytest.raises(DisplayError, match="Enter oled:0x3C, oled:0x3D, digits:0 or digits:1"):
         open_display(spec)
 
 
-def test_missing_bus_is_said() -> None:
+def test_missing_bus_is_an_error() -> None:
     if Path("/dev/i2c-1").exists():
         pytest.skip("this machine has an I2C bus")
     with pytest.raises(DisplayError, match=r"is not installed. Run|does not answer"):

@@ -101,7 +101,7 @@ def test_second_press_of_a_double_press_is_no_tap_but_may_be_a_hold() -> None:
         assert kinds == first_kinds + more
 
 
-def test_hold_is_told_while_the_button_is_still_down() -> None:
+def test_hold_is_a_gesture_before_the_button_is_released() -> None:
     gestures = GestureDetector()
     gestures.handle_edge(POWER, True, 1.0)
     assert gestures.is_holding and gestures.deadline == 1.0 + HOLD_S[POWER]
@@ -151,7 +151,7 @@ def test_no_hold_begins_while_another_button_is_down() -> None:
     assert (POWER, GestureKind.HOLD) not in follow(GestureDetector(), *edges)
 
 
-def test_stuck_button_is_told_once_and_when_it_is_freed() -> None:
+def test_stuck_button_is_reported_once_and_when_it_is_released() -> None:
     gestures = GestureDetector()
     assert follow(gestures, (1, ANNA, True)) == [(ANNA, GestureKind.PRESS), (ANNA, GestureKind.STUCK)]
     assert gestures.stuck_buttons == (ANNA,) and gestures.deadline == math.inf

@@ -61,7 +61,9 @@ def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable)
     assert state.players[0].total == 14 and "failed" in state.notices[0].text
 
 
-def test_challenger_in_vain_is_asked_for_where_several_may_have_been(session: TableSession, table: TextTable) -> None:
+def test_challenger_of_a_failed_challenge_is_asked_for_if_there_are_several(
+    session: TableSession, table: TextTable
+) -> None:
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(PATIENCE_S)
     play(session, table, HORN)
     state = session.submit(ChallengePlay()).result(PATIENCE_S)
@@ -87,7 +89,7 @@ def test_challenger_who_pays_is_asked_for_where_there_are_points_to_pay(
     assert (question.key if question else None) == key
 
 
-def test_next_player_has_challenged_where_nobody_says_otherwise(session: TableSession, table: TextTable) -> None:
+def test_challenger_is_the_next_player_by_default(session: TableSession, table: TextTable) -> None:
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(PATIENCE_S)
     play(session, table, HORN)
     session.submit(ChallengePlay()).result(PATIENCE_S)
@@ -122,7 +124,7 @@ def test_challenger_of_a_good_play_is_part_of_what_people_decide(table: TextTabl
 
 
 @pytest.mark.parametrize(("answer", "totals", "turn_of"), [(1, [0, 0], 1), (2, [14, 0], 0)], ids=["no", "yes"])
-def test_people_decide_a_challenge_where_no_list_does(
+def test_challenge_without_a_list_is_decided_by_the_players(
     table: TextTable, path: Path, answer: int, totals: list[int], turn_of: int
 ) -> None:
     with GameStore(path) as store, TableSession(table, table, store) as session:

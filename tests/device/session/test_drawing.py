@@ -35,7 +35,7 @@ def test_nobody_is_to_move_during_the_draw(session: TableSession) -> None:
     assert session.submit(Pause()).result(PATIENCE_S).turn_of is None
 
 
-def test_who_drew_alike_draws_again_alone(session: TableSession) -> None:
+def test_players_with_equal_tiles_draw_again(session: TableSession) -> None:
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cem"), draw=True))).result(PATIENCE_S)
     state = session.submit(DrawFirst(("B", "T", "B"))).result(PATIENCE_S)
     assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 2))

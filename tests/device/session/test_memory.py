@@ -153,7 +153,7 @@ def test_press_at_which_nothing_was_recorded_is_to_be_repeated_after_a_power_cut
             assert asked is not None and notice.key == "question-lost" and values_of(notice.text) == (asked.text,)
 
 
-def test_pass_that_may_be_an_exchange_is_told_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+def test_open_question_about_a_pass_becomes_a_notice_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         asked = session.submit(EndTurn()).result(PATIENCE_S).question

@@ -44,7 +44,7 @@ def test_names_are_what_an_exported_game_may_hold() -> None:
 
 
 @pytest.mark.parametrize("players", [(), ("Anna",), ("Anna", "Anna"), ("A", "B", "C", "D", "E"), ("A" * 41, "B")])
-def test_wrong_players_are_said(players: tuple[str, ...]) -> None:
+def test_wrong_players_are_refused(players: tuple[str, ...]) -> None:
     with pytest.raises(NewGameError) as wrong:
         make(players=players)
     assert wrong.value.key == "new.wrong.players"

@@ -88,7 +88,7 @@ def test_question_stays_open_over_a_pause(playing: TableSession) -> None:
     assert playing.submit(EndPause()).result(PATIENCE_S).phase is Phase.QUESTION
 
 
-def test_clock_stands_while_words_are_looked_up(table: TextTable, path: Path, clock: Watchmaker) -> None:
+def test_clock_is_stopped_while_words_are_looked_up(table: TextTable, path: Path, clock: Watchmaker) -> None:
     with GameStore(path) as store, TableSession(table, table, store, None, clock=clock) as session:
         session.submit(StartGame(TIMED)).result(PATIENCE_S)
         play(session, table, HORN)

@@ -71,7 +71,7 @@ def test_panel_says_exchanged_only_where_it_is_asked(playing: TableSession) -> N
         playing.submit(ConfirmExchange()).result(PATIENCE_S)
 
 
-def test_pass_is_asked_about_where_nobody_may_exchange(session: TableSession, table: TextTable) -> None:
+def test_pass_is_asked_about_if_no_exchange_is_allowed(session: TableSession, table: TextTable) -> None:
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99)))).result(
         PATIENCE_S
     )
@@ -355,7 +355,7 @@ def test_undo_in_a_new_game_with_a_turn_stays_in_this_game(playing: TableSession
 # Racks, words, colours
 
 
-def test_racks_that_do_not_add_up_are_refused_or_said(session: TableSession, table: TextTable) -> None:
+def test_impossible_racks_are_refused_or_reported(session: TableSession, table: TextTable) -> None:
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cem")))).result(PATIENCE_S)
     play(session, table, HORN)
     session.submit(EndGame()).result(PATIENCE_S)
@@ -416,7 +416,7 @@ def test_thread_of_the_commands_answers_a_ping(session: TableSession) -> None:
     assert session.ping().result(PATIENCE_S) is None
 
 
-def test_what_is_said_has_a_key(playing: TableSession, table: TextTable) -> None:
+def test_messages_of_commands_have_a_key(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HRON", 7, 5, True))
     notice = playing.submit(ChallengePlay()).result(PATIENCE_S).notices[0]
     assert notice.key == "take-off" and notice.text == get_text(notice.key, *values_of(notice.text))

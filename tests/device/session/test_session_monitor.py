@@ -29,7 +29,7 @@ def camera_notices(session: TableSession) -> list[str]:
     return [notice.text for notice in session.state.notices if notice.trouble is Trouble.CAMERA]
 
 
-def test_unplugged_camera_is_said_and_recovers_by_itself(
+def test_unplugged_camera_is_reported_and_recovers(
     stepped: SteppedTable, session: TableSession, table: PaintedTable
 ) -> None:
     table.trouble = "the camera sends no pictures"
@@ -66,7 +66,7 @@ def test_letter_added_after_a_rest_is_one_turn_of_one_player(stepped: SteppedTab
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN")] and state.notices == ()
 
 
-def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
+def test_word_that_a_key_frame_shows_before_it_was_lengthened_is_asked_about(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
@@ -86,7 +86,7 @@ def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
     assert len(stepped.submit(Undo()).turns) == 1
 
 
-def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_long(
+def test_part_of_a_play_that_is_no_word_is_asked_about_only_after_a_long_time(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for stood, asks in ((60.0, False), (0.0, True)):
@@ -114,7 +114,7 @@ def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
     assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
 
 
-def test_end_tile_that_lay_there_before_the_next_play_belongs_to_the_play_before(
+def test_end_tile_of_a_key_frame_belongs_to_the_play_before(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
@@ -132,7 +132,7 @@ def test_end_tile_that_lay_there_before_the_next_play_belongs_to_the_play_before
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.M", 9), ("PASTE", 25)]
 
 
-def test_two_turns_that_nobody_saw_apart_are_asked_about(stepped: SteppedTable, table: PaintedTable) -> None:
+def test_two_turns_without_a_key_frame_are_asked_about(stepped: SteppedTable, table: PaintedTable) -> None:
     table.lay(HORN)
     stepped.submit(EndTurn())
     table.lay(HORN, FARM, PASTE)

@@ -147,7 +147,7 @@ def test_resumed_game_is_checked_by_the_list_that_it_was_begun_with(path: Path) 
     assert asked == [replace(STARTED, lexicon=None)]
 
 
-def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None:
+def test_game_that_this_version_cannot_read_is_reported_and_kept(path: Path) -> None:
     with GameStore(path) as store:
         number = store.begin_game({"event": "unheard of"})
         with TableSession(TextTable(), TextTable(), store, WORDS) as session:
@@ -157,7 +157,7 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
         assert len(store.events(number)) == 1
 
 
-def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
+def test_ended_game_is_not_continued(session: TableSession) -> None:
     with pytest.raises(CommandRefusedError, match="no game"):
         session.submit(ResumeGame()).result(PATIENCE_S)
     session.submit(StartGame(STARTED)).result(PATIENCE_S)
@@ -211,7 +211,7 @@ def test_disk_that_works_again_is_used_without_a_press(
         assert saved.wait(PATIENCE_S) and len(store.events(1)) == 2
 
 
-def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path: Path) -> None:
+def test_turn_is_on_disk_before_listeners_are_notified(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         stored: list[tuple[int, int]] = []

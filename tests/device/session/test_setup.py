@@ -84,7 +84,7 @@ def test_board_that_moved_a_little_before_a_restart_is_found(
     assert not view.placed and view.corners is not None and view.corners[0] == (60.0, 30.0)
 
 
-def test_placed_corners_are_forgotten_when_people_say_so(set_up: TableSetup, store: GameStore, board: Board) -> None:
+def test_placed_corners_are_forgotten_on_demand(set_up: TableSetup, store: GameStore, board: Board) -> None:
     set_up.place_corners([(float(x), float(y)) for x, y in HERE + 7], TILES)
     assert not set_up.place_corners(None, TILES).placed
     assert not again(store, board).capture_setup_view(TILES).placed
@@ -142,7 +142,7 @@ def test_tile_that_is_missing_is_named_and_nothing_is_learnt(
     assert not knowledge.examples
 
 
-def test_tile_read_as_another_is_learnt_once_people_insist(
+def test_tile_read_as_another_is_learnt_after_a_confirmation(
     taught: TaughtTable, store: GameStore, knowledge: TableProfile
 ) -> None:
     set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
@@ -190,7 +190,7 @@ def test_turn_that_was_taken_back_is_not_learnt(knowledge: TableProfile) -> None
     assert not knowledge.examples
 
 
-def test_turn_is_learnt_as_people_put_it_right(knowledge: TableProfile) -> None:
+def test_corrected_turn_is_learnt_with_its_correction(knowledge: TableProfile) -> None:
     learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
     read, right = turn(before, "CAA"), turn(before, "CAB")
     learner.set_pending(read, read_of(read), OwnTable().picture(dict(zip((110, 111, 112), "CAB", strict=True))))

@@ -65,7 +65,7 @@ def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) 
         playing.submit(Undo()).result(PATIENCE_S)
 
 
-def test_square_is_put_right(playing: TableSession, table: TextTable) -> None:
+def test_square_is_corrected(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HURN", 7, 5, True))
     state = playing.submit(CorrectSquare("G8", "O")).result(PATIENCE_S)
     assert state.turns[0].words[0].text == "HORN"
@@ -73,7 +73,7 @@ def test_square_is_put_right(playing: TableSession, table: TextTable) -> None:
         playing.submit(CorrectSquare("Z99", "O")).result(PATIENCE_S)
 
 
-def test_blank_is_named_by_people(playing: TableSession, table: TextTable) -> None:
+def test_blank_is_named_by_a_command(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("F?RM", 7, 5, True))
     assert state.turns[0].words[0].valid is None
     state = playing.submit(NameBlank("G8", "A")).result(PATIENCE_S)
@@ -99,7 +99,7 @@ def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: Te
     assert table.pictures == 3 and state.question is not None and state.turns == ()
 
 
-def test_fault_of_our_own_changes_nothing_and_is_said(
+def test_error_in_a_command_is_reported_and_changes_nothing(
     playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(table, "read", lambda *_, **__: 1 / 0)
@@ -122,7 +122,7 @@ def test_taken_back_and_played_anew_are_two_turns_of_one_look(playing: TableSess
     assert [(t.player, t.kind) for t in state.turns][-2:] == [(1, "withdrawn"), (0, "play")]
 
 
-def test_page_is_told_at_once_that_the_board_is_looked_at(playing: TableSession, table: TextTable) -> None:
+def test_listeners_are_notified_when_a_reading_begins(playing: TableSession, table: TextTable) -> None:
     phases: list[Phase] = []
     playing.add_listener(lambda state: phases.append(state.phase))
     table.lay(HORN)
@@ -183,7 +183,7 @@ def test_revisions_only_grow_and_listeners_hear_all_of_them(playing: TableSessio
     assert heard == sorted(set(heard)) and len(heard) == 4
 
 
-def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table: TextTable) -> None:
+def test_fault_of_the_camera_is_reported_and_records_nothing(playing: TableSession, table: TextTable) -> None:
     table.trouble = "the camera sends no pictures"
     state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert state.notices[0].trouble is Trouble.CAMERA and state.turns == ()
@@ -192,7 +192,7 @@ def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table:
     assert playing.state.notices == ()
 
 
-def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table: TextTable) -> None:
+def test_picture_without_a_board_is_reported_and_shown(playing: TableSession, table: TextTable) -> None:
     table.board = None
     state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert "No board was found." in state.notices[0].text and state.turns == ()
@@ -215,7 +215,7 @@ def uncertain(*words: tuple[str, int, int, bool], at: tuple[int, int], symbols: 
     return BoardReading(tuple(squares))
 
 
-def test_people_choose_between_two_readings(playing: TableSession, table: TextTable) -> None:
+def test_players_choose_between_two_readings(playing: TableSession, table: TextTable) -> None:
     table.board = uncertain(HORN, at=(7, 8), symbols="NM")
     state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert state.question is not None and state.question.chosen == 0
@@ -239,7 +239,7 @@ def test_tile_that_went_missing_is_asked_about_once(playing: TableSession, table
     assert state.notices == () and state.question is not None and state.question.key == "asked-press-missed"
 
 
-def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
+def test_unknown_unplayed_letters_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(EndGame()).result(PATIENCE_S)
     assert state.racks_wanted == (0, 1) and state.winners == ()
@@ -259,7 +259,7 @@ def test_commands_before_a_game_are_refused(session: TableSession) -> None:
         session.submit(StartGame(GameStarted(("Anna",)))).result(PATIENCE_S)
 
 
-def test_game_ends_when_people_end_it(playing: TableSession, table: TextTable) -> None:
+def test_game_ends_by_a_command(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(EndGame()).result(PATIENCE_S)
     assert state.phase is Phase.ENDED and state.turn_of is None
@@ -284,7 +284,7 @@ def test_end_of_the_game_can_be_undone(playing: TableSession, table: TextTable) 
     assert playing.submit(Undo()).result(PATIENCE_S).phase is Phase.CHALLENGE
 
 
-def test_one_tile_lies_on_a_square(playing: TableSession, table: TextTable) -> None:
+def test_square_holds_exactly_one_tile(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     for symbol in ("", "AB"):
         with pytest.raises(CommandRefusedError, match="holds one tile"):
@@ -304,7 +304,7 @@ def test_unseen_tiles_are_those_that_do_not_lie_on_the_board(playing: TableSessi
     assert dict(state.unseen)["A"] == 8 and "F" in dict(state.unseen) and sum(n for _, n in state.unseen) == 96
 
 
-def test_everybody_is_told_what_is_no_part_of_the_game(playing: TableSession) -> None:
+def test_notice_of_another_part_is_shown_until_the_next_command(playing: TableSession) -> None:
     playing.notify(Notice("Pairing is locked."))
     assert [notice.text for notice in playing.state.notices] == ["Pairing is locked."]
     assert playing.submit(PassTurn()).result(PATIENCE_S).notices == ()

@@ -18,18 +18,18 @@ from tests.support.waiting import PATIENCE_S
 # Turns put right
 
 
-def test_player_of_a_turn_is_put_right(playing: TableSession, table: TextTable) -> None:
+def test_player_of_a_turn_is_corrected(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(CorrectTurn(1, player=1)).result(PATIENCE_S)
     assert (totals(state), state.turn_of) == ([0, 14], 0)
 
 
-def test_score_of_a_turn_is_put_right(playing: TableSession, table: TextTable) -> None:
+def test_score_of_a_turn_is_corrected(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     assert totals(playing.submit(CorrectTurn(1, score=99)).result(PATIENCE_S)) == [99, 0]
 
 
-def test_word_of_a_turn_is_put_right_and_later_turns_with_it(playing: TableSession, table: TextTable) -> None:
+def test_corrected_word_changes_later_turns(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HOTN", 7, 5, True))
     state = playing.submit(CorrectTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
     assert state.turns[0].word == "HORN"
@@ -57,7 +57,7 @@ def test_play_becomes_an_exchange_and_back(playing: TableSession, table: TextTab
     assert totals(state) == [14, 0]
 
 
-def test_turn_that_never_was_goes(playing: TableSession) -> None:
+def test_turn_that_was_never_played_is_removed(playing: TableSession) -> None:
     playing.submit(PassTurn()).result(PATIENCE_S)
     state = playing.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
     assert state.turns == () and state.turn_of == 0
@@ -192,7 +192,7 @@ def test_challenge_of_a_play_that_was_no_play_goes_with_it(
         challenged.submit(PassTurn()).result(PATIENCE_S)
 
 
-def test_challenge_stays_with_a_play_that_is_put_right(challenged: TableSession) -> None:
+def test_challenge_stays_with_a_corrected_play(challenged: TableSession) -> None:
     state = challenged.submit(CorrectTurn(2, at="H6", word="FA.MS")).result(PATIENCE_S)
     assert [(turn.kind, turn.target) for turn in state.turns[1:]] == [("play", None), ("challenge", 2)]
 

@@ -110,13 +110,13 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
         (b"#player1 A A\n#player2 B B\n>A: HORN 1A HORN +14 14\n>A: HORN 1A FORM +14 14\n", "cannot have been played"),
     ],
 )
-def test_gcg_that_is_none_is_refused(other: GameStore, data: bytes, why: str) -> None:
+def test_file_that_is_no_gcg_is_refused(other: GameStore, data: bytes, why: str) -> None:
     with pytest.raises(ArchiveError, match=why):
         import_gcg(other, data)
     assert other.games() == ()
 
 
-def test_game_that_is_here_is_not_taken_in_twice(store: GameStore, number: int) -> None:
+def test_stored_game_is_not_imported_again(store: GameStore, number: int) -> None:
     with pytest.raises(ArchiveError, match=f"It is game {number}"):
         import_zip(store, export_to_memory(store, number))
     gcg = b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
@@ -125,7 +125,7 @@ def test_game_that_is_here_is_not_taken_in_twice(store: GameStore, number: int) 
         import_gcg(store, gcg)
 
 
-def test_game_that_is_not_there_is_said_before_the_first_part(store: GameStore) -> None:
+def test_missing_game_is_an_error_before_the_first_part(store: GameStore) -> None:
     for out in (lambda: export_zip(store, 7), lambda: export_gcg(store, 7)):
         with pytest.raises(ArchiveError, match="no game 7"):
             out()

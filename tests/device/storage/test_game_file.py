@@ -163,7 +163,7 @@ ODD = st.one_of(
 
 @given(st.data())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_taken_in_can_be_shown(data: st.DataObject) -> None:
+def test_game_with_an_odd_value_is_refused_or_can_be_shown(data: st.DataObject) -> None:
     """One value anywhere in a game is replaced by an odd one: it is refused in words, or else it is a game."""
     events: Any = copy.deepcopy(data.draw(st.sampled_from([EVENTS, POSITION_EVENTS])))
     at: Any = events

@@ -116,7 +116,7 @@ def test_press_that_changes_an_earlier_turn_records_no_clock(log: GameLog, store
     assert log.seconds_used == (12.5, 3.0) == again(store).seconds_used
 
 
-def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> None:
+def test_imported_game_is_not_continued(log: GameLog, store: GameStore) -> None:
     log.append([Passed(0)])
     store.add_game(1.0, store.events(log.number), ())
     assert len(store.games()) == 2 and again(store).number == log.number

@@ -219,7 +219,7 @@ def _said_by_nobody(path: Path) -> str:
     return done.stdout.strip()
 
 
-def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path: Path) -> None:
+def test_games_in_memory_are_stored_if_the_store_can_be_used_at_the_end(tmp_path: Path) -> None:
     folder = tmp_path / "card"
     folder.write_bytes(b"")  # not mounted yet
     store, trouble = open_store(folder / "games.db")
@@ -243,7 +243,7 @@ def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path:
         assert dict(own.players())["Dora"] == "#ff8800"
 
 
-def test_games_in_memory_that_cannot_go_home_are_said_to_be_lost(
+def test_games_in_memory_that_cannot_be_stored_are_reported_as_lost(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "card").write_bytes(b"")

@@ -88,12 +88,12 @@ def test_event_of_no_game_is_refused(path: Path) -> None:
         store.append(99, [{"n": 1}])
 
 
-def test_second_program_is_told_so(path: Path) -> None:
+def test_store_in_use_by_another_program_is_refused(path: Path) -> None:
     with GameStore(path), pytest.raises(StoreError, match="in use by another"):
         GameStore(path)
 
 
-def test_file_that_is_no_store_is_named_and_left_alone(path: Path) -> None:
+def test_file_that_is_no_store_is_refused_and_kept(path: Path) -> None:
     path.write_bytes(b"shopping list\n" * 100)
     with pytest.raises(StoreError, match="not a file of Tilekeeper"):
         GameStore(path)
@@ -105,7 +105,7 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
         GameStore(tmp_path / "nowhere" / "games.db")
 
 
-def test_newer_store_is_left_alone(path: Path) -> None:
+def test_newer_store_is_refused_and_kept(path: Path) -> None:
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
@@ -296,7 +296,7 @@ def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:
         assert store.picture(2**63, 0, "board") is None
 
 
-def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> None:
+def test_transaction_that_cannot_be_rolled_back_blocks_no_later_one(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
 

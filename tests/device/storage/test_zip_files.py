@@ -32,7 +32,7 @@ def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
         import_zip(other, bomb)
 
 
-def test_size_that_the_header_lies_about_is_found_out(other: GameStore, members: Members) -> None:
+def test_member_with_a_wrong_size_in_the_header_is_refused(other: GameStore, members: Members) -> None:
     data = bytearray(make_zip({"game.json": members["game.json"]}).getvalue())
     at = data.rindex(b"PK\1\2")
     data[at + 24 : at + 28] = struct.pack("<I", 10)  # the central directory's uncompressed size
@@ -76,7 +76,7 @@ def test_zip_of_too_many_files_is_refused_before_its_list_is_read(
         import_zip(other, many)
 
 
-def test_picture_that_is_none_is_refused(other: GameStore, members: Members) -> None:
+def test_file_that_is_no_picture_is_refused(other: GameStore, members: Members) -> None:
     for data in (b"<script>", b"\xff\xd8\xff", make_jpeg()[:50], b"GIF89a"):
         with pytest.raises(ArchiveError, match="not a JPEG"):
             import_zip(other, make_zip(members | {"pictures/00001-board.jpg": data}))

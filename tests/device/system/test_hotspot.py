@@ -37,7 +37,7 @@ def test_the_own_wifi_is_open_while_its_address_is_the_machines(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("text", ["name =", 'name = ""\npassword = "x"\naddress = "y"\n'])
-def test_a_broken_file_of_the_own_wifi_is_said(tmp_path: Path, text: str) -> None:
+def test_damaged_file_of_the_own_wifi_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "hotspot.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(HotspotError, match=r"hotspot\.toml"):

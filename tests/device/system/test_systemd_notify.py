@@ -53,12 +53,12 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Systemd]
     listening.socket.close()
 
 
-def test_states_are_told_in_one_message(systemd: Systemd) -> None:
+def test_states_are_sent_in_one_message(systemd: Systemd) -> None:
     assert notify("READY=1", "STATUS=Anna 12, Ben 7", environment=systemd.environment)
     assert systemd.hears() == "READY=1\nSTATUS=Anna 12, Ben 7"
 
 
-def test_nothing_is_told_without_systemd(tmp_path: Path) -> None:
+def test_nothing_is_sent_without_systemd(tmp_path: Path) -> None:
     assert not notify("READY=1", environment={})
     assert not notify("READY=1", environment={"NOTIFY_SOCKET": str(tmp_path / "nobody")})
 
@@ -130,7 +130,7 @@ def test_hanging_table_says_once_where_its_threads_are(systemd: Systemd, caplog:
     assert caplog.text.count("\ntable:\n") == 1 and "WSGI" not in caplog.text
 
 
-def test_nothing_is_proved_where_nobody_watches() -> None:
+def test_checks_do_not_run_without_a_watchdog() -> None:
     asked: list[float] = []
     with Alive({}, table=asked.append):
         time.sleep(0.05)
@@ -164,7 +164,7 @@ def test_worker_that_carries_out_nothing_is_handed_one_task() -> None:
     feed(0.01)
 
 
-def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:
+def test_check_of_the_page_fails_without_an_answer() -> None:
     app = Flask("page")
     app.extensions["live"] = SimpleNamespace(close=lambda: None, streams=EventStreams(0))
     app.config["MAX_CONTENT_LENGTH"] = 1000

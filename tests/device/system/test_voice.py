@@ -130,7 +130,7 @@ def test_letters_that_are_entered_again_are_no_turn(session: TableSession) -> No
     assert now.turns[-1].score == -4 and describe_change(before, now, ENGLISH) == ""
 
 
-def test_game_that_is_over_by_the_rules_is_nobodys_turn(session: TableSession) -> None:
+def test_end_by_the_rules_names_no_player_to_move(session: TableSession) -> None:
     rules = replace(STARTED.rules, scoreless_turns=2)
     session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
     before = session.submit(PassTurn()).result(PATIENCE_S)
@@ -178,7 +178,7 @@ def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, ta
     assert len(session.state.turns) == 2
 
 
-def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
+def test_unchanged_state_is_not_spoken(session: TableSession) -> None:
     state = session.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert describe_change(state, state, load_catalogue("en")) == ""
 

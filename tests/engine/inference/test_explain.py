@@ -153,7 +153,7 @@ def test_a_tile_that_does_not_fit_the_line_is_left_over() -> None:
     assert found.best.leftover_squares == (parse_square("L7"),) and found.question is not None
 
 
-def test_a_first_play_beside_the_centre_is_none() -> None:
+def test_first_play_beside_the_centre_is_not_recorded() -> None:
     found = infer_play(
         with_plays(), seen(Board().with_tiles({parse_square("A1"): Tile("C"), parse_square("B1"): Tile("T")}))
     )
@@ -173,7 +173,7 @@ def test_a_challenge_of_nothing_makes_no_sense() -> None:
         with_plays().push(Challenged(0, upheld=False))
 
 
-def test_a_reading_whose_grid_lies_a_square_beside_the_board_is_moved_back() -> None:
+def test_reading_with_a_grid_one_square_off_is_shifted_back() -> None:
     game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
     for rows, columns in ((0, 1), (-1, 0), (1, -1)):
         beside = shift_reading(seen(board_after(game, "9H .OB")), rows, columns)

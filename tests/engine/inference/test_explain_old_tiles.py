@@ -99,7 +99,7 @@ def test_a_nudged_tile_does_not_hide_a_play() -> None:
     assert found.best.moved_tiles == ((parse_square("F8"), parse_square("E7")),)
 
 
-def test_an_old_tile_that_is_gone_is_asked_for() -> None:
+def test_missing_old_tile_is_asked_about() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(game.board.without_tiles([parse_square("F8")])))
     assert found.events == ()

@@ -44,7 +44,7 @@ def test_corners_seen_without_error_give_the_grid(moves: list[float]) -> None:
 
 
 @pytest.mark.parametrize("shift", [(1, 0), (0, -1), (2, 1), (-2, 2)])
-def test_a_grid_believed_whole_squares_off_is_put_right(shift: tuple[int, int]) -> None:
+def test_grid_that_is_whole_squares_off_is_corrected(shift: tuple[int, int]) -> None:
     quad = grid_corners() + np.array(shift) + 0.1
     assert np.abs(fitted_corners(seen_cells(quad)) - quad).max() < 0.02
 

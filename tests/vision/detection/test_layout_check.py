@@ -70,7 +70,7 @@ def test_what_is_no_board_does_not_agree(seed: int) -> None:
     assert compare_with_layout(picture, 8, 0).explained_share < 0.25
 
 
-def test_squares_under_tiles_are_told_from_bare_ones() -> None:
+def test_squares_under_tiles_are_distinguished_from_empty_ones() -> None:
     picture = board(11, 40)
     covered = (
         (picture.reshape(15, 8, 15, 8, 3)[:, 4, :, 4, 2].astype(int) > 160)

@@ -89,7 +89,7 @@ def test_the_picture_may_end_at_the_grid(locator: BoardLocator) -> None:
     assert corner_error(locator.locate(image).corners, scene.corners - low) < 0.1
 
 
-def test_half_a_board_is_said_to_be_half_a_board(locator: BoardLocator) -> None:
+def test_half_a_board_is_reported_as_cut_off(locator: BoardLocator) -> None:
     scene = photograph(7, tilt=6, turn=0)
     middle = int(scene.corners[:, 0].mean())
     with pytest.raises(BoardNotFoundError, match="cut off on the right"):
@@ -103,7 +103,7 @@ def test_a_board_that_was_pushed_a_little_is_followed_and_stays_the_same_way_up(
     assert np.linalg.norm(found.corners - scene.corners, axis=1).mean() < 0.08 * side
 
 
-def test_a_board_that_is_gone_is_not_followed(locator: BoardLocator) -> None:
+def test_removed_board_is_not_followed(locator: BoardLocator) -> None:
     with pytest.raises(BoardNotFoundError, match="no longer where it was"):
         locator.follow(fur(3), photograph().corners)
 

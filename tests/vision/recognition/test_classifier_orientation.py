@@ -26,7 +26,7 @@ def test_tiles_that_agree_decide(turn: int) -> None:
     assert decided.vote_count == 5
 
 
-def test_letters_that_look_alike_turned_say_little() -> None:
+def test_symmetric_letters_hardly_change_the_orientation() -> None:
     either = (0.49, 0.01, 0.49, 0.01)
     decided = estimate_orientation(votes(either, either, either, (0.9, 0.04, 0.03, 0.03)))
     assert decided.quarter_turns == 0

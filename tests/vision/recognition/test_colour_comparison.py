@@ -46,7 +46,7 @@ def test_a_colour_that_no_other_square_has_is_rather_that_of_a_sticker(sticker: 
     assert compute_colour_log_ratio(seen, ~tiles & ~asked, tiles, asked)[57] > 2
 
 
-def test_without_tiles_nothing_can_be_said() -> None:
+def test_evidence_is_zero_without_tiles() -> None:
     nothing, asked = np.zeros(225, bool), np.zeros(225, bool)
     asked[112] = True
     assert not compute_colour_log_ratio(colours(nothing), ~asked, nothing, asked).any()

@@ -74,7 +74,7 @@ def test_the_light_may_fall_from_one_side(at: int) -> None:
     assert _odds(_drawn((*LAID, at), light=0.5), at) > 5
 
 
-def test_a_board_without_lines_tells_little() -> None:
+def test_board_without_lines_gives_little_evidence() -> None:
     assert abs(_odds(_drawn(LAID, line=GREY), APART)) < 3
 
 
@@ -85,16 +85,16 @@ def test_a_hand_on_a_neighbour_is_no_tile_that_covers_a_line() -> None:
     assert _odds(view, APART, unknown=(hand,)) < -5
 
 
-def test_nothing_is_said_where_no_tile_is_known() -> None:
+def test_evidence_is_zero_without_a_known_tile() -> None:
     assert _odds(_drawn(()), APART, known=()) == 0
 
 
-def test_nothing_is_said_where_no_bare_square_is_known() -> None:
+def test_evidence_is_zero_without_a_known_empty_square() -> None:
     view, nothing = _drawn(LAID), _places(())
     assert not compute_edge_log_ratio(view, measure_log_colours(view), nothing, _places(LAID), _places((APART,))).any()
 
 
-def test_nothing_is_said_of_squares_that_were_not_asked_about() -> None:
+def test_evidence_of_other_squares_is_zero() -> None:
     view, tiles, nothing = _drawn(LAID), _places(LAID), _places(())
     assert not compute_edge_log_ratio(view, measure_log_colours(view), ~tiles, tiles, nothing).any()
 

@@ -64,7 +64,7 @@ def test_colours_decide_if_the_networks_are_in_doubt(colour: tuple[int, int, int
     assert make_message(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
 
 
-def test_networks_that_are_sure_of_a_blank_are_not_believed_against_the_colours() -> None:
+def test_colours_outweigh_networks_that_are_sure_of_a_blank() -> None:
     of_wood, of_ground = (
         make_message(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND)
     )
@@ -88,7 +88,7 @@ def test_empty_square_under_glare_is_hidden() -> None:
     assert looks_empty[HIDDEN] > 0.95
 
 
-def test_empty_squares_that_are_all_as_bright_as_glare_are_believed() -> None:
+def test_empty_squares_of_an_overexposed_board_are_not_hidden() -> None:
     overexposed = make_message(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0))
     overexposed.board[(overexposed.board == GROUND).all(axis=2)] = GLARE
     assert overexposed.at(ASKED)[EMPTY] > 0.9
@@ -109,7 +109,7 @@ def test_a_letter_is_doubted_the_more_of_it_glare_has_washed_out() -> None:
     assert sure[3][HIDDEN] > 0.9
 
 
-def test_letters_on_tiles_that_are_all_as_bright_as_glare_are_believed() -> None:
+def test_letters_on_overexposed_tiles_are_not_hidden() -> None:
     overexposed = washed(4)
     for row, column in LAID:
         top, left = (

@@ -66,7 +66,7 @@ def test_what_is_rather_a_blank_is_no_letter_that_lacks_tiles() -> None:
     assert refine_by_similarity(read, np.ones(2), looking_like(B, BLANK))[1, S] < 0.06
 
 
-def test_what_is_no_tile_says_nothing_and_is_told_nothing() -> None:
+def test_crop_without_a_tile_neither_gives_nor_gets_evidence() -> None:
     read = tiles({B: 1.0}, {S: 1.0}, {B: 0.6, S: 0.4})
     for tile in ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0]):
         assert np.allclose(refine_by_similarity(read, np.array(tile), looking_like(B, S, S))[2], read[2])

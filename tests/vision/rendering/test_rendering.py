@@ -51,7 +51,7 @@ def test_tile_tops_stand_behind_their_squares_seen_from_low_down() -> None:
     assert 7.7 < rows.max() < 8.06, "the foot stays on its own square"
 
 
-def test_a_scene_tells_where_the_tops_of_its_tiles_are() -> None:
+def test_scene_has_the_positions_of_tile_tops() -> None:
     table = SimulatedTable(2, "green", tilt=45.0, light=CLEAN)
     empty = table.photograph()
     table.lay_tiles({(7, 7): "?"})

@@ -11,7 +11,7 @@ from vision.training import dataset, fit_blanks
 from vision.training.conditional_logit import fit_weights
 
 
-def test_the_worth_of_witnesses_is_found_again() -> None:
+def test_weights_that_made_the_evidence_are_found_again() -> None:
     rng = np.random.default_rng(3)
     odds, weights = rng.normal(0, 3, (4000, 3)), np.array([0.9, 0.4, 0.0])
     blank = rng.random(4000) < 1 / (1 + np.exp(-(odds @ weights)))

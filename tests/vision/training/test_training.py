@@ -79,7 +79,7 @@ def test_turned_crops_teach_turns_and_not_letters(kept: dataset.TrainingViews) -
     assert set(batch.turns[batch.turns != IGNORED].tolist()) == {0, 1, 2, 3}
 
 
-def test_each_look_tells_where_its_tile_is(kept: dataset.TrainingViews) -> None:
+def test_augmented_crop_has_the_offset_of_its_tile(kept: dataset.TrainingViews) -> None:
     dot = np.zeros_like(kept.tops)
     x, y = ((kept.centres[7, 7] + dataset.TOPS_MARGIN) * dataset.TOPS_SQUARE_PX - 0.5).round().astype(int).tolist()
     dot[y - 1 : y + 2, x - 1 : x + 2] = 255
@@ -93,7 +93,7 @@ def test_each_look_tells_where_its_tile_is(kept: dataset.TrainingViews) -> None:
     assert max(missed) < 0.1  # a bent crop moves its tile a little
 
 
-def test_each_look_tells_how_its_tile_is_turned(kept: dataset.TrainingViews) -> None:
+def test_augmented_crop_has_the_rotation_of_its_tile(kept: dataset.TrainingViews) -> None:
     line = np.zeros_like(kept.tops)
     middle, angle = (kept.centres[7, 7] + dataset.TOPS_MARGIN) * dataset.TOPS_SQUARE_PX - 0.5, np.float32(0.2)
     ends = [(middle + k * np.array([np.cos(angle), np.sin(angle)]) * 12).round().astype(int).tolist() for k in (-1, 1)]

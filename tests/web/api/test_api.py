@@ -129,7 +129,7 @@ def test_wrong_codes_lock_the_device_out(table: House, program: Program) -> None
 
 
 @pytest.mark.parametrize("token", ["", "x", "Bearer", "Bearer ", "Bearer x.y", "Basic eDp5", "Bearer ½"])
-def test_token_that_is_none_opens_nothing(program: Program, token: str) -> None:
+def test_invalid_token_is_refused(program: Program, token: str) -> None:
     answer = program.client.post(f"{API}/commands/undo", json={"seen": "0-0"}, headers={"Authorization": token})
     assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"
 
@@ -226,11 +226,11 @@ def test_stored_game_has_its_turns(table: House, program: Program) -> None:
 
 
 @pytest.mark.parametrize("query", ["since=2001-02-30", "since=today", "most=0", "most=x", "what=ever"])
-def test_question_that_is_none_is_refused(program: Program, query: str) -> None:
+def test_invalid_query_is_refused(program: Program, query: str) -> None:
     assert program.call("GET", f"/games?{query}").status_code == 400
 
 
-def test_game_goes_as_gcg_and_zip_and_comes_back(table: House, paired: Program) -> None:
+def test_exported_gcg_or_zip_is_imported_again(table: House, paired: Program) -> None:
     table.play_three_turns()
     table.end()
     assert "HORN" in paired.call("GET", "/games/1/gcg").text

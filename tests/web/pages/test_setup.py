@@ -79,7 +79,7 @@ def test_corners_are_placed_and_given_back(table: ShownTable, paired: FlaskClien
 @pytest.mark.parametrize(
     "text", ["1,2", "1,2 3,4 5,6 7,nan", "1,2 3,4 5,6 7", "a,b c,d e,f g,h", "1,2 3,4 5,6 7,8 9,9"]
 )
-def test_corners_that_are_none_are_refused(paired: FlaskClient, text: str) -> None:
+def test_invalid_corners_are_refused(paired: FlaskClient, text: str) -> None:
     with pytest.raises(ValueError):
         parse_corners(text)
     answer = paired.post("/setup/corners", data={"csrf": token(paired), "corners": text})

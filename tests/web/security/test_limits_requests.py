@@ -69,7 +69,7 @@ def test_slow_bodies_hold_no_worker(server: PageServer, monkeypatch: pytest.Monk
         assert get(server.port, "/")[0] == 200
 
 
-def test_body_that_never_ends_is_given_up(table: ShownTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_body_is_refused(table: ShownTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 0.2)
     with PageServer(create_app(table), 0, "127.0.0.1") as server, send(server, "/pair", 1000, b"code=") as connection:
         assert read_all(connection).split(b" ")[1] in (b"400", b"403")

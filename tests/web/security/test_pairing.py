@@ -184,7 +184,7 @@ def test_forms_ask_who_is_not_paired_for_the_code(client: FlaskClient, paired: F
         assert 'name="code"' not in paired.get(f"/dialogs/{name}").text
 
 
-def test_cookie_of_another_table_is_worth_nothing(table: ShownTable, paired: FlaskClient) -> None:
+def test_cookie_of_another_table_is_refused(table: ShownTable, paired: FlaskClient) -> None:
     cookie = paired.get_cookie("tilekeeper")
     assert cookie
     other = create_app(table)
