@@ -20,7 +20,15 @@ import msgspec
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
 from device.session.letter_doubts import LetterDoubts
-from device.session.messages import OLD_TILE_KEYS, DeferredQuestion, Notice, OpenQuestion, Trouble, make_notice
+from device.session.messages import (
+    OLD_TILE_KEYS,
+    DeferredQuestion,
+    Notice,
+    OpenQuestion,
+    Trouble,
+    format_sentence,
+    make_notice,
+)
 from device.session.snapshot import Moment, PlayerView
 from device.session.turns.decision import Decision
 from device.storage.errors import log_store_errors
@@ -254,7 +262,7 @@ class QuestionNote:
             question, answer = read_message(stored.question), read_message(stored.answer)
             if not stored.events:
                 if answer:
-                    return (make_notice("question-counts", question, answer),)
+                    return (make_notice("question-counts", question, format_sentence(answer)),)
                 key = "challenge-lost" if stored.is_challenge else "question-lost"
                 return (make_notice(key, question, trouble=Trouble.BOARD),)
             if stored.crop:

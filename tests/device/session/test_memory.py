@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from device.session.commands.games import ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
-from device.session.commands.turns import EndTurn
+from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -161,3 +162,13 @@ def test_open_question_about_a_pass_becomes_a_notice_after_a_power_cut(table: Te
             (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
             assert asked is not None and notice.key == "question-counts"
             assert values_of(notice.text) == (asked.text, asked.answers[0])
+
+
+def test_challenger_who_was_not_named_before_a_power_cut_is_told(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(replace(STARTED, players=("Anna", "Ben", "Cem")))).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(ChallengePlay()).result(PATIENCE_S)
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
+            assert "For now, this counts: Ben. If it is wrong, undo it and press" in notice.text
