@@ -90,10 +90,11 @@ class TableClock(msgspec.Struct, frozen=True):
 class TableState(HallMessage, frozen=True, kw_only=True):
     """The state of a table. `game` is the number of its game (0 without a game), and `events` counts the game's events.
 
-    `phase` is a phase of the session, `turn_of` the index of the player whose turn it is, and `in_bag` the number of
-    tiles in the bag. `trouble` names the parts with a fault: `board`, `camera`, `store`. `calls_director` is true while
-    the players call the director. `name` is the name that the director has given to the table, empty if there is none,
-    and `store` the id of its store, as in `TableEvent`.
+    `phase` is a phase of the session, and `turn_of` the index of the player whose turn it is (null before and after a
+    game, and while players draw for first play). `in_bag` is the number of tiles in the bag. `trouble` names the parts
+    with a fault: `board`, `camera`, `store`. `calls_director` is true while the players call the director. `name` is
+    the name that the director has given to the table, empty if there is none, and `store` the id of its store, as in
+    `TableEvent`.
     """
 
     game: int

@@ -99,9 +99,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     - `moment`: version of the game, to be sent in the field `seen` of a command.
     - `open_questions`: questions that the players answer later. Turns with an open question are `provisional`.
-    - `turn_of`: number of the player to move. `winners`: numbers of the players who have won. `racks_wanted`: numbers
-      of the players whose unplayed letters are missing. `drawing`: numbers of the players who must draw a tile for
-      first play.
+    - `turn_of`: number of the player to move (null before and after a game, and while players draw for first play).
+      `drawing`: numbers of the players who must draw now.
+    - `winners`: numbers of the players who have won. `racks_wanted`: numbers of the players whose unplayed letters are
+      missing.
     - `end_due`: true if the game should end now by the rules.
     - `in_bag`: number of tiles in the bag. `unseen`: counts of the tiles in the bag and on the racks. `exchange_most`:
       largest number of tiles that may be exchanged now.
