@@ -111,8 +111,8 @@ class QuestionHistory:
     - `open_squares`: squares of unanswered questions about plays.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
-    - `unanswered_pass`: number of the turn that the last press recorded as a pass, because its question was not
-      answered; None if the last press recorded another turn.
+    - `unanswered_pass`: number of the last turn if a press recorded it as a pass, because its question was not
+      answered; None for another last turn.
     """
 
     words: frozenset[str] = frozenset()

@@ -190,9 +190,10 @@ def _extend_history(
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
     for play in filter_plays(decision.events):
         history = history.with_play(play.play, reading)
-    is_pass = question is not None and question.question.key in PASS_KEYS and bool(decision.events)
-    unanswered_pass = len(inference.best.game.turns) if is_pass else None
-    return replace(history, has_missed_press=_is_press_missed(decision), unanswered_pass=unanswered_pass)
+    if decision.events:
+        is_pass = question is not None and question.question.key in PASS_KEYS
+        history = replace(history, unanswered_pass=len(inference.best.game.turns) if is_pass else None)
+    return replace(history, has_missed_press=_is_press_missed(decision))
 
 
 def _is_press_missed(decision: Decision) -> bool:

@@ -252,12 +252,15 @@ def test_player_who_played_out_of_turn_gets_the_points_after_a_pass(playing: Tab
     assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "pass", 0), (1, "play", 14)]
 
 
+@pytest.mark.parametrize("presses", [1, 2])
 def test_player_who_pressed_before_placing_the_tiles_gets_the_points_without_a_pass(
-    playing: TableSession, table: TextTable
+    playing: TableSession, table: TextTable, presses: int
 ) -> None:
     table.lay(HORN)
     end_turn(playing, 0)
     assert get_key(end_turn(playing, 1)) == PASS_OR_EXCHANGE
+    for _ in range(1, presses):
+        assert get_key(end_turn(playing, 1)) == "asked-out-of-turn"
     table.lay(HORN, FARM)
     end_turn(playing, 1)
     state = answer(playing, "Ben played FARM")
