@@ -52,17 +52,17 @@ _RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RE
 """Kinds of turns that change the letters on the player's rack."""
 
 
-def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | None = None) -> State:
+def apply_event(state: State, event: StateEvent, ledger_index: int, score: int | None = None) -> State:
     """Return the state after an event.
 
-    `entry` is the index of the event in the ledger (the events of the game as they happened). `score` (points) replaces
-    the computed score. An illegal play is applied without an error; its defects are recorded in `Turn.status`. If the
-    game is over, the scores for unplayed letters and overtime are computed again.
+    `ledger_index` is the index of the event in the ledger (the events of the game as they happened). `score` (points)
+    replaces the computed score. An illegal play is applied without an error; its defects are recorded in `Turn.status`.
+    If the game is over, the scores for unplayed letters and overtime are computed again.
 
     Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile that
     is not in the tile set.
     """
-    return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, entry, score), entry)
+    return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, ledger_index, score), ledger_index)
 
 
 def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
@@ -73,33 +73,33 @@ def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
     return state
 
 
-def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | None) -> State:
+def _dispatch_event(state: State, event: StateEvent, ledger_index: int, score: int | None) -> State:
     match event:
         case PlayMade():
-            return _apply_play(state, event, entry, score)
+            return _apply_play(state, event, ledger_index, score)
         case Passed(player):
-            return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, score or 0, entry)), player)
+            return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, score or 0, ledger_index)), player)
         case Exchanged(player, 0):  # an exchange of 0 tiles is a pass (rule 7: "all, some, or none")
-            return _dispatch_event(state, Passed(player), entry, score)
+            return _dispatch_event(state, Passed(player), ledger_index, score)
         case Exchanged(player, count, tiles):
             status = Status.VALID if can_exchange(state, count, player) else Status.BAG_TOO_LOW
-            turn = Turn(player, TurnKind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status)
+            turn = Turn(player, TurnKind.EXCHANGE, score or 0, ledger_index, count=count, tiles=tiles, status=status)
             return _advance_turn(_add_turn(state, turn), player)
         case Challenged():
-            return _apply_challenge(state, event, entry, score)
+            return _apply_challenge(state, event, ledger_index, score)
         case PlayWithdrawn(player):
-            return _withdraw_play(state, _find_standing_play(state, player), entry, score)
+            return _withdraw_play(state, _find_standing_play(state, player), ledger_index, score)
         case TileRecycled(player, square, tile):
             state.board.tile(square)
             _check_tiles_exist(state, [tile.letter])
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, score or 0, entry))
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, score or 0, ledger_index))
         case BlankTaken(player, square):
             tile = Tile(state.board.tile(square).letter)
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, score or 0, entry))
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, score or 0, ledger_index))
         case PositionEntered():
-            return _apply_position(state, event, entry)
+            return _apply_position(state, event, ledger_index)
         case FirstDrawn(tiles):
             return state if state.turns else _apply_first_draw(state, tiles)
         case ClockRead(player, seconds):
@@ -128,17 +128,17 @@ def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
     return replace(state, to_move=best[0], drawing=()) if len(best) == 1 else replace(state, drawing=best)
 
 
-def _apply_position(state: State, event: PositionEntered, entry: int) -> State:
+def _apply_position(state: State, event: PositionEntered, ledger_index: int) -> State:
     """Return the state after a position. Each player gets a score sheet line, first the player who begins."""
     beginner, count = state.to_move, len(state.players)
     state = set_up_position(state, event)
     for player in ((beginner + n) % count for n in range(count)):
         rack = event.racks[player] if event.racks else ()
-        state = _add_turn(state, Turn(player, TurnKind.POSITION, event.totals[player], entry, tiles=rack))
+        state = _add_turn(state, Turn(player, TurnKind.POSITION, event.totals[player], ledger_index, tiles=rack))
     return state
 
 
-def _apply_play(state: State, event: PlayMade, entry: int, override: int | None) -> State:
+def _apply_play(state: State, event: PlayMade, ledger_index: int, override: int | None) -> State:
     player, play = event.player, event.play
     _check_tiles_exist(state, [tile.letter for _, tile in play.tiles + play.rearranged])
     if not play.tiles:
@@ -158,7 +158,7 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         player,
         TurnKind.PLAY,
         scored.total if override is None else override,
-        entry,
+        ledger_index,
         play=play,
         play_score=scored,
         at=play.position(state.board),
@@ -178,20 +178,20 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
         raise NotationError(make_message("set-has-no-tile", "The tile set {0} has no tile {1}.", *lacking))
 
 
-def _apply_challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
+def _apply_challenge(state: State, event: Challenged, ledger_index: int, override: int | None) -> State:
     target = find_challengeable_turn(state)
     if target is None:
         text = "There is no play to challenge. Only the last play can be challenged, and only if the rules allow it."
         raise RulesError(make_message("no-challenge", text))
     if event.upheld:
-        return _withdraw_play(state, target, entry, override, by=event.by)
+        return _withdraw_play(state, target, ledger_index, override, by=event.by)
     rules, points, player = state.rules, 0, target.player  # the points go to this player
     if rules.challenge is ChallengeRule.POINTS:
         points = rules.challenge_points * (len(event.words or target.words) if rules.challenge_each_word else 1)
         if rules.challenger_pays:
             points, player = -points, event.by
     score = points if override is None else override
-    turn = Turn(player, TurnKind.CHALLENGE, score, entry, target=target.number, by=event.by)
+    turn = Turn(player, TurnKind.CHALLENGE, score, ledger_index, target=target.number, by=event.by)
     after = _add_turn(state, turn)
     if rules.challenge is ChallengeRule.DOUBLE:
         skips = after.turns_to_skip
@@ -199,7 +199,7 @@ def _apply_challenge(state: State, event: Challenged, entry: int, override: int 
     return _skip_lost_turns(after)
 
 
-def _withdraw_play(state: State, target: Turn, entry: int, override: int | None, by: int | None = None) -> State:
+def _withdraw_play(state: State, target: Turn, ledger_index: int, override: int | None, by: int | None = None) -> State:
     play = target.play
     assert play is not None
     board_before = state.board_before(target)
@@ -214,7 +214,7 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
         rack_counts=replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
     )
     score = -target.score if override is None else override
-    return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, entry, target=target.number, by=by))
+    return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, ledger_index, target=target.number, by=by))
 
 
 def _find_standing_play(state: State, player: int) -> Turn:
@@ -266,10 +266,10 @@ def _remove_closing_turns(state: State) -> State:
     return replace(state, turns=state.turns[: -len(closing)], totals=tuple(totals))
 
 
-def _add_closing_turns(state: State, entry: int) -> State:
+def _add_closing_turns(state: State, ledger_index: int) -> State:
     """Return the state with the lines for unplayed letters and overtime; unchanged while the game goes on."""
     if state.end_reason is None:
         return state
     for line in compute_end_scores(state):
-        state = _add_turn(state, Turn(line.player, line.kind, line.score, entry, tiles=line.tiles))
+        state = _add_turn(state, Turn(line.player, line.kind, line.score, ledger_index, tiles=line.tiles))
     return state
