@@ -67,19 +67,12 @@ def create_app(
     next start. `app.extensions["pairing"].code` is the pairing code that the table must show. Call
     `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
-    app = Flask(__name__)
     pairing = pairing or Pairing(lambda text: session.notify(Notice(text)))
     host_info = host_info or HostInfo()
-    app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app = make_app(pairing, host_info, "tilekeeper")
     app.config[LANGUAGE_KEY] = host_info.language
-    app.session_interface = DatelessCookieSessionInterface()
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     if template_cache is not None:
         app.jinja_env.bytecode_cache = TemplateCache(template_cache, app.jinja_env)
-    filters.register_filters(app, host_info.board_colours)
-    app.extensions["pairing"] = pairing
-    register_host_check(app, host_info)
-    csrf.register_csrf_protection(app, pairing)
     page = live.LiveUpdates(app.jinja_env, session, EventStreams(max_streams))
     app.extensions["live"] = page
     app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
@@ -101,10 +94,23 @@ def create_app(
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     tokens = api.Tokens(pairing, pairing.key)
     api.register_api(app, api.list_operations(session, page, archive, problem_reports, own_lexicon, tokens), tokens)
+    return app
+
+
+def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
+    """Create an application without pages, with the filters, checks and error pages of a table and of a hall."""
+    app = Flask(__name__)
+    app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app.session_interface = DatelessCookieSessionInterface(cookie_name)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    filters.register_filters(app, host_info.board_colours)
+    app.extensions["pairing"] = pairing
+    register_host_check(app, host_info)
+    csrf.register_csrf_protection(app, pairing)
     app.after_request(remember_language)
     app.after_request(compress_response)
-    app.register_error_handler(HTTPException, handle_http_error)
-    app.register_error_handler(StoreError, handle_store_error)
+    app.register_error_handler(HTTPException, _handle_http_error)
+    app.register_error_handler(StoreError, _handle_store_error)
     return app
 
 
@@ -141,7 +147,7 @@ def _find_table_name(host_info: HostInfo) -> str:
     return given or host_info.table_name or "Tilekeeper"
 
 
-def handle_store_error(error: StoreError) -> ResponseReturnValue:
+def _handle_store_error(error: StoreError) -> ResponseReturnValue:
     """Return the response to a request that failed because of an error of the store."""
     _log.warning("a request fails: %s", error)
     return refuse(texts().translate(error), 503)
@@ -150,7 +156,7 @@ def handle_store_error(error: StoreError) -> ResponseReturnValue:
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}
 
 
-def handle_http_error(error: HTTPException) -> ResponseReturnValue:
+def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
     """Return the response to an HTTP error: JSON for the API, a page for browsers, otherwise plain text."""
     limit = format_size(request.max_content_length or MAX_BODY_BYTES)
     if (problem := api.make_problem_response(error, limit)) is not None:

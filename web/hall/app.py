@@ -5,25 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flask import Flask, Response
-from werkzeug.exceptions import HTTPException
 
 from device.session.snapshot import TableSnapshot
-from device.storage.errors import StoreError
-from engine.limits import MAX_BODY_BYTES, MAX_STREAMS
-from web import filters
-from web.app import handle_http_error, handle_store_error
+from engine.limits import MAX_STREAMS
+from web.app import make_app
 from web.colours import build_editions_css
-from web.compression import compress_response
 from web.hall import event, pages
 from web.hall.event import Hall
 from web.hall.feed import HallFeed
 from web.hall.view import COLOURS_PATH, HallView, TableFeed, is_playing, needs_help
 from web.host_info import HostInfo
-from web.i18n import remember_language
 from web.pages import pairing as pairing_page
-from web.security import csrf
-from web.security.cookies import DatelessCookieSessionInterface
-from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
 from web.streams import EventStreams
 
@@ -41,27 +33,15 @@ class HallLive:
         self.streams.close()
 
 
-def create_hall_app(
-    hall: Hall,
-    pairing: Pairing,
-    *,
-    names: tuple[str, ...] = (),
-) -> Flask:
+def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()) -> Flask:
     """Create the Flask application of a hall. `names` are additional host names of the page.
 
     Paired devices see the pages without delay, all others with a delay of `hall.delay_s` seconds. Call
     `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
-    app = Flask("web")
-    app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
-    app.session_interface = DatelessCookieSessionInterface("tilekeeper-hall")
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
     app.jinja_env.globals.update(is_hall=True, is_playing=is_playing, needs_help=needs_help)
     app.jinja_env.globals.update(table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
-    filters.register_filters(app)
-    app.extensions["pairing"] = pairing
-    register_host_check(app, HostInfo(names=names))
-    csrf.register_csrf_protection(app, pairing)
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
@@ -72,10 +52,6 @@ def create_hall_app(
     app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing))
     app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))
     app.get(COLOURS_PATH, endpoint="editions")(_send_editions_css)
-    app.after_request(remember_language)
-    app.after_request(compress_response)
-    app.register_error_handler(HTTPException, handle_http_error)
-    app.register_error_handler(StoreError, handle_store_error)
     return app
 
 

@@ -23,7 +23,7 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
     machine need different names.
     """
 
-    def __init__(self, name: str = "tilekeeper") -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
