@@ -13,6 +13,7 @@ from engine.board import Square
 from engine.events import (
     BlankNamed,
     Event,
+    PlayMade,
     QuestionClosed,
     QuestionDeferred,
     SquareCorrected,
@@ -49,16 +50,19 @@ def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
 def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[set[int], bool]:
     """Return the numbers (from 0) of the provisional turns of a question, and True if one of them was corrected later.
 
-    Turns that were inserted or removed later have changed the numbers.
+    Turns that were inserted or removed later have changed the numbers. A correction of only the player is not counted,
+    because it does not answer what was played.
     """
     before, at = find_game_before(game, question), game.events.index(question)
     after = before.push(*game.events[len(before.events) : at])
     numbers, is_corrected = set(range(len(before.turns), len(after.turns))), False
+    plays = [turn.play for turn in after.turns[len(before.turns) :]]
     for event in game.events[at + 1 :]:
         if isinstance(event, TurnInserted):
             numbers = {number + (number >= event.turn) for number in numbers}
         elif isinstance(event, TurnCorrected):
-            is_corrected |= event.turn in numbers
+            is_same_play = isinstance(event.event, PlayMade) and event.event.play in plays
+            is_corrected |= event.turn in numbers and not is_same_play
             if event.event is None:
                 numbers = {number - (number > event.turn) for number in numbers if number != event.turn}
     return numbers, is_corrected

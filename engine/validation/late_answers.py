@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from engine.board import Square
 from engine.errors import RulesError
@@ -78,6 +79,9 @@ def _replace_provisional_events(
     return _repeat_events(game.events[later:], old, new, shift)
 
 
+_Correction = TypeVar("_Correction", bound=Correction)
+
+
 @dataclass(frozen=True, slots=True)
 class _TurnShift:
     """Change of the turn numbers by a late answer that adds `added` turns (negative: removes turns).
@@ -89,7 +93,7 @@ class _TurnShift:
     end: int
     added: int
 
-    def move(self, event: Correction) -> Correction:
+    def move(self, event: _Correction) -> _Correction:
         """Return a correction whose turn number is adapted to the answer.
 
         If the answer changes turn numbers, `RulesError` is raised for two kinds of corrections: those of a provisional
@@ -141,6 +145,8 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
         event = replace(event, player=play.player) if isinstance(event, PlayWithdrawn) else event
         if _find_target(new, event) != play:
             raise _LateAnswerError
+    if isinstance(event, TurnCorrected):
+        return _move_turn_correction(event, old, new, shift)
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
@@ -150,14 +156,21 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     if isinstance(event, QuestionDeferred):
         old, new = (Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new))
         return replace(event, answers=tuple(tuple(_move_events(events, old, new, shift)) for events in event.answers))
-    if not isinstance(event, Correction):
-        return event
+    return shift.move(event) if isinstance(event, Correction) else event
+
+
+def _move_turn_correction(event: TurnCorrected, old: Game, new: Game, shift: _TurnShift) -> TurnCorrected:
+    """Return a correction of a turn, which followed the game `old`, adapted to the game `new`.
+
+    The correction may keep the player or the play of the turn. It then keeps those of the turn in `new`.
+    """
     moved = shift.move(event)
-    if isinstance(event, TurnCorrected) and isinstance(moved, TurnCorrected):
-        other = moved.event
-        if isinstance(other, PlayerTurn) and other.player == old.turns[event.turn].player:
-            return replace(moved, event=replace(other, player=new.turns[moved.turn].player))
-    return moved
+    before, after, other = old.turns[event.turn], new.turns[moved.turn], event.event
+    if isinstance(other, PlayMade) and other.play == before.play and after.play is not None:
+        other = replace(other, play=after.play)
+    if isinstance(other, PlayerTurn) and other.player == before.player:
+        other = replace(other, player=after.player)
+    return replace(moved, event=other)
 
 
 def _find_same_play(old: Game, new: Game, shift: _TurnShift, event: PlayWithdrawn | Challenged) -> Turn:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.events import Passed, TurnCorrected, TurnInserted
+from engine.events import Passed, PlayMade, TurnCorrected, TurnInserted
 from engine.validation.deferred_questions import find_corrected_questions, find_open_questions, find_provisional_turns
-from tests.support.engine_table import defer, new_game, play
+from tests.support.engine_table import defer, new_game, play, written
 
 
 def test_deferred_question_makes_its_turn_provisional() -> None:
@@ -32,3 +32,9 @@ def test_correction_of_another_turn_with_the_earlier_number_answers_no_question(
     game = game.push(TurnInserted(1, Passed(1)))
     assert not find_corrected_questions(game.push(TurnCorrected(1, Passed(0))))
     assert find_corrected_questions(game.push(TurnCorrected(2, Passed(0))))
+
+
+def test_correction_of_only_the_player_answers_no_question() -> None:
+    game = defer(play(new_game(), "8F HARN"), "8F HORN")
+    assert not find_corrected_questions(game.push(TurnCorrected(0, PlayMade(1, written(new_game(), "8F HARN")))))
+    assert find_corrected_questions(game.push(TurnCorrected(0, PlayMade(0, written(new_game(), "8F HORN")))))

@@ -41,6 +41,13 @@ def test_late_answer_changes_the_turn_and_keeps_the_later_turns() -> None:
     assert not find_open_questions(game) and not find_provisional_turns(game)
 
 
+def test_late_answer_changes_a_turn_whose_player_was_corrected() -> None:
+    game = defer(play(new_game(players=3), "8F HARN"), "8F HORN")
+    game = game.push(TurnCorrected(0, PlayMade(2, written(new_game(), "8F HARN"))))
+    game = answer_deferred_question(game, 1, 1)
+    assert [(turn.player, turn.word) for turn in game.turns] == [(2, "HORN")]
+
+
 def test_late_answer_that_confirms_the_turn_closes_the_question() -> None:
     game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
     after = answer_deferred_question(game, 1, 0)
