@@ -189,6 +189,7 @@ class EnterBoard(TableCommand, frozen=True):
             raise make_refusal("board-unchanged")
         faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
+        controller.memory.forget_missed_press()  # the players enter the turn of that press
         turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
         inference = _match_entered_board(infer_play(game, reading), reading)
         decision = decide(game, inference, reading, turn_context)

@@ -81,6 +81,15 @@ def test_board_that_cannot_follow_from_the_board_before_is_refused(
     assert len(table.session.state.turns) == 2
 
 
+def test_board_that_is_entered_again_ends_one_turn(table: House, paired: Program) -> None:
+    """Only a press of the button that recorded nothing may have ended a turn."""
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    state = paired.call("POST", "/commands/board", order_board(table, ("HORN", 1, 5, True))).json
+    assert state["question"] and not state["turns"]
+    state = paired.call("POST", "/commands/board", order_board(table, HORN)).json
+    assert state["question"] is None and [turn["score"] for turn in state["turns"]] == [14]
+
+
 def test_game_starts_from_a_position(table: House, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {**order_board(table, ("HoRN", 7, 5, True)), "totals": [120, 98], "player": 1}
