@@ -132,7 +132,7 @@ class QuestionMemory:
         self.history = self._before
 
     def forget_missed_press(self) -> None:
-        """Forget that the last press recorded nothing, because the same player will press again for the same turn."""
+        """Forget that the last press recorded nothing: its turn is entered now, or the same player presses again."""
         self.history = replace(self.history, has_missed_press=False)
 
     def close_question(self, squares: Iterable[int]) -> None:

@@ -326,6 +326,18 @@ def test_press_after_a_question_without_a_record_asks_for_a_pass(playing: TableS
     assert [turn.kind for turn in answer(playing, "Ben passed").turns] == ["play", "pass"]
 
 
+def test_play_that_is_entered_is_that_of_the_press_that_recorded_nothing(
+    playing: TableSession, table: TextTable
+) -> None:
+    """Otherwise the next press would ask whether the next player had passed."""
+    table.lay(("HORN", 1, 5, True))
+    assert get_key(end_turn(playing, None)) == "no-play"
+    playing.submit(InsertTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
+    table.lay(HORN, FARM)
+    state = end_turn(playing, None)
+    assert state.question is None and [turn.word for turn in state.turns] == ["HORN", "FA.M"]
+
+
 @pytest.mark.parametrize("given", ["Ben passed", "Anna played HO?N"])
 def test_letter_of_a_blank_is_asked_after_the_question_for_a_pass(
     playing: TableSession, table: TextTable, given: str
