@@ -1,0 +1,43 @@
+"""Cameras that are opened later, when they are plugged in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.cameras import CameraError, open_reconnecting_camera
+from device.cameras.reconnecting import ReconnectingCamera
+from device.cameras.simulated import SimulatedCamera
+from vision.rendering.simulated_table import SimulatedTable
+
+
+def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
+    now, there = [0.0], [False]
+
+    def open_it() -> SimulatedCamera:
+        if not there[0]:
+            raise CameraError("no camera at usb:0: is it plugged in?")
+        return SimulatedCamera(SimulatedTable(seed=1, size=(320, 240)))
+
+    camera = ReconnectingCamera(open_it, clock=lambda: now[0])
+    assert "plugged in" in camera.trouble and camera.live
+    camera.settle()
+    for look in (camera.still, camera.preview):
+        with pytest.raises(CameraError, match="plugged in"):
+            look()
+    there[0] = True
+    with pytest.raises(CameraError, match="plugged in"):
+        camera.still()  # its time has not come
+    now[0] = 0.6
+    assert camera.still().image.shape == (240, 320, 3) and camera.trouble == ""
+    camera.close()
+    with pytest.raises(CameraError, match="closed"):
+        camera.still()
+
+
+def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:
+    assert isinstance(open_reconnecting_camera("usb:77"), ReconnectingCamera)
+    for spec in (f"folder:{tmp_path / 'nowhere'}", "film"):
+        with pytest.raises(CameraError):
+            open_reconnecting_camera(spec)
