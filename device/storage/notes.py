@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TypeVar
 
@@ -22,7 +23,8 @@ def load_note(store: GameStore, game: int, name: str, kind: type[Value], warning
     """
     try:
         text = store.read_note(game, name)
-        return msgspec.json.decode(text, type=kind) if text else None
-    except (StoreError, msgspec.MsgspecError) as error:
+        # `msgspec.json` refuses names of files that are not UTF-8.
+        return msgspec.convert(json.loads(text), kind) if text else None
+    except (StoreError, ValueError, msgspec.ValidationError) as error:
         _log.warning("%s: %s", warning, error)
         return None

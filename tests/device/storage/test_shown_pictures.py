@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,14 @@ def test_files_that_are_gone_are_left_out(folder: Path) -> None:
     with GameStore(":memory:") as store:
         StoredPictureRecord(store, folder).save({"1.jpg": 5, "gone.jpg": 7})
         assert StoredPictureRecord(store, folder).load() == {"1.jpg": 5}
+
+
+def test_picture_whose_name_is_no_utf8_is_known_after_a_restart(folder: Path, tmp_path: Path) -> None:
+    name = os.fsdecode("Straße.jpg".encode("latin-1"))
+    (folder / name).touch()
+    with GameStore(tmp_path / "games.db") as store:
+        StoredPictureRecord(store, folder).save({name: 5})
+        assert StoredPictureRecord(store, folder).load() == {name: 5}
 
 
 @pytest.mark.parametrize("text", ["no json", "[1, 2]", '{"1.jpg": "5"}'])
