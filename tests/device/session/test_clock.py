@@ -39,12 +39,18 @@ def test_every_second_belongs_to_one_player_or_to_nobody(presses: list[tuple[flo
     assert all(abs(used - mine) < 1e-3 for used, mine in zip(clock.advance_to(now).used, spent, strict=True))
 
 
-@given(PRESSES, MOMENTS)
-def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], later: float) -> None:
+def run_presses(presses: list[tuple[float, int | None]]) -> tuple[ChessClock, float]:
+    """Return the clock after presses (seconds before each, player who is to move or None), and the time of the last."""
     clock, now = ChessClock((0.0,) * 4), 0.0
     for seconds, player in presses:
         now += seconds
         clock = clock.stop(now) if player is None else clock.start_player(player, now)
+    return clock, now
+
+
+@given(PRESSES, MOMENTS)
+def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], later: float) -> None:
+    clock, now = run_presses(presses)
     view = clock.to_view(1500.0, 10)
     for player, used in enumerate(clock.advance_to(now + later).used):
         assert abs(view.used_by(player, now + later) - used) < 1e-6
@@ -52,10 +58,7 @@ def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], la
 
 @given(PRESSES, st.booleans())
 def test_note_brings_the_clock_back_standing_still(presses: list[tuple[float, int | None]], paused: bool) -> None:
-    clock, now = ChessClock((0.0,) * 4), 0.0
-    for seconds, player in presses:
-        now += seconds
-        clock = clock.stop(now) if player is None else clock.start_player(player, now)
+    clock, now = run_presses(presses)
     back, was_paused = restore_clock(serialise_clock(clock, now, paused=paused), (0.0,) * 4)
     assert was_paused is paused and back.running is None
     assert all(abs(a - b) < 0.001 for a, b in zip(back.used, clock.advance_to(now).used, strict=True))

@@ -22,12 +22,16 @@ from tests.support.waiting import PATIENCE_S
 TEN, EN, NO = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False)
 
 
-def test_deferred_question_survives_a_restart(table: TextTable, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_deferred", [True, False], ids=["deferred", "open"])
+def test_question_without_an_answer_is_deferred_after_a_restart(
+    table: TextTable, tmp_path: Path, is_deferred: bool
+) -> None:
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, WORDS) as session:
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
             play_in_doubt(session, table, HARN)
-            session.submit(DeferQuestion()).result(PATIENCE_S)
+            if is_deferred:
+                session.submit(DeferQuestion()).result(PATIENCE_S)
         with TableSession(table, table, store, WORDS) as session:
             state = session.submit(ResumeGame()).result(PATIENCE_S)
             assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
@@ -98,17 +102,6 @@ def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSess
         misread_r_of_horn(playing, table, *words)
     playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
     assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN", "FA.M", "PASTE"]
-
-
-def test_question_without_an_answer_is_deferred_by_a_restart(table: TextTable) -> None:
-    with GameStore(":memory:") as store:
-        with TableSession(table, table, store, WORDS) as session:
-            session.submit(StartGame(STARTED)).result(PATIENCE_S)
-            play_in_doubt(session, table, HARN)
-        with TableSession(table, table, store, WORDS) as session:
-            state = session.submit(ResumeGame()).result(PATIENCE_S)
-            assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
-            assert get_words(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
 
 
 def cut_power(store: GameStore, path: Path) -> GameStore:

@@ -33,24 +33,29 @@ def draw_board(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(1, 3, 96, 96)).astype(np.float32)
 
 
-def test_own_context_leaves_the_predictions_as_they_were(untrained: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def net(untrained: Path, tmp_path: Path) -> Net:
+    """The network after the change."""
     path = tmp_path / "squares.onnx"
     path.write_bytes(untrained.read_bytes())
     add_context_input(path)
-    net = Net(path)
-    none = np.zeros((1, int(str(net.metadata[CONTEXT_FEATURES])), 1, 1), np.float32)
+    return Net(path)
+
+
+@pytest.fixture
+def none(net: Net) -> np.ndarray:
+    """A context without information."""
+    return np.zeros((1, int(str(net.metadata[CONTEXT_FEATURES])), 1, 1), np.float32)
+
+
+def test_own_context_leaves_the_predictions_as_they_were(untrained: Path, net: Net, none: np.ndarray) -> None:
     (before,) = Net(untrained)(draw_board(2))
     after, context = net(draw_board(2), **{GIVEN_CONTEXT: none, OWN_CONTEXT_SHARE: np.ones(1, np.float32)})
     assert np.array_equal(after, before)
     assert context.shape == none.shape and context.any()
 
 
-def test_context_of_another_board_replaces_the_own(untrained: Path, tmp_path: Path) -> None:
-    path = tmp_path / "squares.onnx"
-    path.write_bytes(untrained.read_bytes())
-    add_context_input(path)
-    net = Net(path)
-    none = np.zeros((1, int(str(net.metadata[CONTEXT_FEATURES])), 1, 1), np.float32)
+def test_context_of_another_board_replaces_the_own(net: Net, none: np.ndarray) -> None:
     _, context = net(draw_board(3), **{GIVEN_CONTEXT: none, OWN_CONTEXT_SHARE: np.ones(1, np.float32)})
     _, used = net(draw_board(2), **{GIVEN_CONTEXT: context, OWN_CONTEXT_SHARE: np.zeros(1, np.float32)})
     assert np.array_equal(used, context)

@@ -48,12 +48,17 @@ def test_director_sets_pairings_and_enters_a_result(hall: ShownHall, director: F
     assert csv[1:] == ["1,Table 2,Anna,13,Ben,0", "1,5,Cleo,300,Dan,410", "1,,Eve,,,"]
 
 
-def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) -> None:
-    hall.set_pairings("1,Table 2,Anna,Ben")
+def receive_ended_game(hall: ShownHall) -> None:
+    """Let the hall receive and store an ended game of Table 2."""
     _, events = received("Table 2", ENDED)
     game = hall.games.add_events("Table 2", "a", 1, events)
     assert game is not None
     hall.state = apply_game(hall.state, game, events)
+
+
+def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    receive_ended_game(hall)
     hall.look()
     members = zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data))
     assert members.namelist() == ["round-1-1.gcg"] and b"8F HORN" in members.read("round-1-1.gcg")
@@ -62,10 +67,7 @@ def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) ->
 
 def test_game_whose_result_was_entered_is_among_those_of_its_round(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben")
-    _, events = received("Table 2", ENDED)
-    game = hall.games.add_events("Table 2", "a", 1, events)
-    assert game is not None
-    hall.state = apply_game(hall.state, game, events)
+    receive_ended_game(hall)
     post(director, "/event/result", player=["Ben", "Anna"], points=["401", "400"], round=1)
     hall.look()
     members = zipfile.ZipFile(io.BytesIO(director.get("/event/round-1.zip").data))
