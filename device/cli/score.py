@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score the game in each file; return 2 if a file cannot be opened, otherwise 0."""
     tiles = load_tile_set(args.tiles) if args.tiles else None
-    board_layout = load_layout(args.layout) if args.layout else None
+    layout = load_layout(args.layout) if args.layout else None
     status = 0
     for path in args.games:
         try:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         too_large = Problem(1, f"larger than {MAX_FILE_BYTES} bytes, so no GCG")
         record = parse_gcg(data) if len(data) <= MAX_FILE_BYTES else Record((), problems=(too_large,))
-        result = make_report(str(path), record, replay(record, tiles, board_layout))
+        result = make_report(str(path), record, replay(record, tiles, layout))
         print(json.dumps(result, ensure_ascii=False) if args.json else "\n".join(format_report(result)))
     return status
 

@@ -73,30 +73,30 @@ class Replay:
         return tuple(event for event in self.events if event.score != event.entry.score)
 
 
-def replay(record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None) -> Replay:
+def replay(record: Record, tiles: TileSet | None = None, layout: Layout | None = None) -> Replay:
     """Replay a recorded game. Never raises an exception: errors in the record are in the `problems` of the result.
 
-    If `tiles` or `board_layout` is None, the pragmas of the file decide. Without a pragma, the English tile set and the
+    If `tiles` or `layout` is None, the pragmas of the file decide. Without a pragma, the English tile set and the
     standard layout are tried first. If many recorded scores are then wrong, all layouts and all tile sets with the
     letters of the file are tried. A tile set and layout that make nearly all scores correct are used, and a note says
     so. The rules are those that the file describes (`find_variants`).
     """
-    if not board_layout and (unknown := find_unknown_board(record)):
+    if not layout and (unknown := find_unknown_board(record)):
         return _replay_as_recorded(_add_unknown_problem(record, unknown, "No score can be computed."))
     if unknown := find_unknown_game(record):
         record = _add_unknown_problem(record, unknown, "It is replayed as the standard game.")
     named = tiles or find_named_tile_set(record)
     tile_sets = (named,) if named else find_possible_tile_sets(record) or (load_tile_set("en"),)
-    board_layout = board_layout or find_named_layout(record)
-    if board_layout:
-        layouts = [board_layout]
+    layout = layout or find_named_layout(record)
+    if layout:
+        layouts = [layout]
     else:  # the standard layout first
         layouts = [load_layout(name) for name in sorted(layout_names(), key=lambda name: name != "standard")]
     best = _find_best_replay(record, tile_sets, layouts)
     notes: list[str] = []
     if not named and best.tiles.name != "en":
         notes.append(f"tile set {best.tiles.name}: the file names none, and its letters and scores are of this one")
-    if not board_layout and best.layout.name != "standard":
+    if not layout and best.layout.name != "standard":
         notes.append(f"board layout {best.layout.name}: the recorded scores are those of this one")
     return replace(best, notes=tuple(notes))
 
@@ -128,21 +128,21 @@ def _replay_as_recorded(record: Record) -> Replay:
     return Replay(load_tile_set("en"), load_layout(), events, tuple(totals), Board(), record.problems)
 
 
-def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:
-    replayer = _make_replayer(record, tiles, board_layout, rules)
+def _replay_with(record: Record, tiles: TileSet, layout: Layout, rules: Rules) -> Replay:
+    replayer = _make_replayer(record, tiles, layout, rules)
     events = tuple(
         replace(event, entry=entry) for event, entry in zip(replayer.replay_events(), record.entries, strict=True)
     )
     board = replayer.board
     problems = [*record.problems, *replayer.problems, *check_order(record)]
     problems += [*check_end_racks(replayer.record, board, tiles), *check_racks(replayer.record, board, tiles)]
-    return Replay(tiles, board_layout, events, tuple(replayer.totals), board, tuple(sorted(problems)))
+    return Replay(tiles, layout, events, tuple(replayer.totals), board, tuple(sorted(problems)))
 
 
-def _make_replayer(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> _Replayer:
+def _make_replayer(record: Record, tiles: TileSet, layout: Layout, rules: Rules) -> _Replayer:
     if any(parse_rearranged(entry.note, tiles) for entry in record.entries):
         rules = replace(rules, rearrange=True)
-    return _Replayer(bracket_tiles(record, tiles), tiles, board_layout, rules)
+    return _Replayer(bracket_tiles(record, tiles), tiles, layout, rules)
 
 
 def are_letters_lost(record: Record, tiles: TileSet) -> bool:
@@ -175,8 +175,8 @@ class _LastPlay:
 class _Replayer:
     """The state of a replay: the board and the totals after the events so far."""
 
-    def __init__(self, record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> None:
-        self.record, self.tiles, self.layout, self.rules = record, tiles, board_layout, rules
+    def __init__(self, record: Record, tiles: TileSet, layout: Layout, rules: Rules) -> None:
+        self.record, self.tiles, self.layout, self.rules = record, tiles, layout, rules
         self.board = Board()
         self.totals = [0] * len(record.players)
         self.recorded_totals = [0] * len(record.players)

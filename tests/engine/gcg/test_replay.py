@@ -273,7 +273,7 @@ def test_the_scores_tell_the_board_where_they_are_many() -> None:
     # Beside FARMING, IFE covers C7 and C9 and TATTOI covers G3: double letters, or triple ones where exchanged.
     plays = [">A: 8C FARMING +78", ">B: C7 I.E +10", ">A: G3 TATTO. +9"]
     record = parse_gcg("#player1 A A\n#player2 B B\n" + "\n".join(plays))
-    on_standard = replay(record, board_layout=load_layout("standard"))
+    on_standard = replay(record, layout=load_layout("standard"))
     assert [e.score for e in on_standard.events] == [78, 8, 8]
     assert [e.score for e in replay(record).events] == [78, 10, 9]
     assert replay(record).layout.name == "exchanged"
