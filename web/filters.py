@@ -22,7 +22,7 @@ from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules
 from engine.tiles import Tile
 from web.colours import OWN_BOARD
-from web.game_summary import summaries
+from web.game_summary import summarise_players
 from web.i18n import Texts
 
 _MAX_CACHED_SQUARES = 4096
@@ -56,7 +56,7 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
         megabytes=megabytes,
         clock_text=clock_text,
         colour_of=colour_of,
-        summaries=summaries,
+        summarise_players=summarise_players,
         tenths=tenths,
         unseen_tiles=unseen_tiles,
         list_squares=list_squares,

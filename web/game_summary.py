@@ -19,7 +19,7 @@ class PlayerSummary:
     unplayed: str = ""
 
 
-def summaries(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
+def summarise_players(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
     """Return every player's summary, in seat order.
 
     A withdrawn play counts as a turn without points. Unplayed letters and overtime do not count as turns.

@@ -38,7 +38,8 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _STREAM_KEY = "tilekeeper.stream"
 NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
-POLL_INTERVAL_S = 2
+RECONNECT_DELAY_S = 2
+"""Time, in seconds, after which a browser opens an interrupted stream again."""
 
 
 class NoStreamError(TilekeeperError):
@@ -221,5 +222,5 @@ def open_stream(
     stream = EventStream(kind, since, current_id, make_event, make_client_key(request.remote_addr or ""))
     streams.open(stream, request.environ)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    start = iter([f"retry: {POLL_INTERVAL_S * 1000}\n\n"])  # an iterator, so that Flask sends no Content-Length
+    start = iter([f"retry: {RECONNECT_DELAY_S * 1000}\n\n"])  # an iterator, so that Flask sends no Content-Length
     return Response(start, mimetype="text/event-stream", headers=headers)
