@@ -42,7 +42,7 @@ from device.storage.picture_limits import PictureLimits
 from device.toml_text import find_line
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
-from engine.rules import PRESETS
+from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS
 from engine.tiles import playable_tile_set_names, tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
@@ -301,7 +301,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
 def _check_game(game: GameSettings) -> None:
     """Raise `InvalidSettingError` for invalid players, rules, word list or tile set."""
     names = game.players
-    if not 2 <= len(names) <= 4 or len({*names} - {""}) < len(names):
+    if not MIN_PLAYERS <= len(names) <= MAX_PLAYERS or len({*names} - {""}) < len(names):
         raise InvalidSettingError(("game", "players"), get_text("setting-players"))
     if any(len(name) > MAX_PLAYER_NAME_LENGTH for name in names):
         raise InvalidSettingError(("game", "players"), get_text("setting-long-names", MAX_PLAYER_NAME_LENGTH))

@@ -13,6 +13,9 @@ from typing import Any
 from engine.errors import RulesError
 from engine.messages import make_message
 
+MIN_PLAYERS, MAX_PLAYERS = 2, 4
+"""Minimum and maximum number of players (all sheets, Setup)."""
+
 
 class ChallengeRule(StrEnum):
     """The cost of a failed challenge.

@@ -18,7 +18,7 @@ from engine.events import EndReason, GameStarted
 from engine.messages import make_message
 from engine.plays import Placement, Play
 from engine.reading import BLANK
-from engine.rules import ChallengeRule, Rules
+from engine.rules import MAX_PLAYERS, MIN_PLAYERS, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, WordScore, check_placement
 from engine.tiles import TileSet, load_tile_set
 
@@ -148,7 +148,7 @@ class State:
 def create_state(event: GameStarted) -> State:
     """Return the state at the start of a game. Raises `RulesError` for rules or players that are not allowed."""
     count = len(event.players)
-    if not 2 <= count <= 4:
+    if not MIN_PLAYERS <= count <= MAX_PLAYERS:
         raise RulesError(make_message("players-2-to-4", "A game has 2 to 4 players, not {0}.", count))
     check_player_names(event.players)
     check_first_player(event.first, count)

@@ -16,6 +16,7 @@ from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, Public
 from device.player_names import is_player_name
 from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
+from engine.rules import MAX_PLAYERS, MIN_PLAYERS
 
 KEY_TOPIC = f"{TOPIC_ROOT}/hall/key"
 MAX_ORDER_BYTES = 4000
@@ -27,7 +28,6 @@ KEY_BYTES = 32
 ORDER_REASONS = ("order-no-hall", "order-forged", "order-unreadable", "order-other-table", "order-repeated")
 """Keys of messages that say why a table refuses an order. The hall translates these messages for its pages, which is
 possible because they have no placeholders."""
-_MAX_PLAYERS = 4
 _MAX_NUMBER = 2**53
 _FINGERPRINT_DIGITS = 20
 
@@ -166,7 +166,7 @@ def is_sound_command(command: DirectorCommand) -> bool:
             return bool(TABLE_PATTERN.fullmatch(name))
         case OfferPairing(players=players):
             distinct = len({player.casefold() for player in players}) == len(players)
-            return 2 <= len(players) <= _MAX_PLAYERS and distinct and all(map(is_player_name, players))
+            return MIN_PLAYERS <= len(players) <= MAX_PLAYERS and distinct and all(map(is_player_name, players))
         case StartClock():
             return True
 

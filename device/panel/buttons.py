@@ -14,9 +14,8 @@ from math import inf
 
 from device.catalogue import get_text
 from engine.errors import TilekeeperError
+from engine.rules import MAX_PLAYERS
 
-MAX_PLAYERS = 4
-"""Largest number of players for which the panel has buttons and lights."""
 FIRST_PIN, LAST_PIN = 2, 27
 """First and last usable GPIO number of the 40-pin header; 0 and 1 are reserved for the ID EEPROM of add-on boards."""
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from math import floor, inf
 
-from device.panel.buttons import MAX_PLAYERS
 from device.session.messages import Trouble
 from device.session.snapshot import Phase, Sight, TableSnapshot
+from engine.rules import MAX_PLAYERS
 
 RGB = tuple[float, float, float]
 """Brightness of red, green and blue, each from 0 to 1."""

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
-from device.session.commands.base import MAX_PLAYERS, PlayerNumber
+from device.session.commands.base import PlayerNumber
 from device.session.commands.games import StartGame
 from device.session.rule_choices import (
     CHOICE_FIELDS,
@@ -27,7 +27,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import LexiconError
-from engine.rules import PRESETS, VARIATIONS
+from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS, VARIATIONS
 from engine.tiles import load_tile_set, playable_tile_set_names
 
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
@@ -51,7 +51,7 @@ class NewGameRequest(msgspec.Struct, frozen=True):
     applies to all players.
     """
 
-    players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
+    players: Annotated[tuple[Name, ...], Meta(min_length=MIN_PLAYERS, max_length=MAX_PLAYERS)]
     colours: Annotated[tuple[Name, ...], Meta(max_length=MAX_PLAYERS)] = ()
     first: PlayerNumber | None = 0
     choices: dict[Name, Name] = {}
@@ -86,7 +86,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     seats = [clean_name(name) for name in request.players]
     players = tuple(name for name in seats if name)
     if (
-        not 2 <= len(players) <= MAX_PLAYERS
+        not MIN_PLAYERS <= len(players) <= MAX_PLAYERS
         or len(set(players)) < len(players)
         or max(map(len, players)) > MAX_PLAYER_NAME_LENGTH
     ):

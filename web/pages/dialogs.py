@@ -12,7 +12,6 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH
-from device.session.commands.base import MAX_PLAYERS
 from device.session.messages import START_FROM_HERE, CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
@@ -23,7 +22,7 @@ from device.storage.store import StoreError
 from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.rules import PRESETS
+from engine.rules import MAX_PLAYERS, PRESETS
 from engine.tiles import Tile, playable_tile_set_names
 from web.filters import has_camera_fault, list_rows
 from web.i18n import languages, texts

@@ -10,11 +10,12 @@ from types import MappingProxyType
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
-from device.panel.buttons import END_TURN_BUTTONS, HOLD_S, MAX_PLAYERS, Button
+from device.panel.buttons import END_TURN_BUTTONS, HOLD_S, Button
 from device.panel.lights import LIGHT_OFF, Colour, Light, Signal
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment
 from device.session.table_session import TableSession
+from engine.rules import MAX_PLAYERS
 from web.host_info import HostInfo
 from web.i18n import texts
 from web.pages.actions import REFUSAL_TIMEOUT_S

@@ -19,9 +19,8 @@ from device.session.turn_recorder import TurnRecorder
 from engine.board import Square
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
+from engine.rules import MAX_PLAYERS
 from engine.tiles import Tile, TileSet
-
-MAX_PLAYERS = 4
 
 SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
 PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]

@@ -13,7 +13,6 @@ from msgspec import Meta
 
 from device.session.commands.answers import cancel_question
 from device.session.commands.base import (
-    MAX_PLAYERS,
     BoardRows,
     CommandContext,
     PlayerNumber,
@@ -32,6 +31,7 @@ from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
 from engine.lexicon import WordList
 from engine.messages import format_list
+from engine.rules import MAX_PLAYERS
 
 _log = logging.getLogger(__name__)
 
