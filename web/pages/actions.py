@@ -28,7 +28,7 @@ from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
-from engine.reading import BOARD_SIZE, EMPTY
+from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import Tile
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
 from web.filters import actor
@@ -177,22 +177,23 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
 def _read_square(form: Form, state: TableSnapshot) -> FormCommand:
     """Return the command and the arguments for the correction of a square.
 
-    If the form has the field `blank`, the letter is that of a blank.
+    If the form has the field `blank`, the letter is that of a blank. A blank has a wrong letter only by mistake, so
+    another letter is a correction.
     """
     square, letter = form.get("square", ""), form.get("letter", "")
     if letter and "blank" in form and state.tile_set:
-        if _is_blank(square, state):
+        if _is_unnamed_blank(square, state):
             return FormCommand(NameBlank, {})
         letter = state.tiles.text(Tile(letter, is_blank=True))
     return FormCommand(CorrectSquare, {"symbol": letter or EMPTY})
 
 
-def _is_blank(square: str, state: TableSnapshot) -> bool:
+def _is_unnamed_blank(square: str, state: TableSnapshot) -> bool:
     try:
         tile = state.board.tiles[parse_square(square)]
     except NotationError:
         return False  # the session refuses the command and gives the reason
-    return tile is not None and tile.blank
+    return tile is not None and tile.blank and tile.letter == BLANK
 
 
 def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> FormCommand:

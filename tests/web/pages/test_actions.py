@@ -15,7 +15,9 @@ from device.session.commands.questions import AnswerQuestion, DeferQuestion, Rea
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
-from device.session.snapshot import Moment
+from device.session.snapshot import Moment, TileView
+from engine.board import parse_square
+from engine.reading import BLANK
 from tests.support import samples
 from tests.web.conftest import ShownTable, press, token
 
@@ -110,7 +112,9 @@ def test_form_of_another_game_stays_refused(table: ShownTable, paired: FlaskClie
 
 
 def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> None:
-    table.show(samples.MIDGAME)
+    tiles = list(samples.MIDGAME.board.tiles)
+    tiles[parse_square("I10")] = TileView(BLANK, 0, blank=True)
+    table.show(replace(samples.MIDGAME, board=replace(samples.MIDGAME.board, tiles=tuple(tiles))))
     press(paired, "/actions/square", square="I10", letter="E", blank="1")
     press(paired, "/actions/square", square="E8", letter="E", blank="1")
     press(paired, "/actions/square", square="I10", letter="E")
@@ -121,6 +125,12 @@ def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> N
         CorrectSquare("I10", "E"),
         CorrectSquare("I10", "."),
     ]
+
+
+def test_square_of_a_blank_that_has_a_letter_corrects_it(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/square", square="I10", letter="E", blank="1")
+    assert table.submitted == [(CorrectSquare("I10", "e"), NOW)]
 
 
 def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: FlaskClient) -> None:
