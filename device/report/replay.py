@@ -24,7 +24,7 @@ from device.storage.zip_files import PICTURE_MEMBER, ZipMembers, open_zip
 from engine.board import square_name
 from engine.events import from_json
 from engine.game import Game
-from engine.inference.explain import explanation_text, infer_play
+from engine.inference.explain import describe_events, infer_play
 from engine.limits import MAX_ARCHIVE_GAME_BYTES
 from engine.reading import BOARD_SIZE, BoardReading
 from vision.geometry import Floats, Image, grid_corners
@@ -103,7 +103,7 @@ def _replay_picture(
 ) -> TurnReplay:
     before, after = _replay_press(events, number)
     recorded = after.events[len(before.events) :]
-    text = explanation_text(before, after, recorded, "")
+    text = describe_events(before, after, recorded)
     jpeg = members.read_picture(number, kind, MAX_PICTURE_BYTES)
     decoded = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
     if decoded is None:

@@ -28,7 +28,7 @@ from engine.events import (
     QuestionDeferred,
 )
 from engine.game import Game
-from engine.inference.explain import explanation_text
+from engine.inference.explain import describe_events
 from engine.messages import Message, key_of, values_of
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
@@ -342,7 +342,7 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
         return get_text("answer-start-here", game.players[option.events[-1].to_move])
     if isinstance(option.events[-1], BlankNamed):
         return get_text("answer-blank", option.events[-1].letter)
-    return format_sentence(explanation_text(game, game.push(*option.events), option.events, ""))
+    return format_sentence(describe_events(game, game.push(*option.events), option.events))
 
 
 def find_picture_advice(problems: Iterable[str]) -> str:

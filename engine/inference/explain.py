@@ -195,7 +195,7 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
     return Explanation(
         events=hypothesis.events,
         likelihood=likelihood,
-        text=explanation_text(before, hypothesis.game, hypothesis.events, hypothesis.note),
+        text=hypothesis.note or describe_events(before, hypothesis.game, hypothesis.events),
         game=hypothesis.game,
         leftover_squares=leftover,
         missing_squares=tuple(s for s in clear_old if squares[s].symbol == EMPTY),
@@ -236,7 +236,7 @@ def _find_question(
     doubtful = {*alarms, *best.unsure_squares, *best.covered_squares}
     if rival:
         doubtful.update(best.game.board.differences(rival.game.board))
-    question = question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
+    question = make_question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
     return question, tuple(sorted(doubtful))
 
 
@@ -287,7 +287,7 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
     return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 
-def turn_text(game: Game, turn: Turn) -> str:
+def describe_turn(game: Game, turn: Turn) -> str:
     """Return a sentence for a turn, for example `Anna played HORN at 8F for 14`."""
     name = game.players[turn.player]
     match turn.kind:
@@ -318,10 +318,8 @@ def turn_text(game: Game, turn: Turn) -> str:
             return make_message("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
 
 
-def explanation_text(before: Game, after: Game, events: Sequence[Event], note: str) -> str:
-    """Return a sentence that describes the events between two games, or `note` if the note is not empty."""
-    if note:
-        return note
+def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
+    """Return a sentence that describes the events between two games."""
     parts: list[str] = []
     for event in events:
         if isinstance(event, SquareCorrected):
@@ -331,16 +329,16 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
             else:
                 parts.append(make_message("read-wrong-empty", "{0} was misread: there is no tile", square))
         elif isinstance(event, TurnCorrected):
-            turn = turn_text(after, after.turns[event.turn])
+            turn = describe_turn(after, after.turns[event.turn])
             is_moved = before.turns[event.turn].play is not None
             parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn) if is_moved else turn)
         elif isinstance(event, BlankNamed):
             parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
-    parts += [turn_text(after, turn) for turn in after.turns[len(before.turns) :]]
+    parts += [describe_turn(after, turn) for turn in after.turns[len(before.turns) :]]
     return join_messages(", ", parts) if parts else make_message("nothing-added", "nothing was added")
 
 
-def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
+def make_question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
     """Return the most urgent question to the players about an unclear reading.
 
     `rival` is an explanation nearly as likely as `best`, or None. `alarms` are the squares of surplus, missing and

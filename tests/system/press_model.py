@@ -12,7 +12,7 @@ from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.game import Game
-from engine.inference.explain import infer_play, turn_text
+from engine.inference.explain import describe_turn, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import WordList, is_listed
 from engine.reading import BoardReading
@@ -179,7 +179,7 @@ def follow_scenario(scenario: Scenario, words: WordList | None, answers_truth: b
         session.press(press.picture)
         if outcome.is_right:
             outcome = max(outcome, classify_press(session, press.truth), key=_ORDER.index)
-            record = turn_text(session.game, session.game.turns[-1]) if session.game.turns else ""
+            record = describe_turn(session.game, session.game.turns[-1]) if session.game.turns else ""
             asked = session.open_question
             is_pass_question = asked is not None and asked.question.key in PASS_KEYS
             is_flagged = not outcome.is_right and has_unlisted_word(session.game, press.truth, words)

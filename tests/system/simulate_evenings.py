@@ -47,7 +47,7 @@ from device.storage.store import GameStore
 from engine.board import SQUARES, Board, Square, square_name
 from engine.events import Challenged, Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
 from engine.game import Game
-from engine.inference.explain import turn_text
+from engine.inference.explain import describe_turn
 from engine.lexicon import Lexicon
 from engine.reading import BLANK, EMPTY
 from engine.tiles import Tile, load_tile_set
@@ -181,7 +181,7 @@ class Players:
 
 def _likeness(answer: str, truth: Game) -> int:
     """Return the number of the last turns that an answer describes correctly: players read before they answer."""
-    return sum(turn_text(truth, turn) in answer for turn in truth.turns[-2:])
+    return sum(describe_turn(truth, turn) in answer for turn in truth.turns[-2:])
 
 
 def _face(tile: Tile | None) -> str:

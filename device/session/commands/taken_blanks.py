@@ -7,7 +7,7 @@ from device.session.messages import OpenQuestion, format_sentence, make_question
 from engine.board import Square
 from engine.events import BlankNamed, BlankTaken, Event, SquareCorrected
 from engine.game import Game
-from engine.inference.explain import explanation_text
+from engine.inference.explain import describe_events
 from engine.tiles import Tile
 
 
@@ -33,7 +33,7 @@ def ask_about_taken_blank(controller: GameController, corrected: SquareCorrected
     if game.board.tile(square).is_unnamed:
         taken = (BlankNamed(square, tile.letter), *taken)
     events: tuple[tuple[Event, ...], ...] = (taken, (corrected,))
-    texts = [explanation_text(game, game.push(*answer), answer, "") for answer in events]
+    texts = [describe_events(game, game.push(*answer), answer) for answer in events]
     controller.commit_entered_events(taken)
     answers = tuple(map(format_sentence, texts))
     question = make_question("which-is-right", *texts, answers=answers, squares=(square,))

@@ -24,7 +24,7 @@ from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected
 from engine.game import Game
-from engine.inference.explain import Explanation, Inference, explanation_text, infer_play
+from engine.inference.explain import Explanation, Inference, describe_events, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList, find_deciding_words
@@ -334,7 +334,7 @@ def _describe_answer(game: Game, explanation: Explanation) -> str:
 
 
 def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
-    return explanation_text(game, game.push(*events), events, "")
+    return describe_events(game, game.push(*events), events)
 
 
 def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequence[Event]) -> Decision:

@@ -9,7 +9,7 @@ import pytest
 from engine.blanks import find_invalid_words
 from engine.events import Challenged, Passed, PlayWithdrawn, from_json, to_json
 from engine.game import Game
-from engine.inference.explain import turn_text
+from engine.inference.explain import describe_turn
 from engine.lexicon import Lexicon
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.state import TurnKind
@@ -37,7 +37,7 @@ def test_failed_challenge_paid_by_the_challenger(
     assert game.totals == (39, 9 - lost) and game.to_move == 1
     turn = game.turns[-1]
     assert (turn.kind, turn.player, turn.by, turn.score) == (TurnKind.CHALLENGE, 1, 1, -lost)
-    assert turn_text(game, turn).startswith("the challenge of the play of Anna failed")
+    assert describe_turn(game, turn).startswith("the challenge of the play of Anna failed")
 
 
 def test_upheld_challenge_costs_the_challenger_nothing() -> None:
