@@ -83,7 +83,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if turns[number].kind in CLOSING_KINDS:
         text = (
             "This line is calculated from the unplayed letters and the overtime. "
-            "Correct the letters or the overtime instead."
+            "Correct the letters, or the score of a turn of this player, instead."
         )
         raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index

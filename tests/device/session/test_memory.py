@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.games import ResumeGame, StartGame, Undo
+from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.snapshot import TableSnapshot
+from device.session.messages import CommandRefusedError
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
+from engine.rules import UnplayedRule
 from tests.support.doubtful_tables import HARN, get_words, play_in_doubt
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
@@ -165,3 +167,18 @@ def test_challenger_who_was_not_named_before_a_power_cut_is_told(table: TextTabl
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
             (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
             assert "For now, this counts: Ben. If it is wrong, undo it and press" in notice.text
+
+
+def test_deferred_question_of_an_ended_game_is_answered_after_a_restart(table: TextTable, tmp_path: Path) -> None:
+    rules = replace(STARTED.rules, unplayed=UnplayedRule.NONE)
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
+        play_in_doubt(session, table, HARN)
+        session.submit(EndGame()).result(PATIENCE_S)
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        with pytest.raises(CommandRefusedError):
+            session.submit(ResumeGame()).result(PATIENCE_S)
+        session.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+        session.submit(Undo()).result(PATIENCE_S)
+        state = session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+        assert get_words(state) == ["HORN"] and state.phase is Phase.ENDED
