@@ -11,6 +11,7 @@ from device.settings import Settings, load_settings
 from device.settings_checks import find_unusable_setting
 from device.settings_editor import SettingPath, SettingsEditor, SettingsFile
 from engine.messages import key_of
+from tests.support.ports import find_free_port
 
 HOST, PORT, SECURE_PORT = ("page", "host"), ("page", "port"), ("page", "secure_port")
 
@@ -59,9 +60,7 @@ def test_data_folder_that_cannot_be_written_is_refused(editor: SettingsEditor, t
 
 
 def test_settings_that_the_machine_can_use_are_saved(editor: SettingsEditor, tmp_path: Path) -> None:
-    with socket.create_server(("", 0)) as free:
-        port = str(free.getsockname()[1])
-    texts = {HOST: "127.0.0.1", PORT: port, ("camera", "source"): f"folder:{tmp_path}"}
+    texts = {HOST: "127.0.0.1", PORT: str(find_free_port()), ("camera", "source"): f"folder:{tmp_path}"}
     texts[("data", "folder")] = str(tmp_path / "new" / "games")
     assert not editor.save(texts, editor.read().version).errors
     assert load_settings(editor.path).page.host == "127.0.0.1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import time
 import urllib.error
@@ -21,13 +20,6 @@ def read_pairing_code(table: subprocess.Popen[str]) -> str:
         if found := re.search(r"\b(\d{6})\b", line):
             return found[1]
     raise SystemExit("the table has shown no pairing code")
-
-
-def find_free_port() -> int:
-    """Return a port of this machine that is free."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class ApiClient:

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from device.settings import HallSettings
+from tests.support.ports import find_free_port
 from tests.support.waiting import until
 
 HAS_MOSQUITTO = bool(shutil.which("mosquitto") and shutil.which("mosquitto_passwd"))
@@ -19,9 +20,7 @@ class Broker:
     """Mosquitto with the user `table` and the password `secret`; `settings` are those of a client."""
 
     def __init__(self, folder: Path, extra: str = "", *, with_tls: bool = False) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.port = find_free_port()
         self._folder = folder
         passwords = folder / "passwords"
         subprocess.run(["mosquitto_passwd", "-b", "-c", passwords, USER, PASSWORD], check=True, capture_output=True)

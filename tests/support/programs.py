@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import re
-import socket
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -18,18 +17,13 @@ import pytest
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
 from device.settings import Settings
+from tests.support.ports import find_free_port
 from tests.support.text_table import HORN, ReaderInOrder, rows
 from tests.support.waiting import PATIENCE_S, until
 
 
 def picture(folder: Path, name: str) -> None:
     assert cv2.imwrite(str(folder / name), np.full((60, 60, 3), 90, np.uint8))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def options(folder: Path, port: int, *more: str) -> argparse.Namespace:
@@ -137,6 +131,6 @@ def folder(tmp_path: Path) -> Path:
 def play_first_turn(folder: Path) -> None:
     """Run the program for the first turn of a game, HORN, and end the program."""
     picture(folder, "1.png")
-    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+    with Program(options(folder, find_free_port()), [rows(HORN)]) as phone:
         phone.press("end-turn")
         assert phone.sees("+14")

@@ -15,7 +15,8 @@ import cv2
 
 from device.settings import HallSettings
 from device.storage.store import GameStore
-from tests.support.api_client import ApiClient, find_free_port, read_pairing_code
+from tests.support.api_client import ApiClient, read_pairing_code
+from tests.support.ports import find_free_port
 from vision.rendering.simulated_table import SimulatedTable
 
 PLAYS = (("HORN", 7, 5, True), ("FARM", 5, 7, False), ("PASTE", 9, 5, True))

@@ -24,7 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.support.api_client import ApiClient, find_free_port, read_pairing_code
+from tests.support.api_client import ApiClient, read_pairing_code
+from tests.support.ports import find_free_port
 
 TOLERANCE = 1e-6
 """Largest difference between two numbers that are called equal."""

@@ -37,8 +37,8 @@ from device.session.table_session import TableSession
 from device.settings import HallSettings
 from device.storage.store import GameStore
 from device.storage.stored_game import StoredEvent
-from tests.support.api_client import find_free_port
 from tests.support.broker import Broker
+from tests.support.ports import find_free_port
 from tests.support.text_table import STARTED, WORDS, TextTable
 
 TABLES = 3

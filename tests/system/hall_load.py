@@ -31,7 +31,7 @@ from device.demo.scripted_table import ScriptedTable
 from device.hall.publishing.publisher import HallPublisher
 from device.settings import HallSettings
 from device.storage.store import GameStore
-from tests.support.api_client import find_free_port
+from tests.support.ports import find_free_port
 from tests.system.complete_table import CompleteTable
 
 PROCESSES = 4

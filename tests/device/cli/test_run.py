@@ -18,7 +18,8 @@ from device.storage.archive import load_game
 from device.storage.backups import list_backups
 from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
-from tests.support.programs import CODE, Program, free_port, options, picture, play_first_turn
+from tests.support.ports import find_free_port
+from tests.support.programs import CODE, Program, options, picture, play_first_turn
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
@@ -32,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_full_collections_of_garbage_skip_what_the_start_has_made(folder: Path) -> None:
     before = gc.get_freeze_count()
-    with Program(options(folder, free_port()), []):
+    with Program(options(folder, find_free_port()), []):
         until(lambda: gc.get_freeze_count() > before)
         until(gc.isenabled)
 
@@ -40,7 +41,7 @@ def test_full_collections_of_garbage_skip_what_the_start_has_made(folder: Path) 
 def test_console_shows_where_the_page_is_and_the_code_for_phones(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    port = free_port()
+    port = find_free_port()
     with Program(options(folder, port), []) as phone:
         phone.get()
         said = capsys.readouterr().out
@@ -77,7 +78,7 @@ def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(
 
 
 def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:
-    with Program(options(folder, free_port()), [rows(HORN), rows(HORN, FARM)]) as phone:
+    with Program(options(folder, find_free_port()), [rows(HORN), rows(HORN, FARM)]) as phone:
         assert phone.sees("Anna to play")
         picture(folder, "1.png")
         assert phone.press("end-turn") == 204
@@ -95,16 +96,16 @@ def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     play_first_turn(folder)
-    with Program(options(folder, free_port()), []) as phone:
+    with Program(options(folder, find_free_port()), []) as phone:
         assert phone.sees("+14") and phone.sees("Ben to play")
-    with Program(options(folder, free_port(), "--new"), []) as phone:
+    with Program(options(folder, find_free_port(), "--new"), []) as phone:
         assert phone.sees("Anna to play") and "+14" not in phone.get()
     assert capsys.readouterr().out.count("The page is up") == 3
 
 
 def test_old_pictures_are_not_read_again_after_a_restart(folder: Path) -> None:
     play_first_turn(folder)
-    with Program(options(folder, free_port()), [rows(HORN, FARM)]) as phone:
+    with Program(options(folder, find_free_port()), [rows(HORN, FARM)]) as phone:
         phone.press("end-turn")
         assert phone.sees("There is no new picture")
         picture(folder, "2.png")
@@ -113,10 +114,10 @@ def test_old_pictures_are_not_read_again_after_a_restart(folder: Path) -> None:
 
 
 def test_stored_game_without_a_turn_is_replaced_by_the_one_of_the_options(folder: Path) -> None:
-    args = options(folder, free_port())
+    args = options(folder, find_free_port())
     with Program(args, []) as phone:
         assert phone.sees("Anna to play")
-    args.players, args.tiles, args.port = "Mira,Tom", "de", free_port()
+    args.players, args.tiles, args.port = "Mira,Tom", "de", find_free_port()
     with Program(args, []) as phone:
         assert phone.sees("Mira to play") and "had no effect" not in phone.get()
     with GameStore(folder.parent / "data" / "games.db") as store:
@@ -125,7 +126,7 @@ def test_stored_game_without_a_turn_is_replaced_by_the_one_of_the_options(folder
 
 def test_stored_game_without_a_turn_stays_if_the_options_are_the_same(folder: Path) -> None:
     for _ in range(2):
-        with Program(options(folder, free_port(), "--first", "draw"), []) as phone:
+        with Program(options(folder, find_free_port(), "--first", "draw"), []) as phone:
             assert phone.sees("Anna")
     with GameStore(folder.parent / "data" / "games.db") as store:
         assert [game.id for game in store.games()] == [1]
@@ -135,7 +136,7 @@ def test_options_that_a_game_in_progress_does_not_take_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     play_first_turn(folder)
-    args = options(folder, free_port(), "--tiles", "de", "--lexicon", "none", "--layout", "exchanged")
+    args = options(folder, find_free_port(), "--tiles", "de", "--lexicon", "none", "--layout", "exchanged")
     args.players = "Mira,Tom"
     with Program(args, []) as phone:
         assert phone.sees("--players, --tiles, --layout, --lexicon") and phone.sees("--new")
@@ -144,10 +145,10 @@ def test_options_that_a_game_in_progress_does_not_take_are_named(
 
 
 def test_layout_alone_is_an_option_of_the_game(folder: Path) -> None:
-    args = options(folder, free_port())
+    args = options(folder, find_free_port())
     with Program(args, []) as phone:
         assert phone.sees("Anna to play")
-    args.players, args.layout, args.port = None, "exchanged", free_port()
+    args.players, args.layout, args.port = None, "exchanged", find_free_port()
     with Program(args, []) as phone:
         assert phone.sees("to play")
     with GameStore(folder.parent / "data" / "games.db") as store:
@@ -156,13 +157,13 @@ def test_layout_alone_is_an_option_of_the_game(folder: Path) -> None:
 
 
 def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
-    args = options(folder, free_port())
+    args = options(folder, find_free_port())
     with Program(args, []) as phone:
         assert phone.sees("Anna to play") and phone.press("end-game") == 204
-    args.players, args.port = None, free_port()
+    args.players, args.port = None, find_free_port()
     with Program(args, []) as phone:
         assert phone.sees("Ben to play") and phone.press("end-game") == 204
-    args.players, args.port = "Mira,Tom", free_port()
+    args.players, args.port = "Mira,Tom", find_free_port()
     with Program(args, []) as phone:
         assert phone.sees("Mira to play")
 
@@ -194,7 +195,7 @@ def test_hardware_scripts_wait_for_lines_that_the_program_says(folder: Path) -> 
 
 
 def test_backup_is_made_when_a_game_ends(folder: Path) -> None:
-    with Program(options(folder, free_port()), []) as phone:
+    with Program(options(folder, find_free_port()), []) as phone:
         assert phone.press("end-game") == 204
     (backup,) = list_backups(folder.parent / "data" / "backups")
     with GameStore(backup) as store:
@@ -209,7 +210,7 @@ def test_systemd_hears_that_the_table_is_up_works_and_ends(
         systemd.settimeout(PATIENCE_S)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         monkeypatch.setenv("WATCHDOG_USEC", "600000")
-        with Program(options(folder, free_port()), []):
+        with Program(options(folder, find_free_port()), []):
             assert systemd.recv(1000).decode().startswith("READY=1\nSTATUS=The page is up: http://127.0.0.1:")
             assert systemd.recv(1000) == b"WATCHDOG=1"
         while (told := systemd.recv(1000)) == b"WATCHDOG=1":
@@ -219,7 +220,7 @@ def test_systemd_hears_that_the_table_is_up_works_and_ends(
 
 @pytest.mark.slow
 def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    options = ["--seed", "4", "--speed", "10000", "--port", str(free_port()), "--data", str(tmp_path)]
+    options = ["--seed", "4", "--speed", "10000", "--port", str(find_free_port()), "--data", str(tmp_path)]
     assert main(["demo", "--once", *options]) == 0
     assert "right: Mira 533, Tom 318" in capsys.readouterr().out
     with GameStore(tmp_path / "games.db") as store:

@@ -16,9 +16,10 @@ from device.cli import UserError, main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
 from device.storage.store import GameStore
+from tests.support.ports import find_free_port
 from tests.support.programs import folder as folder
-from tests.support.programs import free_port, options, serve
 from tests.support.programs import known_code as known_code
+from tests.support.programs import options, serve
 from tests.support.programs import own_settings as own_settings
 from tests.support.text_table import ReaderInOrder
 from tests.support.waiting import PATIENCE_S
@@ -42,7 +43,7 @@ def test_service_starts_without_part_that_failed_three_times(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
-    args = options(folder, free_port())
+    args = options(folder, find_free_port())
     args.camera, args.lexicon = "folder:/nowhere/at/all", str(tmp_path / "nowhere.txt")
 
     def start() -> Appliance:
@@ -113,12 +114,12 @@ def test_taken_port_is_reported_in_one_line(folder: Path, capsys: pytest.Capture
 
 
 def test_faults_of_camera_and_store_are_reported_in_one_line(folder: Path, tmp_path: Path) -> None:
-    args = options(folder, free_port())
+    args = options(folder, find_free_port())
     args.camera = "folder:/nowhere/at/all"
     with pytest.raises(UserError, match="Create it"):
         serve(args)
     with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
-        serve(options(folder, free_port()))
+        serve(options(folder, find_free_port()))
 
 
 def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

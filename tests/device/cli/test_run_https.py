@@ -13,7 +13,8 @@ import pytest
 from device.cli.page import find_certificate_names, find_page_addresses
 from device.settings import PageSettings
 from device.system.hotspot import Hotspot
-from tests.support.programs import Program, free_port, options
+from tests.support.ports import find_free_port
+from tests.support.programs import Program, options
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
@@ -23,7 +24,7 @@ from tests.support.waiting import PATIENCE_S
 @pytest.fixture
 def secure(own_settings: Path) -> int:
     """A free port for https, which is in the settings file."""
-    port = free_port()
+    port = find_free_port()
     own_settings.write_text(f"[page]\nsecure_port = {port}\n", encoding="utf-8")
     return port
 
@@ -38,7 +39,7 @@ def test_page_is_served_over_https_with_a_certificate_of_the_table(
 ) -> None:
     served = []
     for _ in range(2):
-        with Program(options(folder, free_port()), []) as phone:
+        with Program(options(folder, find_free_port()), []) as phone:
             phone.get()
             connection = http.client.HTTPSConnection("127.0.0.1", secure, context=trust(folder), timeout=PATIENCE_S)
             with closing(connection):
@@ -52,7 +53,7 @@ def test_page_is_served_over_https_with_a_certificate_of_the_table(
 def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pytest.CaptureFixture[str]) -> None:
     with (
         socket.create_server(("127.0.0.1", secure)),
-        Program(options(folder, free_port()), []) as phone,
+        Program(options(folder, find_free_port()), []) as phone,
     ):
         assert "does not offer https at the moment" in phone.get("/secure")
     assert f"No https: Port {secure} is in use. Choose another port with page.secure_port" in capsys.readouterr().out
@@ -60,7 +61,7 @@ def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pyte
 
 def test_certificate_that_cannot_be_written_leaves_http(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder.parent / "data" / "https.pem").mkdir(parents=True)
-    with Program(options(folder, free_port()), []) as phone:
+    with Program(options(folder, find_free_port()), []) as phone:
         assert phone.sees("Anna to play")
     assert "No https: " in capsys.readouterr().out
 

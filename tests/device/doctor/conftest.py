@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from device.cameras import Image
+from tests.support.ports import find_free_port
 from tests.support.raspberry_pi import RaspberryPi
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -23,12 +22,9 @@ def view() -> Image:
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
+def port() -> int:
     """A port of this machine that is free."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        number = probe.getsockname()[1]
-    yield number
+    return find_free_port()
 
 
 @pytest.fixture

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+
+from tests.support.ports import find_free_port
 
 REPOSITORY = Path(__file__).parents[3]
 EMULATOR = "qemu-aarch64"
@@ -81,9 +82,7 @@ class Emulator:
         """
         program, counts = self._build_program(), []
         for _ in range(2):  # the first run compiles the bytecode and the templates
-            with socket.create_server(("127.0.0.1", 0)) as free:
-                port = free.getsockname()[1]
-            counts.append(self._count(["start", str(port)], program))
+            counts.append(self._count(["start", str(find_free_port())], program))
         return counts[-1]
 
     @property
