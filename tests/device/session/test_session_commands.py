@@ -11,7 +11,7 @@ from device.catalogue import get_text
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, PlayAgain, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
-from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.commands.turns import ChallengePlay, EndTurn, EnterBoard, PassTurn
 from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE, CommandRefusedError
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import TableSession
@@ -350,6 +350,17 @@ def test_undo_in_a_new_game_with_a_turn_stays_in_this_game(playing: TableSession
     game = playing.submit(PassTurn()).result(PATIENCE_S).game
     state = playing.submit(Undo()).result(PATIENCE_S)
     assert state.game == game and not state.turns and state.undo and state.redo
+
+
+# A board entered by hand
+
+
+def test_board_entered_with_two_plays_asks_who_made_which(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    board = rows(HORN, ("HOSTILE", 7, 5, False), ("NAE", 7, 8, False))
+    state = playing.submit(EnterBoard(tuple(map(tuple, board)))).result(PATIENCE_S)  # type: ignore[arg-type]
+    assert totals(state) == [18, 14] and state.question is not None
+    assert totals(playing.submit(AnswerQuestion(1)).result(PATIENCE_S)) == [28, 4]
 
 
 # Racks, words, colours
