@@ -16,7 +16,7 @@ from device.session.clock import format_clock
 from device.session.messages import START_FROM_HERE, Trouble
 from device.session.new_game import PALETTE
 from device.session.snapshot import TableSnapshot, TileView, TurnView
-from engine.board import SQUARES, Square, column_of, row_of, square_name
+from engine.board import SQUARES, column_of, join_square_names, row_of, square_name
 from engine.messages import key_of, values_of
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules
@@ -48,7 +48,7 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
         digits=digits,
         flags=flags,
         names=names,
-        square_names=square_names,
+        square_names=join_square_names,
         doubtful_letters=list_doubtful_letters,
         ranked=ranked,
         standing=standing,
@@ -121,11 +121,6 @@ def names(state: TableSnapshot, players: Iterable[int]) -> tuple[str, ...]:
 def list_doubtful_letters(turn: TurnView) -> tuple[str, ...]:
     """Return the doubtful letters of a turn, each with its square: `L (H8)`."""
     return tuple(f"{symbol} ({square})" for square, symbol in turn.tiles if square in turn.doubtful)
-
-
-def square_names(squares: Iterable[Square]) -> str:
-    """Join the names of squares with commas: `H8, H9`."""
-    return ", ".join(map(square_name, squares))
 
 
 def standing(state: TableSnapshot) -> str:

@@ -24,10 +24,11 @@ from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
 from engine.events import GameStarted, to_json
 from engine.gcg import Record, build_game, parse_gcg, replay
 from engine.gcg.replay import ReplayedEvent
+from engine.inference.evidence import face_of
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY
 from engine.state import TurnKind
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import load_tile_set
 from vision.recognition.reader import PhotoReader
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
@@ -219,7 +220,7 @@ class Demo:
         """Return the squares on which the session's board differs from the simulated board `truth`."""
         shown = self.session.state.board.tiles
         faces = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
-        return [square for square, face in zip(SQUARES, faces, strict=True) if face != _face_of(truth[square])]
+        return [square for square, face in zip(SQUARES, faces, strict=True) if face != face_of(truth[square])]
 
     def _end_game(self, record: Record) -> TableSnapshot:
         """End the game, enter the unplayed tiles of each player, and return the last snapshot."""
@@ -241,13 +242,9 @@ class Demo:
         return f"{turn.number:3} {state.players[turn.player].name:6} {what:20} {turn.score:+4} {turn.total:4}{wrong}"
 
 
-def _face_of(tile: Tile | None) -> str:
-    return EMPTY if tile is None else tile.face
-
-
 def _choose_answer(question: Question, truth: Board) -> int:
     """Return the index of the answer that agrees with the board `truth`, or of the second answer if none agrees."""
-    true_faces = tuple(_face_of(truth[square]) for square in question.squares)
+    true_faces = tuple(face_of(truth[square]) for square in question.squares)
     answers = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
     return answers.index(true_faces) if true_faces in answers else min(1, len(question.answers) - 1)
 

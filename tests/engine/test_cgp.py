@@ -7,7 +7,7 @@ import pytest
 from engine.cgp import format_cgp
 from engine.events import Challenged, Event, Exchanged, Passed
 from engine.rules import ChallengeRule, Rules
-from tests.support.engine_table import new_game, play, push
+from tests.support.engine_table import new_game, play
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from tests.support.engine_table import new_game, play, push
     ],
 )
 def test_turns_without_a_score_are_counted(challenge: ChallengeRule, events: list[Event], zeros: int) -> None:
-    game = push(play(new_game(Rules(challenge=challenge)), "8F HORN"), events)
+    game = play(new_game(Rules(challenge=challenge)), "8F HORN").push(*events)
     assert format_cgp(game).split()[3] == str(zeros)

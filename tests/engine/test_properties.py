@@ -14,7 +14,6 @@ from engine.board import SQUARES, Board, transpose
 from engine.events import (
     BlankTaken,
     Challenged,
-    Event,
     Exchanged,
     Passed,
     PlayMade,
@@ -241,15 +240,9 @@ def test_a_play_taken_back_is_inferred_alone_and_with_the_next_play(seed: int, t
     before = Game.from_events(game.events[:-1])
     found = infer_play(game, seen(before.board))
     assert found.best.game.board == before.board and found.best.game.totals == before.totals
-    back = push_all(game, found.events)
+    back = game.push(*found.events)
     play = random_play(back, rng)
     if play is None or set(play.squares) & set(game.turns[-1].play.squares):  # type: ignore[union-attr]
         return
     both = infer_play(game, seen(play.apply_to(back.board)))
     assert both.best.game.board == unnamed(play).apply_to(back.board)
-
-
-def push_all(game: Game, events: tuple[Event, ...]) -> Game:
-    for event in events:
-        game = game.push(event)
-    return game

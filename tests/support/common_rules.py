@@ -33,7 +33,7 @@ from engine.rules import FinishLineLevel, Rules, rules_preset
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.tiles import Tile
-from tests.support.engine_table import new_game, play, push, scores, seen, status, total, written
+from tests.support.engine_table import new_game, play, scores, seen, status, total, written
 from tests.support.play_at_random import drawn_out, play_of, played_out
 
 
@@ -377,7 +377,7 @@ class CommonRules:
         game = drawn_out(self.game())
         letters = sorted(game.unseen.elements(), key=lambda tile: game.tiles.values[tile])
         cheap, dear = letters[: game.state.rack_counts[0]], letters[game.state.rack_counts[0] :]
-        game = push(game, (GameEnded(), RackRevealed(0, tuple(cheap)), RackRevealed(1, tuple(dear))))
+        game = game.push(GameEnded(), RackRevealed(0, tuple(cheap)), RackRevealed(1, tuple(dear)))
         last = next(turn for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.player == 1)
         level = game.push(ScoreCorrected(last.number, last.score + game.totals[0] - game.totals[1]))
         assert level.outcome is not None and level.totals[0] == level.totals[1]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from engine.board import Board, parse_square
-from engine.events import Event, PlayMade, QuestionDeferred
+from engine.events import PlayMade, QuestionDeferred
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading, SquareReading
@@ -42,12 +42,6 @@ def with_plays(*plays: str) -> Game:
 def board_after(game: Game, *plays: str) -> Board:
     """Return the board after more plays of a game."""
     return play(game, *plays).board
-
-
-def push(game: Game, events: Iterable[Event]) -> Game:
-    for event in events:
-        game = game.push(event)
-    return game
 
 
 def tiles_at(tiles: Mapping[str, str]) -> Play:

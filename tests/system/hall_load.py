@@ -33,6 +33,7 @@ from device.settings import HallSettings
 from device.storage.store import GameStore
 from tests.support.ports import find_free_port
 from tests.system.complete_table import CompleteTable
+from tests.system.load import read_cpu_s
 
 PROCESSES = 4
 TURN_S = 60.0
@@ -181,12 +182,6 @@ def wait_until_open(port: int) -> None:
                 return
         time.sleep(0.1)
     raise TimeoutError("the hall does not start")
-
-
-def read_cpu_s(pid: int) -> float:
-    """Return the processor time of a process, in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def read_peak_mb(pid: int) -> float:

@@ -47,10 +47,11 @@ from device.storage.store import GameStore
 from engine.board import SQUARES, Board, Square, square_name
 from engine.events import Challenged, Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
 from engine.game import Game
+from engine.inference.evidence import face_of
 from engine.inference.explain import describe_turn
 from engine.lexicon import Lexicon
 from engine.reading import BLANK, EMPTY
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import load_tile_set
 from tests.system.night_table import NightCamera, NightPlay, NightTable
 from vision.rendering.simulated_table import EDITIONS
 
@@ -176,16 +177,12 @@ class Players:
     def _misread(self, truth: Board) -> list[Square]:
         shown = self._session.state.board.tiles
         seen = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
-        return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face(truth[square])]
+        return [square for square, face in zip(SQUARES, seen, strict=True) if face != face_of(truth[square])]
 
 
 def _likeness(answer: str, truth: Game) -> int:
     """Return the number of the last turns that an answer describes correctly: players read before they answer."""
     return sum(describe_turn(truth, turn) in answer for turn in truth.turns[-2:])
-
-
-def _face(tile: Tile | None) -> str:
-    return EMPTY if tile is None else tile.face
 
 
 @contextmanager

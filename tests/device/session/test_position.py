@@ -26,14 +26,10 @@ from engine.messages import values_of
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
 from tests.support.rendered_table import RenderedTable
-from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
+from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows, totals
 from tests.support.waiting import PATIENCE_S
 
 ROWS = tuple(map(tuple, rows(HORN, FARM, PASTE)))
-
-
-def list_totals(state: TableSnapshot) -> list[int]:
-    return [player.total for player in state.players]
 
 
 def ask(session: TableSession, table: TextTable) -> TableSnapshot:
@@ -56,7 +52,7 @@ def test_letters_that_follow_from_another_rack_are_named(playing: TableSession) 
     state = playing.submit(RevealRack(1, "U")).result(PATIENCE_S)
     (notice,) = state.notices
     assert notice.key == "rack-rest" and values_of(notice.text) == ("E and O", "Anna")
-    assert not state.racks_wanted and list_totals(state) == [118, 97]
+    assert not state.racks_wanted and totals(state) == [118, 97]
 
 
 def test_first_press_with_three_plays_asks_before_anything_is_recorded(playing: TableSession, table: TextTable) -> None:
@@ -72,7 +68,7 @@ def test_question_about_the_first_picture_is_answered_with_the_position(
 ) -> None:
     ask(playing, table)
     state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
-    assert state.question is None and state.turn_of == 0 and list_totals(state) == [0, 0]
+    assert state.question is None and state.turn_of == 0 and totals(state) == [0, 0]
     assert [(turn.kind, turn.score) for turn in state.turns] == [("position", 0), ("position", 0)]
     state = play(playing, table, HORN, FARM, ("PASTED", 9, 5, True))
     assert [turn.word for turn in state.turns[2:]] == [".....D"] and state.question is None
@@ -113,7 +109,7 @@ def test_panel_starts_from_the_position_and_corrects_the_points_later(playing: T
     state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert [turn.kind for turn in state.turns] == ["position", "position"] and state.question is not None
     state = playing.submit(CorrectTurn(2, score=98)).result(PATIENCE_S)
-    assert list_totals(state) == [0, 98] and state.question is None
+    assert totals(state) == [0, 98] and state.question is None
 
 
 def test_panel_drops_the_position_with_the_next_press(playing: TableSession, table: TextTable) -> None:
@@ -153,16 +149,16 @@ def test_position_that_the_set_does_not_have_is_refused_and_the_question_stays(
 
 def test_position_by_hand_has_points_and_the_next_player(playing: TableSession) -> None:
     state = enter(playing, player=1)
-    assert list_totals(state) == [120, 98] and state.turn_of == 1 and state.notices == ()
+    assert totals(state) == [120, 98] and state.turn_of == 1 and state.notices == ()
     assert state.in_bag == 100 - 12 - 14
     state = playing.submit(InsertTurn(3, kind="play", at="10F", word=".....D")).result(PATIENCE_S)
-    assert list_totals(state) == [120, 98 + 9]
+    assert totals(state) == [120, 98 + 9]
 
 
 def test_position_answers_the_question_about_the_first_picture(playing: TableSession, table: TextTable) -> None:
     ask(playing, table)
     state = enter(playing)
-    assert state.question is None and list_totals(state) == [120, 98]
+    assert state.question is None and totals(state) == [120, 98]
 
 
 def test_position_is_undone_and_redone(playing: TableSession) -> None:
@@ -170,7 +166,7 @@ def test_position_is_undone_and_redone(playing: TableSession) -> None:
     enter(playing)
     state = playing.submit(Undo()).result(PATIENCE_S)
     assert (state.turns, state.board, state.players) == (before.turns, before.board, before.players)
-    assert list_totals(playing.submit(Redo()).result(PATIENCE_S)) == [120, 98]
+    assert totals(playing.submit(Redo()).result(PATIENCE_S)) == [120, 98]
 
 
 def test_position_with_loose_tiles_is_noted(playing: TableSession) -> None:
@@ -221,13 +217,13 @@ def test_square_of_a_position_is_corrected(playing: TableSession) -> None:
     enter(playing)
     state = playing.submit(CorrectSquare("H8", "B")).result(PATIENCE_S)
     tile = state.board.tiles[112]
-    assert tile is not None and tile.letter == "B" and list_totals(state) == [120, 98]
+    assert tile is not None and tile.letter == "B" and totals(state) == [120, 98]
 
 
 def test_game_from_a_position_is_resumed_from_the_store(playing: TableSession) -> None:
     enter(playing)
     state = playing.submit(ResumeGame()).result(PATIENCE_S)
-    assert list_totals(state) == [120, 98] and state.phase is Phase.TURN
+    assert totals(state) == [120, 98] and state.phase is Phase.TURN
 
 
 def test_rendered_picture_of_a_game_that_has_begun_is_asked_about(tmp_path: Path) -> None:

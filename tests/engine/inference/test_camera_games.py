@@ -11,7 +11,7 @@ from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import load_shipped_lexicon
-from tests.support.engine_table import new_game, push, seen
+from tests.support.engine_table import new_game, seen
 from tests.support.play_at_random import noisy, random_play, unnamed
 
 TURNS = 14
@@ -30,7 +30,7 @@ def watch(seed: int) -> tuple[Game, Game, int, int, int]:
             break
         true = true.push(PlayMade(true.to_move, play))
         found = infer_play(game, noisy(true.board, rng), memory)
-        game, memory = push(game, found.events), found.history
+        game, memory = game.push(*found.events), found.history
         made = [event.play for event in found.events if isinstance(event, PlayMade)]
         plays += 1
         if made != [unnamed(play)]:

@@ -12,7 +12,7 @@ from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.scoring import Status
 from engine.tiles import Tile
-from tests.support.engine_table import board_after, new_game, push, seen, with_plays, written
+from tests.support.engine_table import board_after, new_game, seen, with_plays, written
 
 
 def test_an_empty_board_adds_nothing() -> None:
@@ -96,7 +96,7 @@ def test_a_second_q_must_be_a_blank_that_somebody_wrote_on() -> None:
     game = with_plays("8G QI")
     found = infer_play(game, seen(board_after(game, "G8 .AT"), {"G10": {"Q": 0.99, "O": 0.001}}))
     assert found.best.game.board[parse_square("G10")] == Tile("Q", is_blank=True)
-    game = push(game, found.events)
+    game = game.push(*found.events)
     later = infer_play(game, seen(game.board, {"G10": {"Q": 0.99}}), found.history)
     assert later.events == () and later.is_certain
 
@@ -195,4 +195,4 @@ def test_a_board_that_was_cleared_after_a_game_is_asked_about_and_nothing_is_los
     for _ in range(6):
         found = infer_play(game, seen(Board()), memory)
         assert found.events == () and found.question is not None and found.best.missing_squares
-        game, memory = push(game, found.events), found.history
+        game, memory = game.push(*found.events), found.history

@@ -8,7 +8,7 @@ from engine.board import parse_square
 from engine.events import PlayMade, SquareCorrected
 from engine.inference.explain import infer_play
 from engine.tiles import Tile
-from tests.support.engine_table import board_after, push, seen, with_plays, written
+from tests.support.engine_table import board_after, seen, with_plays, written
 
 
 def test_hidden_squares_are_no_evidence() -> None:
@@ -31,7 +31,7 @@ def test_a_letter_that_was_guessed_under_a_hand_is_corrected_as_soon_as_it_is_se
     game = with_plays("8F HORN", "H6 FA.M")
     board = board_after(game, "10F PASTE")
     first = infer_play(game, seen(board, {"G10": {"#": 1.0}}))
-    guessed = push(game, first.events)
+    guessed = game.push(*first.events)
     letter = guessed.board.tile(parse_square("G10")).letter
     shown = "A" if letter != "A" else "O"
     second = infer_play(guessed, seen(guessed.board, {"G10": {shown: 1.0}}), first.history)

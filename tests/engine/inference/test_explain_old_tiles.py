@@ -10,7 +10,7 @@ from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.rules import STANDARD_RULES
 from engine.tiles import Tile
-from tests.support.engine_table import board_after, new_game, play, push, seen, with_plays, written
+from tests.support.engine_table import board_after, new_game, play, seen, with_plays, written
 
 
 def test_a_tile_of_an_older_play_that_was_overlooked() -> None:
@@ -42,7 +42,7 @@ def test_an_old_tile_that_is_glared_out_stays() -> None:
 def test_letter_that_was_in_doubt_is_corrected_by_a_clear_reading() -> None:
     game = with_plays()
     first = infer_play(game, seen(board_after(game, "8F HORN"), {"F8": {"N": 0.6, "H": 0.35}}))
-    game = push(game, first.events)
+    game = game.push(*first.events)
     assert game.totals[0] == 8
     board = board_after(with_plays(), "8F HORN", "H6 FA.M")
     second = infer_play(game, seen(board), first.history)
@@ -53,11 +53,11 @@ def test_letter_that_was_in_doubt_is_corrected_by_a_clear_reading() -> None:
 def test_covered_letter_that_was_read_as_a_blank_is_corrected_by_later_readings() -> None:
     game = with_plays()
     first = infer_play(game, seen(board_after(game, "8F HORN"), {"F8": {"?": 0.95, "H": 0.02}}))
-    game, memory = push(game, first.events), first.history
+    game, memory = game.push(*first.events), first.history
     board = board_after(with_plays(), "8F HORN")
     for _ in range(3):
         later = infer_play(game, seen(board), memory)
-        game, memory = push(game, later.events), later.history
+        game, memory = game.push(*later.events), later.history
     assert game.totals == (14, 0)
     assert [turn.kind for turn in game.turns] == ["play"]
 
@@ -67,18 +67,18 @@ def test_answer_of_the_players_is_not_corrected_by_readings() -> None:
     memory = EMPTY_HISTORY
     for _ in range(5):
         found = infer_play(game, seen(with_plays("8F HORN").board), memory)
-        game, memory = push(game, found.events), found.history
+        game, memory = game.push(*found.events), found.history
     assert game.board[parse_square("F8")] == Tile("B")
 
 
 def test_a_tile_that_was_never_there_is_taken_off_the_record() -> None:
     game = with_plays()
     first = infer_play(game, seen(board_after(game, "8F HORN"), {"J8": {"I": 0.8, ".": 0.2}}))
-    game, memory = push(game, first.events), first.history
+    game, memory = game.push(*first.events), first.history
     assert game.turns[0].word == "HORNI"
     for _ in range(2):
         later = infer_play(game, seen(board_after(with_plays(), "8F HORN")), memory)
-        game, memory = push(game, later.events), later.history
+        game, memory = game.push(*later.events), later.history
     assert game.turns[0].word == "HORN" and len(game.turns) == 1
 
 

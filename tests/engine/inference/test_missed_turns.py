@@ -9,7 +9,7 @@ from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import ReadingHistory
-from tests.support.engine_table import new_game, play, push, seen, written
+from tests.support.engine_table import new_game, play, seen, written
 
 
 def start() -> Game:
@@ -22,7 +22,7 @@ def test_turn_of_the_last_reading_comes_before_a_play_of_new_tiles(first: str, s
     history = infer_play(game, seen(play(game, first).board)).history
     both = play(game, first, second)
     found = infer_play(game, seen(both.board), history)
-    assert push(game, found.events).totals == both.totals
+    assert game.push(*found.events).totals == both.totals
 
 
 def test_turn_of_the_last_reading_is_first_if_one_of_its_tiles_was_missed() -> None:
@@ -30,7 +30,7 @@ def test_turn_of_the_last_reading_is_first_if_one_of_its_tiles_was_missed() -> N
     history = infer_play(game, seen(play(game, "G7 L.CO").board, {"G9": {".": 0.97, "C": 0.03}})).history
     both = play(game, "G7 L.CO", "F8 .AT")
     found = infer_play(game, seen(both.board), history)
-    assert push(game, found.events).totals == both.totals
+    assert game.push(*found.events).totals == both.totals
 
 
 def test_tile_that_was_isolated_because_its_neighbour_was_missed_is_a_tile() -> None:
@@ -39,7 +39,7 @@ def test_tile_that_was_isolated_because_its_neighbour_was_missed_is_a_tile() -> 
     assert history.false_readings.keys() == {parse_square("J9")}
     both = play(game, "J8 SO", "F8 .AT")
     found = infer_play(game, seen(both.board), history)
-    assert push(game, found.events).totals == both.totals
+    assert game.push(*found.events).totals == both.totals
 
 
 def test_play_whose_tiles_were_nearly_all_read_before_is_one_play() -> None:

@@ -11,7 +11,7 @@ from engine.game import Game
 from engine.rules import Rules
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.turn_checks import check_missed_press, check_order, check_seat
-from tests.support.engine_table import new_game, play, push, seen, written
+from tests.support.engine_table import new_game, play, seen, written
 
 
 def propose(notation: str) -> Proposal:
@@ -26,7 +26,7 @@ def list_options(
 ) -> list[list[tuple[str, int]]]:
     """Return the turns that the question offers, each as its word or kind and its player."""
     found = next(check_seat(Proposal(game, events, Source.CAMERA, words=words, seat=seat)))
-    turns = [push(game, option.events).turns[len(game.turns) :] for option in found.options if option.events]
+    turns = [game.push(*option.events).turns[len(game.turns) :] for option in found.options if option.events]
     return [[(turn.word or str(turn.kind), turn.player) for turn in option] for option in turns]
 
 
@@ -101,7 +101,7 @@ def test_play_after_an_unanswered_pass_of_the_same_seat_may_replace_it(
     unanswered: int | None, is_offered: bool
 ) -> None:
     """Ben pressed before placing the tiles, and again after it."""
-    game = push(play(new_game(), "8F HORN"), (Passed(1),))
+    game = play(new_game(), "8F HORN").push(Passed(1))
     event = PlayMade(0, written(game, "H6 FA.M"))
     history = QuestionHistory(unanswered_pass=unanswered)
     found = next(check_seat(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=1)))

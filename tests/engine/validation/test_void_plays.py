@@ -13,7 +13,7 @@ from engine.lexicon import Lexicon
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
 from engine.validation.void_plays import VoidPlay, restore_void_play, withdraw_void_plays
-from tests.support.engine_table import new_game, play, push
+from tests.support.engine_table import new_game, play
 
 VOID = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
 WORDS = Lexicon.from_words("club", ["horn", "farm", "paste", "farms", "oat"])
@@ -23,7 +23,7 @@ def record(game: Game, *notations: str, then: tuple[Event, ...] = ()) -> tuple[G
     """Return the game after one press with these plays and the events `then`, and the invalid plays."""
     events = (*play(game, *notations).events[len(game.events) :], *then)
     recorded, found = withdraw_void_plays(game, events, WORDS)
-    return push(game, recorded), found
+    return game.push(*recorded), found
 
 
 def test_first_of_two_plays_is_withdrawn_if_it_is_invalid() -> None:
@@ -75,7 +75,7 @@ RIGHT = SquareCorrected(parse_square("H8"), Tile("R"))
 def test_withdrawal_of_a_play_that_is_valid_after_a_correction_is_removed() -> None:
     game = withdraw("H6 FA.M")
     assert restore_void_play(game, [RIGHT], WORDS) == (TurnCorrected(2, None), RIGHT)
-    assert push(game, restore_void_play(game, [RIGHT], WORDS)).totals == (14, 9)
+    assert game.push(*restore_void_play(game, [RIGHT], WORDS)).totals == (14, 9)
 
 
 @pytest.mark.parametrize(
