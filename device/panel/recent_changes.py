@@ -23,25 +23,22 @@ class RecentChanges:
     def __init__(self, state: TableSnapshot) -> None:
         """Begin with the snapshot `state`, which counts as old."""
         self._state = state
-        self._is_asked = state.question is not None
         self._event_time = self._question_time = self._pause_time = -inf
 
     def update(self, state: TableSnapshot, now: float) -> None:
         """Handle the next snapshot at time `now` (s)."""
         elapsed, self._state = self.measure(state, now), state
-        if state.phase is not Phase.LOOKING:
-            self._is_asked = state.question is not None
         self._event_time, self._question_time = now - elapsed.event, now - elapsed.question
         self._pause_time = now - elapsed.pause
 
     def measure(self, state: TableSnapshot, now: float) -> Elapsed:
         """Return the times from the last changes to `now`; 0 for a change in `state` that was not handled yet.
 
-        `state` is the current snapshot. While the board is read, no question is shown. A question that was open before
-        counts as closed when the reading is done, unless a question is open then.
+        `state` is the current snapshot. While the board is read, no question is shown. This does not count as the end
+        of a question.
         """
         before = self._state
-        is_closed = self._is_asked and state.question is None and state.phase is not Phase.LOOKING
+        is_closed = before.question is not None and state.question is None and state.phase is not Phase.LOOKING
         is_pause_changed = (before.phase is Phase.PAUSED) is not (state.phase is Phase.PAUSED)
         return Elapsed(
             0.0 if state.moment != before.moment else now - self._event_time,

@@ -121,16 +121,6 @@ def test_question_is_closed_by_its_answer_and_not_while_the_board_is_read() -> N
     assert changes.measure(PAUSED, 101.5) == Elapsed(question=1.5, pause=0.0)
 
 
-def test_question_is_closed_by_a_reading_after_which_nothing_is_asked() -> None:
-    """A press during the reading is refused; when it is repeated, it still is for the question."""
-    asked = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=make_question(PASS_OR_EXCHANGE, "Anna", answers=()))
-    changes = RecentChanges(asked)
-    changes.update(LOOKING, 100.0)
-    assert changes.measure(asked, 101.0) == Elapsed()
-    changes.update(ANNA_TO_MOVE, 101.0)
-    assert changes.measure(ANNA_TO_MOVE, 102.0) == Elapsed(question=1.0)
-
-
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])
 def test_turn_is_ended_in_every_phase_of_it(phase: Phase) -> None:
     assert find_response(Button.END_TURN_1, GestureKind.PRESS, replace(ANNA_TO_MOVE, phase=phase)) == EndTurn()
