@@ -67,7 +67,7 @@ def add_finished_games(store: GameStore) -> None:
         store.add_game(then, events, (), imported=False)
 
 
-def started(record: Record, lexicon: str | None) -> GameStarted:
+def make_start_event(record: Record, lexicon: str | None) -> GameStarted:
     """Return the event that starts a recorded game, with the names of its players and the word list."""
     return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
 
@@ -125,7 +125,7 @@ class Demo:
         yield f"{name}: {', '.join(player.name for player in record.players)}"
         self._last_play = None
         self._show_board(Board())
-        self.session.submit(StartGame(started(record, self._lexicon.name if self._lexicon else None))).result()
+        self.session.submit(StartGame(make_start_event(record, self._lexicon.name if self._lexicon else None))).result()
         board = Board()
         shown_turns = 0
         for event in replay(record).events:

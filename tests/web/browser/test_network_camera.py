@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.cameras import open_camera
-from device.demo.demo_table import load_demo_games, started
+from device.demo.demo_table import load_demo_games, make_start_event
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
@@ -39,7 +39,7 @@ def play_game(browser: Browser, server: MjpegServer | RtspServer, images: Sequen
         PageServer(create_app(session, store=store), 0, "127.0.0.1") as page_server,
         opened(browser, has_touch=True) as phone,
     ):
-        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, page_server, page_server.app.extensions["pairing"].code)
         for number, image in enumerate(images):
             server.show(image)

@@ -21,7 +21,7 @@ import pytest
 from PIL import Image as Pictures
 
 from device.cameras.phone import PhoneCamera
-from device.demo.demo_table import load_demo_games, started
+from device.demo.demo_table import load_demo_games, make_start_event
 from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.table_session import TableSession
@@ -92,7 +92,7 @@ def wait_for_turn(page: Page, number: int) -> None:
 
 def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Path) -> None:
     with serve() as (session, server), opened(browser, has_touch=True) as phone:
-        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         scores = []
         for number, (image, score) in enumerate(render_boards(TURNS), 1):
@@ -105,7 +105,7 @@ def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Pa
 
 def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Path) -> None:
     with serve() as (session, server), opened(browser, has_touch=True) as phone:
-        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         first, second = (image for image, _ in render_boards(2))
         take_picture(phone, make_photo(first, tmp_path / "first.jpg"))
@@ -129,7 +129,7 @@ def test_set_up_shows_the_table_alone(browser: Browser) -> None:
 
 def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, tmp_path: Path) -> None:
     with serve() as (session, server), opened(browser, has_touch=True) as phone:
-        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         image, score = next(render_boards(1))
         take_picture(phone, make_photo(np.full_like(image, 90), tmp_path / "wall.jpg"))
@@ -227,7 +227,7 @@ def measure(turns: int) -> list[float]:
         images = [image for image, _ in render_boards(TURNS)]
         photos = [make_photo(image, Path(folder) / f"{number}.jpg") for number, image in enumerate(images)]
         while len(seconds) < turns:
-            session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+            session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
             for number, photo in enumerate(photos, 1):
                 phone.wait_for_selector("#panel .end-turn:enabled")
                 began = time.perf_counter()

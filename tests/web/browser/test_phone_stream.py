@@ -12,7 +12,7 @@ import cv2
 import pytest
 
 from device.cameras.phone_stream import PhoneStreamCamera
-from device.demo.demo_table import load_demo_games, started
+from device.demo.demo_table import load_demo_games, make_start_event
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
@@ -97,7 +97,7 @@ def serve(folder: Path) -> Iterator[Table]:
             tls=TlsSettings(own.path, own.path, 0),
         ) as server,
     ):
-        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         yield Table(session, camera, server)
 
 
