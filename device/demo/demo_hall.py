@@ -102,8 +102,8 @@ class DemoHall:
         """Play the events that are due; return the seconds until the next one."""
         now = time.monotonic()
         for i, (due, table, directed) in enumerate(self._tables):
-            if directed.offered and not directed.accepted:
-                directed.accept(directed.offered)
+            if directed.offered_key and not directed.accepted_key:
+                directed.accept(directed.offered_key)
             if due <= now:
                 if not table.state.game:
                     waits = i >= len(self._tables) - WAITING_COUNT

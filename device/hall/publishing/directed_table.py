@@ -87,13 +87,15 @@ class DirectedTable:
         self._reported: float | None = None
         self._direction = self._read_direction()
         self._answers: deque[OrderAnswer] = deque(maxlen=MAX_ANSWERS)
-        self.offered = b""
-        self.refused = 0
+        self.offered_key = b""
+        """The public key that a hall at this broker offers, or empty bytes."""
+        self.refused_count = 0
+        """Number of messages from the director that were refused."""
         self.on_answer: Callable[[], None] = lambda: None
         """Function that is called, on any thread, when there is an answer to send."""
 
     @property
-    def accepted(self) -> bytes:
+    def accepted_key(self) -> bytes:
         """The key of the hall that may direct this table, or empty bytes."""
         return self._direction.key
 
@@ -114,7 +116,7 @@ class DirectedTable:
         """
         try:
             if topic == KEY_TOPIC:
-                self.offered = decode_key(payload)
+                self.offered_key = decode_key(payload)
             else:
                 if is_retained:  # the hall sends no retained orders: this one is a copy
                     raise make_repeated_error()
@@ -134,7 +136,7 @@ class DirectedTable:
         Raises `StoreError`.
         """
         with self._lock:
-            if not key or key != self.offered:
+            if not key or key != self.offered_key:
                 return False
             self._save(Direction(key, self._direction.numbers))
             return True
@@ -179,7 +181,7 @@ class DirectedTable:
         self.on_answer()
 
     def _note_refusal(self, error: BadOrderError) -> None:
-        self.refused += 1
+        self.refused_count += 1
         now = self._clock()
         if self._reported is None or now - self._reported >= REPORT_INTERVAL_S:
             self._reported = now

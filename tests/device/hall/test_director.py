@@ -158,7 +158,7 @@ def test_refused_order_changes_nothing_and_is_reported(lone: LoneTable, store: G
     before = store.read_note(TABLE_NOTES, NOTE_NAME)
     lone.receive(payload)
     assert lone.submitted == [] and store.read_note(TABLE_NOTES, NOTE_NAME) == before
-    assert [key_of(report) for report in lone.reports] == ["order-refused"] and lone.directed.refused == 1
+    assert [key_of(report) for report in lone.reports] == ["order-refused"] and lone.directed.refused_count == 1
 
 
 def test_orders_are_carried_out(lone: LoneTable) -> None:
@@ -211,7 +211,7 @@ def test_order_is_refused_after_a_restart(lone: LoneTable, store: GameStore) -> 
     lone.receive(make_order(1, StartClock()))
     restarted = LoneTable(store)
     restarted.receive(make_order(1, StartClock()))
-    assert restarted.submitted == [] and restarted.directed.refused == 1
+    assert restarted.submitted == [] and restarted.directed.refused_count == 1
     restarted.receive(make_order(2, StartClock()))
     assert restarted.submitted == [EndPause()]
 
@@ -222,12 +222,12 @@ def test_order_is_refused_after_the_hall_was_accepted_again(lone: LoneTable) -> 
     lone.accept(OTHER_KEY)
     lone.accept()
     lone.receive(make_order(5, StartClock()))
-    assert len(lone.submitted) == 1 and lone.directed.refused == 1
+    assert len(lone.submitted) == 1 and lone.directed.refused_count == 1
 
 
 def test_retained_order_is_refused(lone: LoneTable) -> None:
     lone.receive(make_order(), is_retained=True)
-    assert lone.directed.name == "" and lone.directed.refused == 1
+    assert lone.directed.name == "" and lone.directed.refused_count == 1
 
 
 def test_number_is_saved_before_the_order_is_carried_out(lone: LoneTable, store: GameStore) -> None:
@@ -242,7 +242,7 @@ def test_number_is_saved_before_the_order_is_carried_out(lone: LoneTable, store:
 def test_refused_orders_are_reported_once_a_minute(lone: LoneTable, caplog: pytest.LogCaptureFixture) -> None:
     for lone.now in (0.0, 30.0, 59.0, 60.0, 61.0):
         lone.receive(b"forged")
-    assert len(lone.reports) == 2 and lone.directed.refused == 5
+    assert len(lone.reports) == 2 and lone.directed.refused_count == 5
     assert len(caplog.records) == 2, "a flood must not fill the log"
 
 
@@ -250,12 +250,12 @@ def test_refused_orders_are_reported_once_a_minute(lone: LoneTable, caplog: pyte
 def test_broken_key_is_no_offer(store: GameStore, payload: bytes) -> None:
     lone = LoneTable(store)
     lone.receive(payload, KEY_TOPIC)
-    assert lone.directed.offered == b"" and not lone.directed.accept(b"")
+    assert lone.directed.offered_key == b"" and not lone.directed.accept(b"")
 
 
 def test_accepted_hall_stays_while_another_asks(lone: LoneTable) -> None:
     lone.receive(make_key_message(OTHER_KEY).payload, KEY_TOPIC)
-    assert lone.directed.accepted == PUBLIC and not lone.directed.accept(PUBLIC)
+    assert lone.directed.accepted_key == PUBLIC and not lone.directed.accept(PUBLIC)
     lone.receive(make_order())
     assert lone.directed.name == "Final"
 
@@ -325,7 +325,7 @@ def test_director_starts_a_clock_and_a_replay_does_not(
             HallReceiver(":memory:", broker.settings(), key=KEY) as hall,
             HallPublisher(playing, store, broker.settings(), print, directed),
         ):
-            until(lambda: bool(directed.offered) and is_playing(hall, "7"))
+            until(lambda: bool(directed.offered_key) and is_playing(hall, "7"))
             assert directed.accept(PUBLIC)
             assert hall.send_orders([("7", StartClock()), ("8", StartClock())]) == 1
             until(lambda: playing.state.phase is Phase.TURN)
@@ -336,7 +336,7 @@ def test_director_starts_a_clock_and_a_replay_does_not(
             send(broker, sent[0])
             forged = make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.list_games()[0].store)
             send(broker, forged)
-            until(lambda: directed.refused == 2)
+            until(lambda: directed.refused_count == 2)
             assert hall.state.orders[0].status == "accepted", "a replay has no answer that counts"
     assert playing.state.phase is Phase.PAUSED and len(reports) == 1
 
@@ -349,14 +349,14 @@ def test_table_survives_what_any_client_may_send(playing: TableSession, make_bro
             HallReceiver(":memory:", broker.settings(), key=KEY) as hall,
             HallPublisher(playing, store, broker.settings(), print, directed),
         ):
-            until(lambda: bool(directed.offered) and is_playing(hall, "7"))
+            until(lambda: bool(directed.offered_key) and is_playing(hall, "7"))
             assert directed.accept(PUBLIC)
             harmful = [payload for payload, _ in FORGED.values()]
             for payload in (*harmful, b"[" * 2_000_000):  # the broker keeps the last one from the table
                 send(broker, payload)
             hall.send_orders([("7", SetTableName("Final"))])
             until(lambda: directed.name == "Final")
-            assert directed.refused == len(harmful) and len(reports) == 1
+            assert directed.refused_count == len(harmful) and len(reports) == 1
             assert hall.state.tables["7"].is_online
 
 
@@ -376,7 +376,7 @@ def test_rights_of_the_document_let_only_the_hall_direct(
             HallPublisher(playing, store, settings, print, directed),
             HallReceiver(":memory:", settings, key=OTHER_KEY) as other,
         ):
-            until(lambda: bool(directed.offered) and is_playing(hall, USER))
+            until(lambda: bool(directed.offered_key) and is_playing(hall, USER))
             until(lambda: bool(other.state.problems))
             assert "hall/key" in other.state.problems[0] and directed.accept(PUBLIC)
             hall.send_orders([(USER, SetTableName("Final"))])
@@ -384,7 +384,7 @@ def test_rights_of_the_document_let_only_the_hall_direct(
             until(lambda: hall.state.find_title(USER) == "Final")
             directed.withdraw()
             until(lambda: hall.state.find_title(USER) == USER)
-    assert directed.refused == 0 and not hall.state.problems
+    assert directed.refused_count == 0 and not hall.state.problems
 
 
 def read_rights() -> str:

@@ -54,15 +54,15 @@ def test_admin_accepts_the_hall_and_withdraws(directed: DirectedTable, admin: Fl
     assert "/hall/director" in admin.get("/dialogs/more").text
     assert format_fingerprint(PUBLIC) in admin.get("/hall/director").text
     assert admin.post("/hall/director/accept", data={"csrf": token(admin), "key": PUBLIC.hex()}).status_code == 204
-    assert directed.accepted == PUBLIC and "directs this table" in admin.get("/hall/director").text
+    assert directed.accepted_key == PUBLIC and "directs this table" in admin.get("/hall/director").text
     assert admin.post("/hall/director/withdraw", data={"csrf": token(admin)}).status_code == 204
-    assert directed.accepted == b""
+    assert directed.accepted_key == b""
 
 
 @pytest.mark.parametrize("key", ["", "no hex", "00" * 32])
 def test_key_that_was_not_shown_is_refused(directed: DirectedTable, admin: FlaskClient, key: str) -> None:
     assert admin.post("/hall/director/accept", data={"csrf": token(admin), "key": key}).status_code == 409
-    assert directed.accepted == b""
+    assert directed.accepted_key == b""
 
 
 @pytest.mark.usefixtures("admin")
@@ -71,7 +71,7 @@ def test_only_the_admin_accepts_a_hall(directed: DirectedTable, table: House) ->
     pair(second)
     assert second.get("/hall/director").status_code == 403
     assert second.post("/hall/director/accept", data={"csrf": token(second), "key": PUBLIC.hex()}).status_code == 403
-    assert directed.accepted == b""
+    assert directed.accepted_key == b""
 
 
 def test_name_and_pairing_of_the_director_are_on_the_pages(directed: DirectedTable, admin: FlaskClient) -> None:
@@ -81,4 +81,4 @@ def test_name_and_pairing_of_the_director_are_on_the_pages(directed: DirectedTab
         directed.receive(make_director_topic("7"), make_order_message(KEY, order).payload, False, "a")
     assert "Final" in admin.get("/").text
     form = admin.get("/dialogs/new-game").text
-    assert 'value="Cleo"' in form and 'value="Dan"' in form and directed.refused == 0
+    assert 'value="Cleo"' in form and 'value="Dan"' in form and directed.refused_count == 0
