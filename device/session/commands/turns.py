@@ -36,7 +36,7 @@ from device.session.messages import (
 )
 from device.session.phases import Command
 from device.session.snapshot import Phase
-from device.session.turns.decision import Decision, decide
+from device.session.turns.decision import Decision, decide, filter_plays
 from device.session.turns.turn_capture import AdvanceCapture
 from engine.board import SQUARES, Square
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
@@ -51,7 +51,6 @@ from engine.scoring import describe_status
 from engine.state import TurnKind
 from engine.tiles import Tile
 from engine.validation import Reason
-from engine.validation.turn_checks import swap_plays
 
 MIN_ENTERED_CERTAINTY = 0.8
 """Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the likelihood
@@ -192,7 +191,7 @@ class EnterBoard(TableCommand, frozen=True):
         reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
         controller.memory.forget_missed_press()  # the players enter the turn of that press
         turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
-        inference = _match_entered_board(game, infer_play(game, reading), reading)
+        inference = _match_entered_board(infer_play(game, reading), reading)
         decision = decide(game, inference, reading, turn_context)
         named_blanks = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named_blanks))
@@ -200,12 +199,12 @@ class EnterBoard(TableCommand, frozen=True):
         controller.ask_question(_name_blanks_of_answers(before, _drop_answered_question(decision, named_blanks), tiles))
 
 
-def _match_entered_board(game: Game, inference: Inference, reading: BoardReading) -> Inference:
+def _match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
     A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
-    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. But if two players may
-    have made each other's plays, the board does not show who made which. `game` is the game before the turn.
+    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. But the board does not
+    show who made which of several plays, and not all possible explanations are in the inference.
 
     Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
     tile that was changed, or new tiles beside a play.
@@ -221,7 +220,7 @@ def _match_entered_board(game: Game, inference: Inference, reading: BoardReading
         return inference
     inference = replace(inference, explanations=exact)
     is_certain = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
-    if swap_plays(game, exact[0].events):
+    if len(filter_plays(exact[0].events)) > 1:
         return inference
     return replace(inference, question=None, doubtful_squares=()) if is_certain else inference
 

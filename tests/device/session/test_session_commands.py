@@ -363,6 +363,13 @@ def test_board_entered_with_two_plays_asks_who_made_which(playing: TableSession,
     assert totals(playing.submit(AnswerQuestion(1)).result(PATIENCE_S)) == [28, 4]
 
 
+def test_board_entered_with_two_plays_that_cross_asks_about_them(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    board = rows(HORN, ("HOSTILE", 7, 5, False), ("TEAL", 10, 5, True))
+    state = playing.submit(EnterBoard(tuple(map(tuple, board)))).result(PATIENCE_S)  # type: ignore[arg-type]
+    assert len(state.turns) == 3 and state.question is not None
+
+
 # Racks, words, colours
 
 
