@@ -8,7 +8,7 @@ every short phony differs from a valid word in only one letter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -98,8 +98,23 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
         rack_count, play_count = game.state.rack_counts[event.player], len(event.play.tiles)
         if game.bag_count == 0 and play_count > rack_count:
             values = (game.players[event.player], str(rack_count), str(play_count))
-            options = (LOOK_AGAIN, Option(proposal.events)) if proposal.source is Source.CAMERA else ()
+            orders = (proposal.events, swap_plays(proposal.game, proposal.events))
+            possible = (LOOK_AGAIN, *(Option(events) for events in orders if events))
+            options = possible if proposal.source is Source.CAMERA else ()
             yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
+
+
+def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return two plays with their players exchanged, or no events if one of the exchanged plays is not legal.
+
+    If neither play depends on the other, the board does not show which player made which play.
+    """
+    match events:
+        case (PlayMade() as one, PlayMade() as other):
+            first, second = replace(one, play=other.play), replace(other, play=one.play)
+            is_legal = not game.check_play(first.play) and not game.push(first).check_play(second.play)
+            return (first, second) if is_legal else ()
+    return ()
 
 
 def check_blank(proposal: Proposal) -> Iterator[Finding]:

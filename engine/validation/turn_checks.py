@@ -13,7 +13,7 @@ from engine.scoring import Status
 from engine.state import TurnKind
 from engine.transitions import replay_ledger
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source
-from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words
+from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words, swap_plays
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
@@ -119,19 +119,6 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
         scores = game.score_play(first.play), between.score_play(second.play)
         if not between.check_play(second.play) and not any(find_unlisted_words(score, words) for score in scores):
             yield first, second
-
-
-def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return two plays with their players exchanged, or no events if one of the exchanged plays is not legal.
-
-    If neither play depends on the other, the board does not show which player made which play.
-    """
-    match events:
-        case (PlayMade() as one, PlayMade() as other):
-            first, second = replace(one, play=other.play), replace(other, play=one.play)
-            is_legal = not game.check_play(first.play) and not game.push(first).check_play(second.play)
-            return (first, second) if is_legal else ()
-    return ()
 
 
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:

@@ -32,8 +32,8 @@ from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import Option
+from engine.validation.play_checks import swap_plays
 from engine.validation.settlement import settle_questions
-from engine.validation.turn_checks import swap_plays
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""

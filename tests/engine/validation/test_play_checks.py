@@ -86,6 +86,15 @@ def test_play_of_more_tiles_than_are_left_is_asked_about() -> None:
     assert found.reason is Reason.RACK_TOO_SMALL and found.values == ("Ben", "2", "3")
 
 
+def test_two_plays_of_which_one_is_too_long_for_its_player_are_offered_the_other_way_round() -> None:
+    game = play(new_game(), "8F HORN")
+    game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 2)))
+    plays = PlayMade(1, written(game, "H6 FA.M")), PlayMade(0, written(game, "I7 S.A"))
+    found = next(check_rack(Proposal(game, plays, Source.CAMERA)))
+    swapped = PlayMade(1, plays[1].play), PlayMade(0, plays[0].play)
+    assert [option.events for option in found.options] == [(), plays, swapped]
+
+
 def test_play_of_all_tiles_that_are_left_is_no_question() -> None:
     game = play(new_game(), "8F HORN")
     game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 3)))
