@@ -98,7 +98,7 @@ def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -
 
 
 def is_larger_than_board(cells: NDArray[np.float32]) -> bool:
-    """Return True if the squares continue beyond the 15 x 15 of a board, as those of a board of 21 x 21 do.
+    """Return True if a grid continues beyond the 15 x 15 squares of a board: a larger board, or a chequered tablecloth.
 
     `cells` `(4, n, n)` is the lattice network's output for a rectified grid. Most cells are on the grid in 16 or 17 of
     its rows and columns for photographs of boards, and in 18 to 20 for rendered boards of 21 x 21 squares.

@@ -103,6 +103,22 @@ def fit_layout_shifts(colours: Floats, around: int) -> list[LayoutFit]:
     return sorted(fits, key=lambda fit: -fit.explained_share)
 
 
+def has_squares_outside(flat: Image, pixels_per_square: int) -> bool:
+    """Return True if the plain squares of a grid continue beyond two opposite sides, as on a board of 21 x 21 squares.
+
+    `flat` is the rectified grid with a margin of one square, as for `measure_lab_colours`. A tablecloth with a pattern
+    of squares has other colours than the board that lies on it.
+    """
+    colours, kinds = measure_lab_colours(flat, pixels_per_square), layout_kinds()
+    is_continued = []
+    for turn in range(4):  # the layout is the same on all sides
+        outer, *inner = np.rot90(colours, turn)[:3, 1:-1]
+        plain = np.median(np.stack(inner)[kinds[:2] == 0], axis=0)
+        is_plain = ((outer - plain) ** 2).sum(axis=1) < _MAX_SQUARED_ERROR * _KIND_SPREAD_LAB**2
+        is_continued.append(bool(is_plain.mean() > _MIN_CONTINUED_SHARE))
+    return (is_continued[0] and is_continued[2]) or (is_continued[1] and is_continued[3])
+
+
 def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArray[np.float32]) -> float:
     """Return the confidence (0..1) that a grid is a board, from the colours and the classification of its squares.
 
@@ -266,6 +282,9 @@ _KIND_SPREAD_LAB: Final = 8.0
 _MAX_SQUARED_ERROR: Final = 4.0
 """Maximum squared colour error of an uncovered square, in units of `_KIND_SPREAD_LAB` squared; a square with a larger
 error counts as covered."""
+_MIN_CONTINUED_SHARE: Final = 0.5
+"""Minimum share of plain squares in the row outside a grid for the grid to continue there. On rendered boards of 21 x
+21 squares it is about 0.7."""
 _RIDGE_WEIGHT: Final = 1e-3
 """Weight of the earlier coefficients in each fit of the colours, relative to one plain square."""
 _EM_ROUNDS: Final = 4

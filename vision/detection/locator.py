@@ -21,7 +21,7 @@ from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.image_pyramid import ImagePyramid
 from vision.detection.lattice import fit_lattice, is_larger_than_board, refit_lattice
-from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement
+from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement, has_squares_outside
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
     OTHER_GRID_MESSAGE,
@@ -265,6 +265,9 @@ class BoardLocator:
                 layout = _compare_layout(picture, corners, 0)
         if agreement > _CONFIG.min_layout_agreement:
             corners = fit.refit_without_tiles(corners, layout.uncovered)
+        is_larger = is_larger_than_board(fit.cells) and has_squares_outside(
+            rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, 1), LAYOUT_PX_PER_SQUARE
+        )
         corners = (corners + 0.5) / scale - 0.5
         # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
         score = agreement * min(1.0, fit.seen_share / _CONFIG.full_seen_share)
@@ -273,7 +276,7 @@ class BoardLocator:
         if is_clear and _compute_side_ratio(corners) < _CONFIG.max_side_ratio:
             # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
             score = max(score, _CONFIG.min_layout_agreement)
-        return _ScoredGrid(score, corners, is_larger_than_board(fit.cells))
+        return _ScoredGrid(score, corners, is_larger)
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""

@@ -20,6 +20,7 @@ from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import SimulatedTable, edition_style
 
+ART_PX = 36
 WORD = {(7, 3 + i): letter for i, letter in enumerate("LANTERN")}
 CROSS = {(3 + i, 5): letter for i, letter in enumerate("GRAND")}
 
@@ -131,26 +132,52 @@ def test_a_chessboard_is_no_board(locator: BoardLocator) -> None:
         )
 
 
-def board_of_21_squares(edition: str, lean: float) -> Image:
+def enlarged_board(edition: str, lean: float) -> Image:
     """A board whose squares continue for three more on each side, as in Super Scrabble; `lean` 0 is from above."""
-    px, rows = 36, 21
-    art = draw_board(np.random.default_rng(1), edition_style(edition, packaged_fonts()[0]), px)
-    left, top = (round(margin * px) for margin in art.margin[:2])
-    grid = art.image[top : top + 15 * px, left : left + 15 * px]
-    wide = cv2.copyMakeBorder(grid, 3 * px, 3 * px, 3 * px, 3 * px, cv2.BORDER_WRAP)
-    framed = cv2.copyMakeBorder(wide, px, px, px, px, cv2.BORDER_CONSTANT, value=(40, 60, 90))
-    side = (rows + 2) * px - 1
+    wide = cv2.copyMakeBorder(draw_grid(edition, 0), *[3 * ART_PX] * 4, cv2.BORDER_WRAP)
+    framed = cv2.copyMakeBorder(wide, *[ART_PX] * 4, cv2.BORDER_CONSTANT, value=(40, 60, 90))
+    return lean_picture(framed, lean)
+
+
+def board_on_chequered_cloth(edition: str, lean: float) -> Image:
+    """A board on a cloth with a pattern of squares that are a little larger than those of the board."""
+    side, cell = 23 * ART_PX, ART_PX * 11 // 10
+    y, x = np.mgrid[:side, :side] // cell
+    cloth = np.where(((x + y) % 2 == 0)[:, :, None], (60, 50, 170), (235, 235, 230)).astype(np.uint8)
+    board = draw_grid(edition, ART_PX // 4)
+    start = (side - len(board)) // 2
+    cloth[start : start + len(board), start : start + len(board)] = board
+    return lean_picture(cloth, lean)
+
+
+def draw_grid(edition: str, margin: int) -> Image:
+    """Draw the squares of a board, `ART_PX` px each, with a margin of `margin` px around them."""
+    art = draw_board(np.random.default_rng(1), edition_style(edition, packaged_fonts()[0]), ART_PX)
+    left, top = (round(art_margin * ART_PX) - margin for art_margin in art.margin[:2])
+    side = 15 * ART_PX + 2 * margin
+    return art.image[top : top + side, left : left + side]
+
+
+def lean_picture(art: Image, lean: float) -> Image:
+    """Draw a square picture as a camera sees it that leans by `lean`, 0 to 1."""
+    side = len(art) - 1
     corners = np.array([[0, 0], [side, 0], [side, side], [0, side]])
     seen = np.array([[60 + 150 * lean, 50], [840 - 90 * lean, 70 + 120 * lean], [850, 850], [50, 845]])
     H = cv2.getPerspectiveTransform(corners.astype(np.float32), seen.astype(np.float32))
-    return np.asarray(cv2.warpPerspective(framed, H, (900, 900), borderValue=(120, 130, 140)), np.uint8)
+    return np.asarray(cv2.warpPerspective(art, H, (900, 900), borderValue=(120, 130, 140)), np.uint8)
 
 
 @pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
-@pytest.mark.parametrize("lean", [0, 1])
+@pytest.mark.parametrize("lean", [0, 0.5])
 def test_board_of_21_squares_is_not_taken_for_its_middle(locator: BoardLocator, edition: str, lean: float) -> None:
     with pytest.raises(BoardNotFoundError, match="15 x 15 squares"):
-        locator.locate(board_of_21_squares(edition, lean))
+        locator.locate(enlarged_board(edition, lean))
+
+
+@pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
+@pytest.mark.parametrize("lean", [0, 0.5])
+def test_board_on_a_chequered_cloth_is_found(locator: BoardLocator, edition: str, lean: float) -> None:
+    assert locator.locate(board_on_chequered_cloth(edition, lean)).confidence == 1
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (40, 3)])
