@@ -133,11 +133,17 @@ class Players:
         self.put_right(truth)
 
     def challenge(self) -> None:
-        """Press the challenge button. An open question is answered first: the button would choose its next answer."""
+        """Press the challenge button, and press it again if that was too soon after an answer.
+
+        An open question is answered first: the button would choose its next answer.
+        """
         if question := self._session.state.question:
             self._session.submit(AnswerQuestion(question.chosen)).result(PATIENCE_S)
-            time.sleep(CHALLENGE_LOCKOUT_S)
+        before = self._session.state
         self._hand.press(Button.CHALLENGE)
+        time.sleep(CHALLENGE_LOCKOUT_S)
+        if self._session.state.moment == before.moment and self._session.state.question is None:
+            self._hand.press(Button.CHALLENGE)
 
     def put_right(self, truth: Game) -> None:
         """Answer what is asked, name blanks, put squares and turns right; `truth` is the game so far."""
