@@ -293,6 +293,8 @@ class ResumeGame(TableCommand, frozen=True):
             self._find_game_before(controller)
         if replacement and not log.game.turns and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
+        elif self.words_for and controller.words is None and (lexicon := log.game.start_event.lexicon):
+            controller.notices += (make_notice("list-missing", lexicon),)
         context.turn_recorder.prepare_board()
 
     def _find_game_before(self, controller: GameController) -> None:

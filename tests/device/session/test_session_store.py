@@ -147,6 +147,16 @@ def test_resumed_game_is_checked_by_the_list_that_it_was_begun_with(path: Path) 
     assert asked == [replace(STARTED, lexicon=None)]
 
 
+@pytest.mark.parametrize(("lexicon", "keys"), [("own", ["list-missing"]), (None, [])])
+def test_resumed_game_says_that_its_list_is_missing(path: Path, lexicon: str | None, keys: list[str]) -> None:
+    """Words would be checked no longer, and under some rules, invalid plays would count from now on."""
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(replace(STARTED, lexicon=lexicon))).result(PATIENCE_S)
+        state = session.submit(ResumeGame(lambda _: None)).result(PATIENCE_S)
+    assert [notice.key for notice in state.notices] == keys
+
+
 def test_game_that_this_version_cannot_read_is_reported_and_kept(path: Path) -> None:
     with GameStore(path) as store:
         number = store.begin_game({"event": "unheard of"})
