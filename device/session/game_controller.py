@@ -298,7 +298,7 @@ class GameController:
         question = make_finding_question(self.game, result.question) if result.question else None
         self.commit_events(result.events)
         self.memory.doubts.confirm_entered(result.events)
-        if any(isinstance(event, PlayMade) for event in result.events):
+        if any(isinstance(event, PlayMade | PositionEntered) for event in result.events):
             self.memory.forget_missed_press()
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.commands.games import Undo
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EnterPosition, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
@@ -326,16 +327,19 @@ def test_press_after_a_question_without_a_record_asks_for_a_pass(playing: TableS
     assert [turn.kind for turn in answer(playing, "Ben passed").turns] == ["play", "pass"]
 
 
-def test_play_that_is_entered_is_that_of_the_press_that_recorded_nothing(
-    playing: TableSession, table: TextTable
+@pytest.mark.parametrize(
+    "entered", [InsertTurn(1, at="8F", word="HORN"), EnterPosition(tuple(map(tuple, rows(HORN))), (14, 0), 1)]
+)
+def test_what_is_entered_is_the_turn_of_the_press_that_recorded_nothing(
+    playing: TableSession, table: TextTable, entered: TableCommand
 ) -> None:
     """Otherwise the next press would ask whether the next player had passed."""
     table.lay(("HORN", 1, 5, True))
     assert get_key(end_turn(playing, None)) == "no-play"
-    playing.submit(InsertTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
+    playing.submit(entered).result(PATIENCE_S)
     table.lay(HORN, FARM)
     state = end_turn(playing, None)
-    assert state.question is None and [turn.word for turn in state.turns] == ["HORN", "FA.M"]
+    assert state.question is None and (state.turns[-1].player, state.turns[-1].word) == (1, "FA.M")
 
 
 @pytest.mark.parametrize("given", ["Ben passed", "Anna played HO?N"])
