@@ -254,10 +254,10 @@ class BoardLocator:
         if fit is None:
             return None
         corners = fit.corners
-        # Compare the colours of the squares with the layout; a correct lattice may be shifted by whole squares.
+        # Compare the colours of the squares with the layout; a complete lattice may be shifted by whole squares.
         layout = _compare_layout(picture, corners, 0)
         agreement = layout.explained_share
-        if agreement < _CONFIG.good_layout_agreement:
+        if agreement < _CONFIG.good_layout_agreement and fit.seen_share > _CONFIG.full_seen_share:
             best = _compare_layout(picture, corners, _CONFIG.max_layout_shift_squares)
             if best.explained_share > _CONFIG.min_layout_agreement:
                 agreement = best.explained_share

@@ -151,13 +151,17 @@ class BoardReader:
             return PhotoReading(None, quad, (problem,), times, location=None if corners is not None else location)
 
         # Classify the squares of the board.
-        classified, is_mirrored = self._classify_either_way(
-            image, location, tiles, is_upright=corners is not None, recalled=recalled
-        )
-        location = replace(location, is_mirrored=is_mirrored)
+        is_upright = corners is not None
+        classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
         is_unsure = location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE
         if is_unsure:
             location = _check_squares(location, classified)
+        # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
+        if recalled is None:
+            classified, is_mirrored = self._classify_other_ways(
+                image, location, tiles, classified, is_upright=is_upright
+            )
+            location = replace(location, is_mirrored=is_mirrored)
 
         # Build the reading in the orientation in which the tiles are upright.
         board = _build_reading(classified.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
@@ -194,23 +198,21 @@ class BoardReader:
         location = recalled.location if recalled else hint.locate(image, self._locator)
         return replace(location, is_mirrored=hint.is_mirrored), recalled
 
-    def _classify_either_way(
+    def _classify_other_ways(
         self,
         image: Image,
         location: BoardLocation,
         tiles: Collection[str],
+        classified: ClassifiedBoard,
         *,
         is_upright: bool,
-        recalled: RecalledBoard | None,
     ) -> tuple[ClassifiedBoard, bool]:
-        """Classify the squares of the board; if its tiles are doubtful, also classify it mirrored and the other way up.
+        """Classify the board mirrored and the other way up if the tiles of `classified` are doubtful.
 
         Returns the best result, and True if the picture is mirrored.
         """
-        classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
         tiles_p = measure_tile_confidence(classified.squares_p, classified.foreign_p)
-        # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
-        if recalled is None and are_doubtful(tiles_p):
+        if are_doubtful(tiles_p):
             if self._classifier.may_be_mirrored(classified, tiles):
                 other = replace(location, is_mirrored=not location.is_mirrored)
                 flipped = self._classify(image, other, tiles, is_upright=False)

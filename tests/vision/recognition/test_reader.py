@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
+import cv2
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
-from vision.geometry import Floats, Image, flip_points, reverse_quad, square_side
+from vision.geometry import Floats, Image, flip_points, grid_corners, reverse_quad, square_side
 from vision.recognition.classifier import ClassifierConfig
 from vision.recognition.letters import LetterNet, TilePredictions
 from vision.recognition.problems import FOREIGN_TILES
@@ -125,6 +126,18 @@ def test_grid_that_does_not_look_like_a_board_is_not_read() -> None:
     assert reading.board is None and reading.corners is None
     (problem,) = reading.problems
     assert problem.startswith("No board was found. The grid in the picture does not look like a board of 15 x 15")
+
+
+def test_grid_that_is_no_board_is_not_read_mirrored_as_well() -> None:
+    sheet = np.full((15 * 40, 15 * 40, 3), 240, np.uint8)
+    letters = np.random.default_rng(1).choice(list(ENGLISH[:26]), (15, 15))
+    for (row, column), letter in np.ndenumerate(letters):
+        cv2.putText(sheet, str(letter), (column * 40 + 8, row * 40 + 30), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+    image = cv2.copyMakeBorder(np.flip(sheet, 1), 80, 80, 80, 80, cv2.BORDER_CONSTANT, value=(90, 90, 90))
+    net = CountingLetterNet()
+    found = FixedLocator(BoardLocation(40 * grid_corners() + 79.5, 0.57))
+    assert BoardReader(found, letter_net=net).read(np.asarray(image, np.uint8), ENGLISH).board is None
+    assert sum(net.crop_counts) < 3 * 225  # a square is cropped up to three times
 
 
 def test_board_that_is_exactly_aligned_with_the_picture_looks_like_a_screen() -> None:
