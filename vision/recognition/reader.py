@@ -167,9 +167,9 @@ class BoardReader:
         board = _build_reading(classified.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         orientation = classified.orientation
         orientation_p = orientation.confidence if orientation.vote_count else 1.0
-        upright = _turn_upright(quad, orientation.quarter_turns, is_mirrored=is_mirrored)
+        upright = _turn_upright(quad, orientation.quarter_turns, is_mirrored=location.is_mirrored)
         memory = None
-        if corners is None and not is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE:
+        if corners is None and not location.is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE:
             memory = _update_memory(recalled, replace(location, corners=upright), classified, tiles)
         size = (image.shape[1], image.shape[0])
         problems = list_location_problems(location, size, is_unsure=is_unsure, is_tracked=hint is not None)
@@ -182,7 +182,7 @@ class BoardReader:
             views=classified.views,
             orientation_confidence=orientation_p,
             location=None if corners is not None else location,
-            is_mirrored=is_mirrored,
+            is_mirrored=location.is_mirrored,
             memory=memory,
         )
 
