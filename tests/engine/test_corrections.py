@@ -177,7 +177,7 @@ def test_event_after_the_end_counts_before_the_unplayed_letters() -> None:
 
 @pytest.mark.parametrize("event", [TurnCorrected(2, None), TurnCorrected(3, Passed(0)), ScoreCorrected(2, -7)])
 def test_correction_of_unplayed_letters_is_refused(event: ScoreCorrected | TurnCorrected) -> None:
-    with pytest.raises(RulesError, match="Correct the letters or the overtime"):
+    with pytest.raises(RulesError, match="Correct the letters, or the score of a turn"):
         ended().push(event)
 
 
