@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,12 +142,13 @@ class PageClient:
         self._connection.close()
 
     def _follow(self) -> None:
-        while line := self._response.readline():
-            now = time.monotonic()
-            if match := re.search(rb'"events":(\d+)', line):
-                with self._changed:
-                    self._first_shown.setdefault(int(match[1]), now)
-                    self._changed.notify_all()
+        with suppress(ConnectionResetError):  # the page may send a line at the moment of `close`
+            while line := self._response.readline():
+                now = time.monotonic()
+                if match := re.search(rb'"events":(\d+)', line):
+                    with self._changed:
+                        self._first_shown.setdefault(int(match[1]), now)
+                        self._changed.notify_all()
 
 
 @contextmanager
