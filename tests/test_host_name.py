@@ -95,7 +95,7 @@ name_now
 
 @pytest.fixture
 def old_installation(card: Path) -> Path:
-    """A card with a version that named the machine `kitchen` and did not tell cloud-init; not started again yet."""
+    """A card on which an older version named the machine `kitchen` without telling cloud-init; not restarted since."""
     (card / "opt/tilekeeper").mkdir(parents=True)
     (card / "opt/tilekeeper/venv").symlink_to("versions/0.0.9-1")
     (card / "opt/tilekeeper/former-hostname").write_text("raspberrypi\n")

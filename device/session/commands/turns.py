@@ -203,8 +203,8 @@ def _match_entered_board(inference: Inference, reading: BoardReading) -> Inferen
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
     A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
-    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. But the board does not
-    show who made which of several plays, and not all possible explanations are in the inference.
+    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. It is kept for two
+    plays, because the board does not show who made which, and the inference may have only one of the possible orders.
 
     Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
     tile that was changed, or new tiles beside a play.
@@ -219,10 +219,9 @@ def _match_entered_board(inference: Inference, reading: BoardReading) -> Inferen
             raise CommandRefusedError(describe_status(best.status))
         return inference
     inference = replace(inference, explanations=exact)
-    is_certain = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
-    if len(filter_plays(exact[0].events)) > 1:
-        return inference
-    return replace(inference, question=None, doubtful_squares=()) if is_certain else inference
+    has_one_play = len(filter_plays(exact[0].events)) <= 1
+    is_likely = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
+    return replace(inference, question=None, doubtful_squares=()) if has_one_play and is_likely else inference
 
 
 def _drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:
