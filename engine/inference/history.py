@@ -73,14 +73,22 @@ class ReadingHistory:
         """
         if self.turn_count != len(game.turns):
             return frozenset()
-        faint = {square for square, tile in self.faint_tiles.items() if tile >= MIN_EARLIER_TILE_PROBABILITY}
-        hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
         same = {
             square
-            for square in self.log_likelihoods.keys() - hidden
-            if _likeliest_symbol(self.log_likelihoods[square]) == reading.squares[square].symbol
+            for square, log_likelihoods in self.log_likelihoods.items()
+            if log_likelihoods and _likeliest_symbol(log_likelihoods) == reading.squares[square].symbol
         }
-        return frozenset(s for s in faint | hidden | same if game.board[s] is None and reading.squares[s].is_tile)
+        possible = self.find_missable_squares() | same
+        return frozenset(s for s in possible if game.board[s] is None and reading.squares[s].is_tile)
+
+    def find_missable_squares(self) -> frozenset[Square]:
+        """Return the squares on which the last reading may have missed a tile.
+
+        They were hidden, or had a tile probability of at least `MIN_EARLIER_TILE_PROBABILITY`.
+        """
+        faint = {square for square, tile in self.faint_tiles.items() if tile >= MIN_EARLIER_TILE_PROBABILITY}
+        hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
+        return frozenset(faint | hidden)
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
         """Return the false readings, except those beside an early tile.

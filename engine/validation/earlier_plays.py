@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from engine.board import Board, Square, join_square_names
+from engine.board import Board, Square, join_square_names, square_name
 from engine.events import Event, Passed, PlayMade, TurnCorrected
 from engine.game import Game
-from engine.inference.history import MIN_EARLIER_TILE_PROBABILITY
+from engine.inference.hypotheses import find_overlooked_turn
 from engine.plays import Play
 from engine.scoring import score_play
 from engine.state import Turn, check_play
@@ -25,10 +25,11 @@ from engine.validation.play_checks import find_end_squares, find_unlisted_words
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether tiles of the new play belong to the previous play: all tiles, or one at an end of the previous play.
 
-    All tiles may belong to the previous play in two cases:
+    All tiles may belong to the previous play in three cases:
 
     - They turn an unlisted word of the previous play into a listed word.
     - The previous player has pressed the button again.
+    - The earlier reading may have missed all of them, because a hand hid their squares.
 
     A single tile may belong to the previous play in two cases:
 
@@ -40,6 +41,25 @@ def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
         return
     findings = (moved.make_finding() for moved in _find_movable_tiles(proposal, last, event))
     yield from islice((finding for finding in findings if finding), 1)
+
+
+def check_hidden_tile(proposal: Proposal) -> Iterator[Finding]:
+    """Ask whether a tile of the new play belongs to an older play than the previous one, because it was hidden so far.
+
+    The square was hidden at the last reading, and the question whether it has a tile is open.
+    """
+    event, state = proposal.single_play, proposal.game.state
+    if event is None:
+        return
+    hidden = proposal.earlier.find_missable_squares() & proposal.question_history.open_squares
+    for square, tile in event.play.tiles:
+        turn = find_overlooked_turn(state, square) if square in hidden else None
+        if turn is None or not state.turns[turn].play or state.turns[turn] is state.turns[-1]:
+            continue
+        moved = _MovedTiles(proposal, state.turns[turn], event, {square: tile})
+        if finding := moved.make_finding():
+            yield replace(finding, reason=Reason.TILE_ADDED, values=(square_name(square),))
+            return
 
 
 def check_lengthened_play(proposal: Proposal) -> Iterator[Finding]:
@@ -60,7 +80,7 @@ def check_lengthened_play(proposal: Proposal) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _MovedTiles:
-    """Tiles of the new play `event` that may belong to the previous play, which is the turn `last`."""
+    """Tiles of the new play `event` that may belong to an earlier play, mostly the previous one: the turn `last`."""
 
     proposal: Proposal
     last: Turn
@@ -70,7 +90,7 @@ class _MovedTiles:
     @property
     def is_pressed_again(self) -> bool:
         """True if `tiles` has all tiles of the new play, and the previous player has pressed the button again."""
-        return self.is_whole_play and self.proposal.seat == self.last.player
+        return self.is_whole_play and self.proposal.seat == self.last.player != self.event.player
 
     @property
     def is_whole_play(self) -> bool:
@@ -140,14 +160,13 @@ class _MovedTiles:
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:
     """Yield sets of tiles of the new play that may belong to the previous play: first all tiles, then single tiles."""
     together = _MovedTiles(proposal, last, event, dict(event.play.tiles))
-    if together.is_pressed_again or together.is_completion():
+    missable = proposal.earlier.find_missable_squares()
+    if together.is_pressed_again or together.is_completion() or missable.issuperset(together.tiles):
         yield together
     ends = find_end_squares(last.board, Play(last.placements))
     for square, tile in event.play.tiles:
         one = _MovedTiles(proposal, last, event, {square: tile})
-        if square in ends and (
-            proposal.earlier.faint_tiles.get(square, 0.0) >= MIN_EARLIER_TILE_PROBABILITY or one.is_completion()
-        ):
+        if square in ends and (square in missable or one.is_completion()):
             yield one
 
 

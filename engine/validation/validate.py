@@ -24,6 +24,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     board_checks.check_pass,
     board_checks.check_old_tiles,
     earlier_plays.check_earlier_play,
+    earlier_plays.check_hidden_tile,
     board_checks.check_added_tiles,
     # Checks of the new play.
     turn_checks.check_seat,

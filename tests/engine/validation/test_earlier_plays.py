@@ -10,8 +10,8 @@ from engine.board import parse_square
 from engine.events import Passed, PlayMade, TurnCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
-from engine.validation import Option, Proposal, Reason, Source
-from engine.validation.earlier_plays import check_earlier_play, check_lengthened_play
+from engine.validation import Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation.earlier_plays import check_earlier_play, check_hidden_tile, check_lengthened_play
 from tests.support.engine_table import new_game, play, seen, written
 
 WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
@@ -96,3 +96,36 @@ def test_shared_button_leaves_open_who_extended_the_word(words: frozenset[str] |
 def test_tiles_elsewhere_are_no_part_of_the_play_before() -> None:
     game = play(new_game(), "8G OHM")
     assert not list(check_earlier_play(propose(game, PlayMade(1, written(game, "F8 JOT")), seat=0)))
+
+
+def hide(*squares: str) -> ReadingHistory:
+    """Return the history after a reading in which these squares were hidden."""
+    return ReadingHistory(log_likelihoods={parse_square(square): {} for square in squares})
+
+
+def test_tiles_that_a_hand_hid_before_are_asked_about_although_the_next_player_has_pressed() -> None:
+    game = play(new_game(), "8F HORN")
+    event = PlayMade(1, written(game, "8F ....ED"))
+    proposal = replace(propose(game, event, seat=1), earlier=hide("J8", "K8"))
+    found = next(check_earlier_play(proposal))
+    longer = complete("8F HORNED")
+    assert found.options == (Option((event,)), Option((longer, Passed(1))), Option((longer,)))
+
+
+def test_tiles_of_which_a_hand_hid_only_one_are_no_question() -> None:
+    game = play(new_game(), "8F HORN")
+    proposal = replace(propose(game, PlayMade(1, written(game, "8F ....ED")), seat=1), earlier=hide("K8"))
+    assert not list(check_earlier_play(proposal))
+
+
+@pytest.mark.parametrize("seat", [None, 0])
+def test_tile_that_was_hidden_since_an_older_play_may_belong_to_it(seat: int | None) -> None:
+    game = play(play(new_game(), "8F HOR"), "H6 FA.M")
+    event, square = PlayMade(0, written(game, "8F ...N")), parse_square("I8")
+    asked = QuestionHistory(open_squares=frozenset({square}))
+    proposal = replace(propose(game, event, seat=seat), words=None, earlier=hide("I8"), question_history=asked)
+    found = next(check_hidden_tile(proposal))
+    longer = complete("8F HORN")
+    assert found.reason is Reason.TILE_ADDED and found.options[0] == Option((event,))
+    assert {*found.options[1:]} == {Option((longer, Passed(0))), Option((longer,))}
+    assert not list(check_hidden_tile(replace(proposal, earlier=ReadingHistory())))
