@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.measure_code import PACKAGES, build_import_graph, find_modules
+from tests.support.modules import PACKAGES, build_import_graph, find_modules
 
 ROOT = Path(__file__).parents[1]
 MODULES = find_modules(ROOT)
