@@ -13,7 +13,7 @@ from calibration.profile import ProfiledReader, ProfileError, TableProfile
 from device.storage.files import write_file
 from engine.reading import BLANK, EMPTY, BoardReading
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of, rows_of
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 from vision.recognition.views import BoardViews
 
@@ -96,15 +96,8 @@ def test_a_reader_that_knows_its_table_reads_what_another_could_not() -> None:
     class Fixed:
         asked: object = None
 
-        def read(
-            self,
-            image: Image,
-            tiles: object,
-            *,
-            corners: Floats | None = None,
-            hint: object = None,  # noqa: ARG002
-        ) -> PhotoReading:
-            self.asked = image, tiles, corners
+        def read(self, image: Image, tiles: object, **place: object) -> PhotoReading:
+            self.asked = image, tiles, place["corners"]
             return doubtful()
 
     picture, reader = OwnTable().picture({}).board, Fixed()

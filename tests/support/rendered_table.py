@@ -11,7 +11,7 @@ import numpy as np
 
 from device.cameras import Frame
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -59,15 +59,8 @@ class RenderedTable:
     def close(self) -> None:
         """Do nothing: no device is open."""
 
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],
-        *,
-        corners: Floats | None = None,
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        assert "A" in tiles and image.ndim == 3 and (corners is None or corners.shape == (4, 2))
+    def read(self, image: Image, tiles: Collection[str], **_place: object) -> PhotoReading:
+        assert "A" in tiles and image.ndim == 3
         rows = tuple("".join(label or EMPTY for label in row) for row in self._scene.labels)
         squares = list(BoardReading.from_rows(rows).squares)
         for (row, column), symbols in self.doubt.items():

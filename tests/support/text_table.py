@@ -16,7 +16,7 @@ from device.session.table_session import TableSession
 from engine.events import GameStarted
 from engine.reading import BOARD_SIZE, BoardReading
 from tests.support.waiting import PATIENCE_S
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 EMPTY_ROWS = ("." * BOARD_SIZE,) * BOARD_SIZE
@@ -81,15 +81,8 @@ class TextTable:
     def close(self) -> None:
         self.closed = True
 
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],
-        *,
-        corners: Floats | None = None,
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        assert image.shape == (300, 400, 3) and "A" in tiles and corners is None
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        assert image.shape == (300, 400, 3) and "A" in tiles and place.get("corners") is None
         assert self._is_released.wait(PATIENCE_S), "the reading is held"
         board = self.board
         if self.then:
@@ -105,15 +98,8 @@ class ReaderInOrder:
     def __init__(self, boards: Sequence[Sequence[str] | None]) -> None:
         self.boards: Iterator[Sequence[str] | None] = iter(boards)
 
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],
-        *,
-        corners: Floats | None = None,
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        assert image.ndim == 3 and tiles and corners is None
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        assert image.ndim == 3 and tiles and place.get("corners") is None
         board = next(self.boards)
         if board is None:
             return PhotoReading(None, None, ("No board was found. This is a cat.",), ReadingTimes(1, 1, 2))
@@ -163,15 +149,8 @@ class PaintedTable:
     def close(self) -> None:
         self.trouble = "closed"
 
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],
-        *,
-        corners: Floats | None = None,
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        assert corners is None and "A" in tiles
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        assert place.get("corners") is None and "A" in tiles
         self.reads += 1
         middles = image[CELL // 2 :: CELL, CELL // 2 :: CELL, 0].astype(float)
         levels = np.clip(np.round((middles - 16) / 8), 0, len(SYMBOLS) - 1).astype(int)

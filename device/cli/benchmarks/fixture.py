@@ -22,7 +22,6 @@ from device.cli.options import make_profiled_reader
 from device.session.commands.games import StartGame
 from engine.board import SQUARES, Board, column_of, row_of
 from engine.reading import BoardReading
-from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 if TYPE_CHECKING:
@@ -93,14 +92,7 @@ class FakeTable:
     def close(self) -> None:
         """Do nothing, because no device is open."""
 
-    def read(
-        self,
-        image: Image,  # noqa: ARG002
-        tiles: Collection[str],  # noqa: ARG002
-        *,
-        corners: Floats | None = None,  # noqa: ARG002
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
+    def read(self, image: Image, tiles: Collection[str], **_place: object) -> PhotoReading:  # noqa: ARG002
         """Return a reading with the tiles of the attribute `board`."""
         found = np.array([[80.0, 20.0], [560.0, 20.0], [560.0, 460.0], [80.0, 460.0]])
         return PhotoReading(BoardReading.from_symbols(self.board.symbols()), found, (), ReadingTimes(1, 1, 2))

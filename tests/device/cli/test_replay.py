@@ -20,7 +20,7 @@ from engine.board import parse_square
 from engine.reading import BoardReading, SquareReading
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, ReaderInOrder, rows
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 
@@ -125,11 +125,9 @@ def test_photograph_without_a_board_is_a_problem_and_the_game_goes_on(
 class SlowReader(ReaderInOrder):
     """A reader that takes longer than the session waits between two looks at the clock."""
 
-    def read(
-        self, image: Image, tiles: Collection[str], *, corners: Floats | None = None, hint: object = None
-    ) -> PhotoReading:
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
         threading.Event().wait(3 * _POLL_INTERVAL_S)
-        return super().read(image, tiles, corners=corners, hint=hint)
+        return super().read(image, tiles, **place)
 
 
 def test_photographs_are_read_on_a_slow_machine(

@@ -25,7 +25,7 @@ from engine.state import TurnKind
 from engine.tiles import load_tile_set
 from tests.support.self_play import PlayFinder, SelfPlay, as_record
 from tests.support.waiting import until
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 SMALL = "at ta tea eat ate tee toe not ton one neon nine tin ten net rate tear star rats sea seat east ink"
@@ -38,15 +38,8 @@ class SureReader:
         self.demo: Demo | None = None
         self.delay_s = 0.0
 
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],
-        *,
-        corners: Floats | None = None,
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
-        assert self.demo is not None and image.ndim == 3 and corners is None and "A" in tiles
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        assert self.demo is not None and image.ndim == 3 and place.get("corners") is None and "A" in tiles
         threading.Event().wait(self.delay_s)
         laid = self.demo._camera._table._placed
         rows = [[laid[r, c].letter if (r, c) in laid else EMPTY for c in range(BOARD_SIZE)] for r in range(BOARD_SIZE)]

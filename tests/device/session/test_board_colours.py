@@ -13,7 +13,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading
 from vision.recognition.views import BoardViews
 
@@ -23,11 +23,9 @@ class ColouredTable(TextTable):
 
     colour = (40, 30, 200)
 
-    def read(
-        self, image: Image, tiles: Collection[str], *, corners: Floats | None = None, hint: object = None
-    ) -> PhotoReading:
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
         views = BoardViews(np.full((272, 272, 3), self.colour, np.uint8), np.zeros((448, 448), np.uint8))
-        return replace(super().read(image, tiles, corners=corners, hint=hint), views=views)
+        return replace(super().read(image, tiles, **place), views=views)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from tests.support.stepped_tables import SteppedTable, open_stepped_table
 from tests.support.stepped_time import get_advance
 from tests.support.text_table import FARM, HORN, WORDS, PaintedTable, RuledTable
 from tests.support.waiting import PATIENCE_S
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading
 
 WAIT_S = 5.0
@@ -157,10 +157,8 @@ def test_open_question_about_a_blank_does_not_stop_the_next_turn(auto: SteppedTa
 class DoubtfulTable(RuledTable):
     """A painted table on which a tile on G8 is read as A or O."""
 
-    def read(
-        self, image: Image, tiles: Collection[str], *, corners: Floats | None = None, hint: object = None
-    ) -> PhotoReading:
-        reading, square = super().read(image, tiles, corners=corners, hint=hint), parse_square("G8")
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        reading, square = super().read(image, tiles, **place), parse_square("G8")
         if reading.board is None or not reading.board.squares[square].is_tile:
             return reading
         squares = list(reading.board.squares)

@@ -20,7 +20,7 @@ from engine.board import parse_square
 from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, rows
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 Rows = tuple[str, ...]
@@ -42,14 +42,7 @@ class GreyReader:
     def __init__(self, states: Sequence[BoardReading] = STATES) -> None:
         self._states = states
 
-    def read(
-        self,
-        image: Image,
-        tiles: Collection[str],  # noqa: ARG002
-        *,
-        corners: Floats | None = None,  # noqa: ARG002
-        hint: object = None,  # noqa: ARG002
-    ) -> PhotoReading:
+    def read(self, image: Image, tiles: Collection[str], **_place: object) -> PhotoReading:  # noqa: ARG002
         board = self._states[int(image[0, 0, 0]) // 40]
         quad = np.array([[5.0, 5.0], [50.0, 5.0], [50.0, 50.0], [5.0, 50.0]])
         return PhotoReading(board, quad, (), ReadingTimes(1, 1, 2))
