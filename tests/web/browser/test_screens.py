@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cv2
@@ -17,14 +18,18 @@ from device.catalogue import get_text
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
+from device.session.commands.games import StartGame
 from device.session.messages import DeferredQuestion, Question
 from device.session.setup import SetupView
 from device.session.snapshot import TableSnapshot
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.system.hotspot import Hotspot
+from engine.events import GameStarted
 from tests.support import samples
+from tests.support.api_table import house
 from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, keep, opened, pair, unpair_all, visit
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from vision.geometry import homography, rectify
 from vision.rendering.simulated_table import SimulatedTable
@@ -234,6 +239,27 @@ def test_deferred_question_covers_nothing_of_the_last_play(
         assert question is not None and last is not None
         assert question["y"] + question["height"] < last["y"]
     unpair_all(server.app)
+
+
+@pytest.mark.parametrize("size", [(1440, 900), SCREEN])
+def test_question_is_in_view_on_the_big_screen(
+    table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int]
+) -> None:
+    table.show(ASKED_WITH_PICTURE)
+    with opened(browser, size) as page:
+        visit(page, server, "/big")
+        settled(page, ASKED_WITH_PICTURE)
+        question = page.locator(".asked .question").bounding_box()
+        assert question is not None and question["y"] + question["height"] <= size[1]
+
+
+def test_title_of_a_stored_game_with_long_names_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+    players = ("Donaudampfschifffahrtsgesellschaftskapitaen", "Ben")
+    with house(tmp_path) as played:
+        played.session.submit(StartGame(GameStarted(players))).result(PATIENCE_S)
+        with PageServer(played.app, 0, "127.0.0.1") as own_server, opened(browser) as page:
+            visit(page, own_server, "/history/1")
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
 def test_clocks_tick_on_the_page_by_the_table_s_time(table: ShownTable, server: PageServer, browser: Browser) -> None:
