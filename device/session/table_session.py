@@ -256,15 +256,15 @@ class TableSession(Closeable):
         controller = self._controller
         question, notices, seat_before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
-        if not command.keeps_question:
-            if command.is_question_deferred(self._context):
-                controller.leave_question(command.answered_question)
-            controller.open_question = None
-            controller.seat = seat  # an answer belongs to the seat of the turn in question
-            self._turn_worker.stop()
-        if controller.clock_keeper:
-            controller.clock_keeper.stop(pressed)
         try:
+            if not command.keeps_question:
+                if command.is_question_deferred(self._context):
+                    controller.leave_question(command.answered_question)
+                controller.open_question = None
+                controller.seat = seat  # an answer belongs to the seat of the turn in question
+                self._turn_worker.stop()
+            if controller.clock_keeper:
+                controller.clock_keeper.stop(pressed)
             command.run(self._context)
         except CameraError as error:
             trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA

@@ -67,7 +67,8 @@ class TableCommand(msgspec.Struct, frozen=True):
     def is_question_deferred(self, context: CommandContext) -> bool:  # noqa: ARG002
         """Return True if the open question is deferred before the command runs, False if it is closed.
 
-        The question is closed if the command answers it. Not called for commands that keep the question open.
+        The question is closed if the command answers it. Not called for commands that keep the question open. Raises
+        `CommandRefusedError` if the players must answer the question first.
         """
         return self.defers_question
 

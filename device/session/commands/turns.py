@@ -262,7 +262,16 @@ class ChallengePlay(TableCommand, frozen=True):
     name = "challenge"
     transition = Command.CHALLENGE
     operation_id = "challenge"
-    defers_question = True
+
+    def is_question_deferred(self, context: CommandContext) -> bool:
+        """Return True. Raises `CommandRefusedError` while a play is not recorded because its question is open.
+
+        The players mean that play, and the last recorded play is the one before it.
+        """
+        question = context.controller.open_question
+        if question is not None and not question.first_is_default and any(map(filter_plays, question.answers)):
+            raise make_refusal("answer-first")
+        return True
 
     def run(self, context: CommandContext) -> None:
         """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.

@@ -10,7 +10,7 @@ import pytest
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -53,6 +53,18 @@ def test_play_beside_tiles_that_must_be_taken_back_is_recorded_when_they_are_gon
     key = state.question.key if state.question else state.notices[0].key
     assert key == "still-there" and totals(state) == [14, 9]
     assert totals(play(playing, table, HORN, FARM, fate)) == [14, 18]
+
+
+def test_challenge_of_a_play_is_refused_while_it_is_asked_who_made_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    table.lay(HORN, ("FARMZ", 5, 7, False))
+    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    with pytest.raises(CommandRefusedError) as refusal:
+        playing.submit(ChallengePlay()).result(PATIENCE_S)
+    assert refusal.value.key == "answer-first" and asked is not None and playing.state.question == asked
+    playing.submit(AnswerQuestion(1, question_id=asked.id)).result(PATIENCE_S)
+    state = playing.submit(ChallengePlay()).result(PATIENCE_S)
+    assert [(turn.kind, turn.player) for turn in state.turns] == [("play", 0), ("play", 1), ("withdrawn", 1)]
 
 
 def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
