@@ -32,7 +32,7 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
 from device.session.snapshot import Phase, TableSnapshot
-from device.session.table_session import TableSession
+from device.session.table_session import SessionConfig, TableSession
 from device.settings import PanelSettings, Settings, TableSettings
 from device.settings_checks import find_unusable_setting
 from device.settings_editor import SettingsEditor, SettingsFile
@@ -185,8 +185,9 @@ class Appliance:
             store,
             self._lexicon,
             profile=self._profile,
-            max_turn_s=self._settings.camera.turn_seconds,
-            auto_turns=make_auto_turn_config(self._settings.table),
+            config=SessionConfig(
+                max_turn_s=self._settings.camera.turn_seconds, auto_turns=make_auto_turn_config(self._settings.table)
+            ),
         )
         if self._profile and self._profile.problem:
             self._notices.append(self._profile.problem)

@@ -96,17 +96,16 @@ def replay_photos(
     """
     from device.cameras.folder import FolderCamera
     from device.session.messages import PASS_KEYS, START_FROM_HERE, CommandRefusedError
-    from device.session.table_session import TableSession
+    from device.session.table_session import SessionConfig, TableSession
     from device.storage.store import GameStore
 
     sources: list[str] = []
     problems: list[str] = []
     camera = FolderCamera(photos)
+    config = SessionConfig(follows_board=False, max_turn_s=math.inf)
     with (
         GameStore(":memory:") as store,
-        TableSession(
-            camera, reader, store, lexicon, follows_board=False, profile=profile, max_turn_s=math.inf
-        ) as session,
+        TableSession(camera, reader, store, lexicon, profile=profile, config=config) as session,
     ):
         state = session.submit(StartGame(started)).result()
         for photo in photos:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Image
@@ -46,6 +46,21 @@ from vision.recognition.reader import PhotoReader
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConfig:
+    """Settings of a session: how it finds the board, and how it ends turns."""
+
+    follows_board: bool = True
+    """See `BoardCamera`. A board in pictures of a phone that a player holds is never followed."""
+    max_turn_s: float = MAX_TURN_S
+    """Time limit for the reading of a turn, in seconds. If it is exceeded, the players are asked what to do."""
+    auto_turns: AutoTurnConfig | None = None
+    """Settings for turns that end without a press; None means that only a press ends a turn."""
+
+
+DEFAULT_CONFIG = SessionConfig()
+
+
 class TableSession(Closeable):
     """Session of one table, with its camera, its store, and one game at a time.
 
@@ -67,19 +82,15 @@ class TableSession(Closeable):
         store: GameStore,
         words: WordList | None = None,
         *,
-        follows_board: bool = True,
         profile: TableProfile | None = None,
-        max_turn_s: float = MAX_TURN_S,
+        config: SessionConfig = DEFAULT_CONFIG,
         clock: Callable[[], float] = time.monotonic,
         closing: threading.Event | None = None,
-        auto_turns: AutoTurnConfig | None = None,
     ) -> None:
         """Open a session and start its threads.
 
         `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
-        learns from each turn. If a turn is not read within `max_turn_s` seconds, the players are asked. `follows_board`
-        is passed to `BoardCamera`. `auto_turns` has the settings for turns that end without a press; None means that
-        only a press ends a turn. `clock` returns seconds. All threads wait on the event `closing`, which `close` sets.
+        learns from each turn. `clock` returns seconds. All threads wait on the event `closing`, which `close` sets.
         Tests replace `clock` and `closing`, so that no thread really waits.
         """
         closing = closing or threading.Event()
@@ -90,11 +101,11 @@ class TableSession(Closeable):
         """True if phones take the pictures of turns (`EndTurnWithPicture`)."""
         self.phone_stream = camera if isinstance(camera, PhoneStreamCamera) else None
         """The camera if it is a phone on a stand that sends its pictures, otherwise None."""
-        follows_board = follows_board and not self.uses_phone_camera
+        follows_board = config.follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         controller = self._controller = GameController(store, words, clock)
         self._setup = TableSetup(self._board_camera, store, profile)
-        self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
+        self._turn_worker = TurnWorker[TurnCapture](clock, config.max_turn_s)
         empty_board = BoardView(premiums=list_premium_texts(load_layout()))
         self._queue = CommandQueue(TableSnapshot(board=empty_board), self._build_snapshot)
         self._advance_reader = AdvanceReader(self._board_camera, self._controller)
@@ -107,7 +118,7 @@ class TableSession(Closeable):
             lambda found, moment: self.submit(EndFoundTurn(found), moment),
             clock=clock,
             closing=closing,
-            auto=auto_turns,
+            auto=config.auto_turns,
         )
         turn_recorder = TurnRecorder(
             self._board_camera,

@@ -13,7 +13,7 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
 from device.session.commands.games import StartGame
 from device.session.snapshot import TableSnapshot
-from device.session.table_session import TableSession
+from device.session.table_session import SessionConfig, TableSession
 from device.storage.store import GameStore
 from engine.lexicon import WordList
 from tests.support.stepped_time import STEP_S, SteppedTime, pass_time
@@ -66,9 +66,10 @@ def open_stepped_table(
     """Open a session over a table of the class `kind`, with a store at `path`."""
     time = SteppedTime()
     table = kind(time.clock)
+    config = SessionConfig(auto_turns=auto_turns)
     with (
         GameStore(path) as store,
-        TableSession(table, table, store, words, clock=time.clock, closing=time, auto_turns=auto_turns) as session,
+        TableSession(table, table, store, words, config=config, clock=time.clock, closing=time) as session,
     ):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         stepped = SteppedTable(session, table, time)

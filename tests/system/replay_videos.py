@@ -32,7 +32,7 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import StartGame
 from device.session.commands.turns import ExchangeTiles, PassTurn
 from device.session.snapshot import TableSnapshot
-from device.session.table_session import TableSession
+from device.session.table_session import SessionConfig, TableSession
 from device.session.turns.video_replay import EnteredTurn, replay_video
 from device.settings import TableSettings
 from device.storage.store import GameStore
@@ -156,9 +156,10 @@ def play_live(
     """Show the frames to a session whose turns end by themselves; return its last snapshot."""
     time, left = SteppedTime(), list(entered)
     camera, auto = VideoCamera(time.clock), AutoTurnConfig(ends=True, wait_s=TableSettings().auto_seconds)
+    config = SessionConfig(auto_turns=auto)
     with (
         GameStore(":memory:") as store,
-        TableSession(camera, reader, store, clock=time.clock, closing=time, auto_turns=auto) as session,
+        TableSession(camera, reader, store, config=config, clock=time.clock, closing=time) as session,
     ):
         session.submit(StartGame(started)).result(PATIENCE_S)
         for frame in frames:

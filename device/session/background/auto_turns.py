@@ -137,7 +137,7 @@ class AutoTurns:
             self._forget_play()
             self._not_before = now
         elif rest_since is not None and (capture := self._advance_reader.get_newest()) is not None:
-            since = max(rest_since, capture.capture.frame.time, self._not_before)
+            since = max(rest_since, capture.turn.frame.time, self._not_before)
             self._add_capture(capture, since, state.moment)
             if self._finder.check(now) is not None:
                 self._end(state.moment)
@@ -158,7 +158,7 @@ class AutoTurns:
         A reading that was passed before is passed again only if the game or the context has changed. The board has been
         at rest since `since` (s).
         """
-        game, board = self._controller.game, capture.capture.reading.board
+        game, board = self._controller.game, capture.turn.reading.board
         if capture is self._last_capture and len(game.turns) < self._last_turn_count:
             self._undone_capture = capture
         if len(game.turns) != self._last_turn_count:

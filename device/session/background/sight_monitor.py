@@ -69,7 +69,7 @@ class SightMonitor:
             return
         advance = self._advance_reader.get_newest()
         if advance is not None and self._camera.is_unchanged(advance.reading, preview):
-            reading = advance.capture.reading
+            reading = advance.turn.reading
             self._queue.run_task(lambda: self._check_board(lambda: reading))
         else:
             image = self._camera.still().image

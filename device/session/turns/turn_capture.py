@@ -76,7 +76,7 @@ class AdvanceCapture:
     reading: AdvanceReading
     game: Game
     context: TurnContext
-    capture: TurnCapture
+    turn: TurnCapture
 
     def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
         """Return the capture for the current game and context. If either has changed, the play is inferred again."""
@@ -84,16 +84,16 @@ class AdvanceCapture:
             getattr(context, field.name) is getattr(self.context, field.name) for field in fields(TurnContext)
         )
         if is_same:
-            return self.capture
+            return self.turn
         seen = self.reading.capture
-        return replace(_explain_first_reading(seen, game, context), pictures=self.capture.pictures)
+        return replace(_explain_first_reading(seen, game, context), pictures=self.turn.pictures)
 
 
 def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
     """Infer the turn from a reading before the player has ended the turn; nothing is recorded or asked."""
-    capture = _explain_first_reading(reading.capture, game, context)
-    pictures = encode_pictures(capture.frame, capture.reading)
-    return AdvanceCapture(reading, game, context, replace(capture, pictures=pictures))
+    turn = _explain_first_reading(reading.capture, game, context)
+    pictures = encode_pictures(turn.frame, turn.reading)
+    return AdvanceCapture(reading, game, context, replace(turn, pictures=pictures))
 
 
 def capture_turn(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from device.cli import main
-from device.session.table_session import TableSession
+from device.session.table_session import SessionConfig
 from device.session.threads import _POLL_INTERVAL_S
 from engine.board import parse_square
 from engine.reading import BoardReading, SquareReading
@@ -133,7 +133,7 @@ class SlowReader(ReaderInOrder):
 def test_photographs_are_read_on_a_slow_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
-    monkeypatch.setitem(TableSession.__init__.__kwdefaults__, "max_turn_s", 0.0)
+    monkeypatch.setitem(SessionConfig.__init__.__kwdefaults__, "max_turn_s", 0.0)
     reader = SlowReader([rows(HORN), rows(HORN, FARM)])
     monkeypatch.setattr("device.cli.replay.make_profiled_reader", lambda: (reader, None))
     assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--json"]) == 0

@@ -12,7 +12,7 @@ from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, 
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
-from device.session.table_session import TableSession
+from device.session.table_session import SessionConfig, TableSession
 from device.session.threads import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
 from device.session.threads import MAX_TURN_S as DEFAULT_TURN_S
 from device.storage.store import GameStore
@@ -21,6 +21,7 @@ from tests.support.waiting import PATIENCE_S
 from vision.recognition.reader import PhotoReading
 
 MAX_TURN_S = 10.0
+CONFIG = SessionConfig(max_turn_s=MAX_TURN_S)
 SLOW_READING_S = 150.0
 """Seconds of a turn that were seen on a slow machine."""
 WAIT, BY_HAND = 0, 1
@@ -71,7 +72,7 @@ def slow_table(clock: Clock) -> Iterator[SlowTable]:
 def playing(slow_table: SlowTable, clock: Clock) -> Iterator[TableSession]:
     with (
         GameStore(":memory:") as store,
-        TableSession(slow_table, slow_table, store, WORDS, max_turn_s=MAX_TURN_S, clock=clock) as session,
+        TableSession(slow_table, slow_table, store, WORDS, config=CONFIG, clock=clock) as session,
     ):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield session
