@@ -15,7 +15,16 @@ from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
 from engine.board import EMPTY_BOARD, Board, Square, join_square_names, run_ends, square_name
-from engine.events import BlankNamed, Event, Exchanged, PlayMade, PositionEntered
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Event,
+    Exchanged,
+    Passed,
+    PlayMade,
+    PositionEntered,
+    TileRecycled,
+)
 from engine.game import Game
 from engine.lexicon import WordList
 from engine.plays import Play
@@ -115,6 +124,16 @@ def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
             is_legal = not game.check_play(first.play) and not game.push(first).check_play(second.play)
             return (first, second) if is_legal else ()
     return ()
+
+
+def pass_after_exchange(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events with a pass, if they only exchange tiles of the board for tiles of the rack.
+
+    After such an exchange the turn goes on (rules 5 B and 6), but a player who pressed the button may have ended it.
+    For other `events`, return no events.
+    """
+    is_exchange = bool(events) and all(isinstance(event, BlankNamed | BlankTaken | TileRecycled) for event in events)
+    return (*events, Passed(game.to_move)) if is_exchange else ()
 
 
 def check_blank(proposal: Proposal) -> Iterator[Finding]:

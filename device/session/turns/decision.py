@@ -32,7 +32,7 @@ from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import Option
-from engine.validation.play_checks import swap_plays
+from engine.validation.play_checks import pass_after_exchange, swap_plays
 from engine.validation.settlement import settle_questions
 
 MIN_OFFERED_LIKELIHOOD = 0.01
@@ -272,7 +272,7 @@ def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -
     best, *_ = likely
     answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
     for explanation in likely:
-        for find_alternative in (swap_plays, replace_last_play):
+        for find_alternative in (swap_plays, replace_last_play, pass_after_exchange):
             if events := find_alternative(game, explanation.events):
                 answers.setdefault(_describe_events(game, events), events)
     if best.leftover_squares and not best.events and not best.is_waiting:
@@ -284,12 +284,15 @@ def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -
 
 
 def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
-    """Return the question, without its list of explanations if the list is long.
+    """Return the question, without its list of explanations if the list is long, or a general one if it lacks answers.
 
-    The list is long if there are more than two answers, or if an explanation has several events.
+    The list is long if there are more than two answers, or if an explanation has several events. A question about one
+    tile lacks the answers that lead to the same board as another answer.
     """
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
-    return get_text("which-of-these") if is_long and key_of(question) == "which-is-right" else question
+    lacks_answers = answer_count > len(likely) and key_of(question) in ("which-tile", "is-that-right")
+    is_general = lacks_answers or (is_long and key_of(question) == "which-is-right")
+    return get_text("which-of-these") if is_general else question
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two_plays: tuple[PlayMade, PlayMade]) -> Decision:

@@ -8,11 +8,12 @@ import pytest
 
 from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.rules import STANDARD_RULES
-from tests.support.text_table import FARM, STARTED, TextTable, play, totals
+from tests.support.text_table import FARM, PASTE, STARTED, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
 BLANK_ORN = ("?ORN", 7, 5, True)
@@ -63,3 +64,22 @@ def test_other_letter_in_place_of_a_named_blank_was_misread(session: TableSessio
     start(session, table)
     state = session.submit(CorrectSquare("F8", "B")).result(PATIENCE_S)
     assert state.turns[0].word == "BORN" and state.question is None
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_player_who_only_took_a_blank_and_pressed_may_have_passed(
+    session: TableSession, table: TextTable, is_late: bool
+) -> None:
+    start(session, table)
+    table.lay(("HORN", 7, 5, True), FARM)
+    state = session.submit(EndTurn()).result(PATIENCE_S)
+    assert state.turn_of == 0 and state.question is not None
+    assert state.question.answers[2] == "Anna took a blank for its letter, Anna passed."
+    if is_late:
+        play(session, table, ("HORN", 7, 5, True), FARM, PASTE)
+        state = session.submit(AnswerDeferred(1, 2)).result(PATIENCE_S)
+    else:
+        session.submit(AnswerQuestion(2)).result(PATIENCE_S)
+        state = play(session, table, ("HORN", 7, 5, True), FARM, PASTE)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "blank-taken", "pass", "play"]
+    assert totals(state) == [6, 34] and not state.open_questions
