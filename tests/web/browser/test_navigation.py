@@ -79,7 +79,7 @@ def test_notices_cover_nothing_at_the_end_of_the_page_and_can_be_dismissed(
 
 
 @pytest.mark.parametrize("size", [SCREEN, (1440, 900), (1100, 800)])
-@pytest.mark.parametrize("path", ["/", "/big"])
+@pytest.mark.parametrize("path", ["/", "/big", "/big?lang=fr"])
 def test_notices_cover_nothing_on_a_wide_screen(
     browser: Browser, server: PageServer, table: ShownTable, size: tuple[int, int], path: str
 ) -> None:
