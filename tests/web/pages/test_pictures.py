@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 from device.session.table_session import TableSession
 from engine.limits import MAX_UPLOADED_PHOTO_BYTES
 from tests.support.sessions import open_phone_session
-from tests.support.text_table import FARM, HORN, TextTable
+from tests.support.text_table import HORN, TextTable
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from tests.web.security.test_limits_requests import read_all, send
@@ -143,24 +143,6 @@ def test_only_the_first_of_two_pictures_at_once_counts(app: Flask, session: Tabl
     for thread in threads:
         thread.join(PATIENCE_S)
     assert sorted(answer.status_code for answer in answers) == [204, 409] and len(session.state.turns) == 1
-
-
-def test_unpaired_phone_cannot_send_a_picture(app: Flask, session: TableSession, board: TextTable) -> None:
-    board.lay(HORN, FARM)
-    assert send_picture(app.test_client(), session).status_code == 403
-    assert not session.state.turns
-
-
-@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
-def test_picture_from_another_site_is_refused(
-    phone: FlaskClient, session: TableSession, headers: dict[str, str]
-) -> None:
-    assert send_picture(phone, session, **headers).status_code == 403
-
-
-def test_picture_without_the_token_is_refused(phone: FlaskClient, session: TableSession) -> None:
-    form = {"seen": str(session.state.moment), "picture": (io.BytesIO(JPEG), "1.jpg")}
-    assert phone.post(PATH, data=form, content_type="multipart/form-data").status_code == 403
 
 
 def test_picture_for_another_host_is_refused(phone: FlaskClient) -> None:
