@@ -39,11 +39,6 @@ ROOT = Path(__file__).parents[2]
 NOTICED_S = 2.0
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "games.db"
-
-
 def troubled(state: TableSnapshot, trouble: Trouble) -> bool:
     return any(notice.trouble is trouble for notice in state.notices)
 

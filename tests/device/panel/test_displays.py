@@ -112,11 +112,6 @@ def eight_digits() -> sevensegment:
 
 
 @pytest.fixture
-def table() -> TextTable:
-    return TextTable()
-
-
-@pytest.fixture
 def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store) as session:
         yield session

@@ -20,11 +20,6 @@ from tests.support.waiting import PATIENCE_S
 
 
 @pytest.fixture
-def table() -> TextTable:
-    return TextTable()
-
-
-@pytest.fixture
 def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store) as session:
         session.submit(StartGame(GameStarted(("Dana", "Noam"), tile_set="he"))).result(PATIENCE_S)

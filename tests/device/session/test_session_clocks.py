@@ -20,27 +20,18 @@ from engine.events import to_json
 from engine.game import Game
 from engine.rules import STANDARD_RULES
 from tests.support.play_at_random import played_out
+from tests.support.set_clock import SetClock
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
 
 
-class Watchmaker:
-    """A clock that goes on as a test says."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
 
 
 @pytest.fixture
-def clock() -> Watchmaker:
-    return Watchmaker()
-
-
-@pytest.fixture
-def session(table: TextTable, path: Path, clock: Watchmaker) -> Iterator[TableSession]:
+def session(table: TextTable, path: Path, clock: SetClock) -> Iterator[TableSession]:
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
         yield session
 
@@ -48,7 +39,7 @@ def session(table: TextTable, path: Path, clock: Watchmaker) -> Iterator[TableSe
 TIMED = replace(STARTED, rules=replace(STANDARD_RULES, clock_seconds=60))
 
 
-def test_clock_of_the_player_to_move_runs(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+def test_clock_of_the_player_to_move_runs(session: TableSession, clock: SetClock, table: TextTable) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 20
     state = play(session, table, HORN)
@@ -58,7 +49,7 @@ def test_clock_of_the_player_to_move_runs(session: TableSession, clock: Watchmak
 
 
 def test_clock_goes_on_where_a_new_game_was_begun_by_mistake(
-    session: TableSession, clock: Watchmaker, table: TextTable
+    session: TableSession, clock: SetClock, table: TextTable
 ) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     play(session, table, HORN)
@@ -69,7 +60,7 @@ def test_clock_goes_on_where_a_new_game_was_begun_by_mistake(
     assert state.clock and (state.clock.used, state.clock.running) == ((0, 8), 1)
 
 
-def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: Watchmaker) -> None:
+def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: SetClock) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     state = session.submit(Pause()).result(PATIENCE_S)
     clock.now += 600
@@ -88,7 +79,7 @@ def test_question_stays_open_over_a_pause(playing: TableSession) -> None:
     assert playing.submit(EndPause()).result(PATIENCE_S).phase is Phase.QUESTION
 
 
-def test_clock_is_stopped_while_words_are_looked_up(table: TextTable, path: Path, clock: Watchmaker) -> None:
+def test_clock_is_stopped_while_words_are_looked_up(table: TextTable, path: Path, clock: SetClock) -> None:
     with GameStore(path) as store, TableSession(table, table, store, None, clock=clock) as session:
         session.submit(StartGame(TIMED)).result(PATIENCE_S)
         play(session, table, HORN)
@@ -101,7 +92,7 @@ def test_clock_is_stopped_while_words_are_looked_up(table: TextTable, path: Path
         assert decided.clock is not None and decided.clock.running == decided.turn_of
 
 
-def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: Path, clock: Watchmaker) -> None:
+def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: Path, clock: SetClock) -> None:
     with GameStore(path) as store:
         session = TableSession(table, table, store, WORDS, clock=clock)
         session.submit(StartGame(TIMED)).result(PATIENCE_S)
@@ -116,7 +107,7 @@ def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: 
         assert [state.clock.left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
 
 
-def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: Watchmaker) -> None:
+def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: SetClock) -> None:
     *before, last = played_out(Game.from_events([TIMED])).events
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
         number = store.begin_game(to_json(before[0]))
@@ -130,7 +121,7 @@ def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: Wat
         assert state.end_due and state.clock is not None and state.clock.running is None
 
 
-def test_undo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+def test_undo_sets_the_clocks_back_to_the_press(session: TableSession, clock: SetClock, table: TextTable) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 20
     play(session, table, HORN)
@@ -141,7 +132,7 @@ def test_undo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Wa
 
 
 def test_undo_of_two_presses_sets_the_clocks_back_to_the_first(
-    session: TableSession, clock: Watchmaker, table: TextTable
+    session: TableSession, clock: SetClock, table: TextTable
 ) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 20
@@ -153,7 +144,7 @@ def test_undo_of_two_presses_sets_the_clocks_back_to_the_first(
     assert state.clock is not None and state.clock.used == (20.0, 0.0)
 
 
-def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: SetClock, table: TextTable) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 20
     play(session, table, HORN)
@@ -164,7 +155,7 @@ def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Wa
 
 
 def test_answer_that_ends_the_game_stops_the_clocks_and_counts_overtime(
-    session: TableSession, clock: Watchmaker, table: TextTable
+    session: TableSession, clock: SetClock, table: TextTable
 ) -> None:
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, clock_seconds=60)))).result(PATIENCE_S)
     play(session, table, HORN)
@@ -177,7 +168,7 @@ def test_answer_that_ends_the_game_stops_the_clocks_and_counts_overtime(
     assert undone.clock is not None and undone.clock.used == (110.0, 0.0)
 
 
-def test_undo_of_a_correction_leaves_the_clocks(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+def test_undo_of_a_correction_leaves_the_clocks(session: TableSession, clock: SetClock, table: TextTable) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 20
     play(session, table, HORN)
@@ -187,7 +178,7 @@ def test_undo_of_a_correction_leaves_the_clocks(session: TableSession, clock: Wa
     assert state.clock is not None and state.clock.used == (20.0, 15.0)
 
 
-def test_clocks_set_back_by_undo_are_the_same_after_a_restart(table: TextTable, path: Path, clock: Watchmaker) -> None:
+def test_clocks_set_back_by_undo_are_the_same_after_a_restart(table: TextTable, path: Path, clock: SetClock) -> None:
     with GameStore(path) as store:
         session = TableSession(table, table, store, WORDS, clock=clock)
         session.submit(StartGame(TIMED)).result(PATIENCE_S)
@@ -204,7 +195,7 @@ def test_clocks_set_back_by_undo_are_the_same_after_a_restart(table: TextTable, 
 
 
 def test_answer_that_makes_another_turn_keeps_the_clock_read_at_the_press(
-    session: TableSession, clock: Watchmaker
+    session: TableSession, clock: SetClock
 ) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 20
@@ -216,7 +207,7 @@ def test_answer_that_makes_another_turn_keeps_the_clock_read_at_the_press(
     assert state.clock is not None and state.clock.used == (20.0, 0.0)
 
 
-def test_overtime_costs_at_the_end(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+def test_overtime_costs_at_the_end(session: TableSession, clock: SetClock, table: TextTable) -> None:
     session.submit(StartGame(TIMED)).result(PATIENCE_S)
     clock.now += 61
     play(session, table, HORN)

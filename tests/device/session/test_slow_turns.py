@@ -16,6 +16,7 @@ from device.session.table_session import SessionConfig, TableSession
 from device.session.threads import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
 from device.session.threads import MAX_TURN_S as DEFAULT_TURN_S
 from device.storage.store import GameStore
+from tests.support.set_clock import SetClock
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
 from vision.recognition.reader import PhotoReading
@@ -27,20 +28,10 @@ SLOW_READING_S = 150.0
 WAIT, BY_HAND = 0, 1
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.time_s = 1000.0
-
-    def __call__(self) -> float:
-        return self.time_s
-
-
 class SlowTable(TextTable):
     """A table whose reader waits for `released` if `is_slow`; the clock of the test goes on meanwhile."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: SetClock) -> None:
         super().__init__()
         self.clock = clock
         self.is_slow = True
@@ -50,26 +41,26 @@ class SlowTable(TextTable):
 
     def read(self, *args: object, **options: object) -> PhotoReading:
         if self.is_slow:
-            self.clock.time_s += self.seconds
+            self.clock.now += self.seconds
             self.reading.set()
             assert self.released.wait(PATIENCE_S)
         return super().read(*args, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> SetClock:
+    return SetClock()
 
 
 @pytest.fixture
-def slow_table(clock: Clock) -> Iterator[SlowTable]:
+def slow_table(clock: SetClock) -> Iterator[SlowTable]:
     table = SlowTable(clock)
     yield table
     table.released.set()
 
 
 @pytest.fixture
-def playing(slow_table: SlowTable, clock: Clock) -> Iterator[TableSession]:
+def playing(slow_table: SlowTable, clock: SetClock) -> Iterator[TableSession]:
     with (
         GameStore(":memory:") as store,
         TableSession(slow_table, slow_table, store, WORDS, config=CONFIG, clock=clock) as session,
@@ -100,7 +91,7 @@ def test_turn_is_recorded_once_it_is_read_if_the_players_wait(playing: TableSess
     assert slow_table.pictures == 1, "the picture of the press is used"
 
 
-def test_slow_machine_asks_after_its_time_for_a_turn_and_not_after_its_reading(clock: Clock) -> None:
+def test_slow_machine_asks_after_its_time_for_a_turn_and_not_after_its_reading(clock: SetClock) -> None:
     table = SlowTable(clock)
     table.seconds = SLOW_READING_S
     with (
@@ -115,11 +106,11 @@ def test_slow_machine_asks_after_its_time_for_a_turn_and_not_after_its_reading(c
         assert [turn.word for turn in session.submit(AnswerQuestion(WAIT)).result(PATIENCE_S).turns] == ["HORN"]
 
 
-def test_players_may_wait_more_than_once(playing: TableSession, slow_table: SlowTable, clock: Clock) -> None:
+def test_players_may_wait_more_than_once(playing: TableSession, slow_table: SlowTable, clock: SetClock) -> None:
     end_turn(playing, slow_table)
     answered = playing.submit(AnswerQuestion(WAIT))
     while not answered.done():
-        clock.time_s += MAX_TURN_S
+        clock.now += MAX_TURN_S
         threading.Event().wait(0.02)
     again = answered.result(0).question
     assert again is not None and again.key == "not-read-in-time"
@@ -167,11 +158,11 @@ def test_watchdog_is_fed_while_a_turn_is_read(playing: TableSession, slow_table:
 
 
 def test_watchdog_is_not_fed_if_the_reading_makes_no_progress(
-    playing: TableSession, slow_table: SlowTable, clock: Clock
+    playing: TableSession, slow_table: SlowTable, clock: SetClock
 ) -> None:
     end_turn(playing, slow_table)
     playing.check_progress()
-    clock.time_s += MAX_STEP_S
+    clock.now += MAX_STEP_S
     with pytest.raises(TimeoutError, match="no progress for 60 s"):
         playing.check_progress()
     slow_table.released.set()
@@ -180,19 +171,19 @@ def test_watchdog_is_not_fed_if_the_reading_makes_no_progress(
 
 
 def test_slow_turn_of_many_steps_makes_progress() -> None:
-    clock = Clock()
+    clock = SetClock()
     progress = CaptureProgress(clock, MAX_TURN_S)
     for _ in range(5):
-        clock.time_s += MAX_STEP_S - 1
+        clock.now += MAX_STEP_S - 1
         progress.record_step()
-    assert progress.is_late and progress.last_step == clock.time_s
+    assert progress.is_late and progress.last_step == clock.now
     progress.stop()
     with pytest.raises(CaptureStoppedError):
         progress.record_step()
 
 
 def test_capture_that_was_stopped_ends_at_its_next_step() -> None:
-    clock, steps, go_on = Clock(), [], threading.Event()
+    clock, steps, go_on = SetClock(), [], threading.Event()
 
     def capture(progress: CaptureProgress) -> int:
         steps.append("first")
@@ -210,7 +201,7 @@ def test_capture_that_was_stopped_ends_at_its_next_step() -> None:
 
 
 def test_error_of_a_capture_is_raised_where_it_is_waited_for() -> None:
-    worker = TurnWorker[int](Clock())
+    worker = TurnWorker[int](SetClock())
     worker.start(lambda _: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         worker.wait(lambda: None)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,12 +13,6 @@ from engine.events import ClockRead, Event, Exchanged, GameStarted, Passed, Rack
 from tests.support.damaged_store import protect_from_writes
 
 STARTED = GameStarted(("Anna", "Ben"))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[GameStore]:
-    with GameStore(tmp_path / "games.db") as store:
-        yield store
 
 
 @pytest.fixture

@@ -8,26 +8,17 @@ import pytest
 
 from device.storage.picture_limits import DEFAULT_LIMITS, PictureLimits, PictureSummary
 from device.storage.store import GameStore, StoredEvent, StoredPicture
+from tests.support.set_clock import SetClock
 
 DAY_S = 24 * 60 * 60.0
 
 
-class Clock:
-    """A clock that a test sets, in seconds since 1970."""
-
-    def __init__(self) -> None:
-        self.now = 1000 * DAY_S
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> SetClock:
+    return SetClock(1000 * DAY_S)
 
 
-def open_store(path: Path, clock: Clock, limits: PictureLimits = DEFAULT_LIMITS) -> GameStore:
+def open_store(path: Path, clock: SetClock, limits: PictureLimits = DEFAULT_LIMITS) -> GameStore:
     return GameStore(path / "games.db", clock=clock, picture_limits=limits)
 
 
@@ -38,7 +29,7 @@ def play_game(store: GameStore, size: int = 1000) -> int:
     return game
 
 
-def test_pictures_older_than_the_limit_are_deleted_when_a_game_starts(tmp_path: Path, clock: Clock) -> None:
+def test_pictures_older_than_the_limit_are_deleted_when_a_game_starts(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock, PictureLimits(max_age_days=30)) as store:
         games = []
         for _ in range(3):
@@ -49,7 +40,7 @@ def test_pictures_older_than_the_limit_are_deleted_when_a_game_starts(tmp_path: 
         assert all(len(store.events(game)) == 2 for game in games)
 
 
-def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: Clock) -> None:
+def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock) as store:
         earlier = play_game(store)
         clock.now += 8 * 365 * DAY_S
@@ -59,7 +50,7 @@ def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock
         assert [len(store.pictures(game)) for game in (earlier, wrong)] == [1, 1]
 
 
-def test_evening_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: Clock) -> None:
+def test_evening_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock) as store:
         earlier = play_game(store)
         clock.now += 8 * 365 * DAY_S
@@ -70,7 +61,7 @@ def test_evening_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, cl
 
 
 def test_pictures_from_before_a_wrong_clock_are_deleted_when_a_year_has_passed_since(
-    tmp_path: Path, clock: Clock
+    tmp_path: Path, clock: SetClock
 ) -> None:
     with open_store(tmp_path, clock) as store:
         earlier = play_game(store)
@@ -81,7 +72,7 @@ def test_pictures_from_before_a_wrong_clock_are_deleted_when_a_year_has_passed_s
         assert store.pictures(earlier) == ()
 
 
-def test_pictures_of_an_old_game_are_kept_for_a_year_after_its_import(tmp_path: Path, clock: Clock) -> None:
+def test_pictures_of_an_old_game_are_kept_for_a_year_after_its_import(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock) as store:
         event, picture = StoredEvent(0, 10.0, {"n": 0}), StoredPicture(0, "board", b"old")
         imported = store.add_game(10.0, [event], [picture])
@@ -93,7 +84,7 @@ def test_pictures_of_an_old_game_are_kept_for_a_year_after_its_import(tmp_path: 
         assert kept == [1] * 13 + [0] * 2
 
 
-def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: Clock) -> None:
+def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock, PictureLimits(max_age_days=0)) as store:
         game = play_game(store)
         clock.now += 10_000 * DAY_S
@@ -101,13 +92,13 @@ def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: Clo
         assert len(store.pictures(game)) == 1
 
 
-def test_no_pictures_of_earlier_games_are_kept_with_size_0(tmp_path: Path, clock: Clock) -> None:
+def test_no_pictures_of_earlier_games_are_kept_with_size_0(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock, PictureLimits(max_bytes=0)) as store:
         earlier, now = play_game(store), play_game(store)
         assert [len(store.pictures(game)) for game in (earlier, now)] == [0, 1]
 
 
-def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: Clock) -> None:
+def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock) as store:
         assert store.summarise_pictures() == PictureSummary(0, 0, 0.0)
         play_game(store, 300)
@@ -116,7 +107,7 @@ def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: Clock)
         assert store.summarise_pictures() == PictureSummary(2, 800, 1000 * DAY_S)
 
 
-def test_deleted_pictures_cannot_be_read_from_the_disk(tmp_path: Path, clock: Clock) -> None:
+def test_deleted_pictures_cannot_be_read_from_the_disk(tmp_path: Path, clock: SetClock) -> None:
     mark = b"a mark in a picture that no other file has"
     with open_store(tmp_path, clock) as store:
         game = store.begin_game({"n": 0})

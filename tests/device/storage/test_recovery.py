@@ -23,11 +23,6 @@ JPEG = b"\xff\xd8\xff" + bytes(3000)
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "games.db"
-
-
-@pytest.fixture
 def games(path: Path) -> int:
     """Twelve games of 40 turns."""
     with GameStore(path) as store:

@@ -20,11 +20,6 @@ STARTED = to_json(GameStarted(("Anna", "Ben")))
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "games.db"
-
-
-@pytest.fixture
 def backup(path: Path, tmp_path: Path) -> Path:
     """A backup with two games; afterwards game 2 has one more event, and game 3 has started."""
     with GameStore(path) as store:

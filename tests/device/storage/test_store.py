@@ -24,11 +24,6 @@ ROOT = Path(__file__).parents[3]
 STARTED = {"n": -1}
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "games.db"
-
-
 def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
     with GameStore(path, clock=lambda: 12.5) as store:
         game = store.begin_game({"kind": "started", "players": ["Anna", "Bär"]})
@@ -86,11 +81,6 @@ def test_log_only_grows(path: Path, sql: str) -> None:
 def test_event_of_no_game_is_refused(path: Path) -> None:
     with GameStore(path) as store, pytest.raises(StoreError):
         store.append(99, [{"n": 1}])
-
-
-def test_store_in_use_by_another_program_is_refused(path: Path) -> None:
-    with GameStore(path), pytest.raises(StoreError, match="in use by another"):
-        GameStore(path)
 
 
 def test_file_that_is_no_store_is_refused_and_kept(path: Path) -> None:

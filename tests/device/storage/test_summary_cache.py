@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,6 @@ RECORDED_SUMMARIES = Path(__file__).parent / "data" / "summaries.json"
 STARTED = GameStarted(("Anna", "Ben"))
 BEFORE = Game.from_events([STARTED])
 HORN = PlayMade(0, Play.from_gcg(BEFORE.board, "8F", "HORN", BEFORE.tiles))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[GameStore]:
-    with GameStore(tmp_path / "games.db") as store:
-        yield store
 
 
 def begin(store: GameStore, *events: Event) -> int:

@@ -31,11 +31,6 @@ ENGLISH = load_catalogue("en")
 
 
 @pytest.fixture
-def table() -> TextTable:
-    return TextTable()
-
-
-@pytest.fixture
 def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         yield session

@@ -43,13 +43,6 @@ def table(directed: DirectedTable, tmp_path: Path) -> Iterator[House]:
         yield table
 
 
-@pytest.fixture
-def admin(table: House) -> FlaskClient:
-    client = table.app.test_client()
-    pair(client)
-    return client
-
-
 def test_admin_accepts_the_hall_and_withdraws(directed: DirectedTable, admin: FlaskClient) -> None:
     assert "/hall/director" in admin.get("/dialogs/more").text
     assert format_fingerprint(PUBLIC) in admin.get("/hall/director").text

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.support.set_clock import SetClock
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
@@ -18,21 +19,13 @@ SECURE = "https://localhost:8443"
 PLAIN = "http://localhost:8080"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def app(table: ShownTable, clock: Clock) -> Iterator[Flask]:
+def app(table: ShownTable, clock: SetClock) -> Iterator[Flask]:
     host = HostInfo(addresses=lambda: (PLAIN,), find_secure_port=lambda: 8443)
     app = create_app(table, host_info=host, pairing=Pairing(clock=clock))
     yield app
@@ -94,7 +87,7 @@ def test_link_pairs_no_device_over_http(app: Flask, paired: FlaskClient) -> None
     assert not is_paired(stranger, PLAIN)
 
 
-def test_link_ends_after_some_minutes(app: Flask, paired: FlaskClient, clock: Clock) -> None:
+def test_link_ends_after_some_minutes(app: Flask, paired: FlaskClient, clock: SetClock) -> None:
     link = find_link(paired)
     clock.now += HANDOVER_S
     assert enter(app, link)[1] == 404
