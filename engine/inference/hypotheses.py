@@ -126,10 +126,29 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         early = bases[0].evidence.early_squares
         if number == 0 and early:  # longer plays would displace plays of early tiles
             best += _select_best([candidate for candidate in candidates if early.issuperset(candidate.play.squares)])
+        if number == 0:
+            best += _select_best(_find_first_of_two(bases[0], candidates))
         front = _remove_duplicates([candidate.push() for candidate in best])
         if not front:
             break
         found += front
+    return found
+
+
+def _find_first_of_two(base: Hypothesis, candidates: list[_PlayCandidate]) -> list[_PlayCandidate]:
+    """Return the candidates after `base` that leave exactly one more play, if no candidate is the only play.
+
+    A longer play that leaves tiles of no play, or needs a missed tile, would displace them.
+    """
+    unexplained, state = base.find_unexplained_squares(), base.game.state
+    found = []
+    for candidate in candidates:
+        rest = unexplained.difference(candidate.play.squares)
+        if candidate.base is base and not rest:
+            return []
+        after = replace(state, board=candidate.play.apply_to(state.board))
+        if candidate.base is base and len(rest) <= state.rules.rack_size and is_legal_placement(after, sorted(rest)):
+            found.append(candidate)
     return found
 
 

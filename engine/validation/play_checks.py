@@ -14,7 +14,16 @@ from itertools import chain
 from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
-from engine.board import EMPTY_BOARD, Board, Square, join_square_names, run_ends, square_name
+from engine.board import (
+    EMPTY_BOARD,
+    Board,
+    Square,
+    column_of,
+    join_square_names,
+    row_of,
+    run_ends,
+    square_name,
+)
 from engine.events import (
     BlankNamed,
     BlankTaken,
@@ -107,23 +116,42 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
         rack_count, play_count = game.state.rack_counts[event.player], len(event.play.tiles)
         if game.bag_count == 0 and play_count > rack_count:
             values = (game.players[event.player], str(rack_count), str(play_count))
-            orders = (proposal.events, swap_plays(proposal.game, proposal.events))
-            possible = (LOOK_AGAIN, *(Option(events) for events in orders if events))
+            orders = (proposal.events, *list_other_orders(proposal.game, proposal.events))
+            possible = (LOOK_AGAIN, *map(Option, orders))
             options = possible if proposal.source is Source.CAMERA else ()
             yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
 
 
-def swap_plays(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return two plays with their players exchanged, or no events if one of the exchanged plays is not legal.
+def list_other_orders(game: Game, events: Sequence[Event]) -> tuple[tuple[Event, ...], ...]:
+    """Return the other ways in which two players may have made two plays, if `events` are two plays.
 
-    If neither play depends on the other, the board does not show which player made which play.
+    If neither play depends on the other, the board does not show which player made which play. If the plays cross, the
+    tile at the crossing may belong to either of them. Only legal plays are returned.
     """
     match events:
-        case (PlayMade() as one, PlayMade() as other):
-            first, second = replace(one, play=other.play), replace(other, play=one.play)
-            is_legal = not game.check_play(first.play) and not game.push(first).check_play(second.play)
-            return (first, second) if is_legal else ()
+        case (PlayMade(first, one), PlayMade(second, other)):
+            pairs = ((other, one), _move_crossing_tile(one, other), _move_crossing_tile(other, one))
+            made = ((PlayMade(first, before), PlayMade(second, after)) for before, after in filter(None, pairs))
+            return tuple(plays for plays in made if _are_legal(game, *plays))
     return ()
+
+
+def _move_crossing_tile(one: Play, other: Play) -> tuple[Play, Play] | None:
+    """Return `other` with the tile of `one` at the crossing of both plays, and `one` without it; None for other plays.
+
+    A play of a single tile has no line, so it has no crossing. Plays that rearrange a word are left as they are.
+    """
+    if len(one.tiles) == 1 or one.rearranged or other.rearranged:
+        return None
+    find_line = column_of if len({*map(row_of, one.squares)}) == 1 else row_of
+    lines = {*map(find_line, other.squares)}
+    crossing = {square: tile for square, tile in one.tiles if {find_line(square)} == lines}
+    rest = {square: tile for square, tile in one.tiles if square not in crossing}
+    return (Play.from_tiles({**dict(other.tiles), **crossing}), Play.from_tiles(rest)) if crossing else None
+
+
+def _are_legal(game: Game, one: PlayMade, other: PlayMade) -> bool:
+    return not game.check_play(one.play) and not game.push(one).check_play(other.play)
 
 
 def pass_after_exchange(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:

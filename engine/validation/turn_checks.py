@@ -13,7 +13,7 @@ from engine.scoring import Status
 from engine.state import TurnKind
 from engine.transitions import replay_ledger
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source
-from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words, swap_plays
+from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words, list_other_orders
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
@@ -49,8 +49,8 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     if not all(isinstance(event, SquareCorrected) for event in others):
         return  # the question about these events comes first
     values = (game.players[seat], game.players[turns[-1].player])
-    orders = (proposal.events, swap_plays(game, proposal.events))
-    options = [Option(events) for order in orders if order for events in (order, _move_to_seat(game, order, seat))]
+    orders = (proposal.events, *list_other_orders(game, proposal.events))
+    options = [Option(events) for order in orders for events in (order, _move_to_seat(game, order, seat))]
     if proposal.source is Source.HAND:
         yield Finding(Reason.OUT_OF_TURN, values, tuple(options))
         return

@@ -32,7 +32,7 @@ from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.findings import Option
-from engine.validation.play_checks import pass_after_exchange, swap_plays
+from engine.validation.play_checks import list_other_orders, pass_after_exchange
 from engine.validation.settlement import settle_questions
 
 MIN_OFFERED_LIKELIHOOD = 0.01
@@ -272,9 +272,9 @@ def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -
     best, *_ = likely
     answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
     for explanation in likely:
-        for find_alternative in (swap_plays, replace_last_play, pass_after_exchange):
-            if events := find_alternative(game, explanation.events):
-                answers.setdefault(_describe_events(game, events), events)
+        others = (find_other(game, explanation.events) for find_other in (replace_last_play, pass_after_exchange))
+        for events in (*list_other_orders(game, explanation.events), *filter(None, others)):
+            answers.setdefault(_describe_events(game, events), events)
     if best.leftover_squares and not best.events and not best.is_waiting:
         answers = {question: (), **answers}
     is_unusual = key_of(question) == "is-that-right" or len(filter_plays(best.events)) > 1

@@ -12,7 +12,7 @@ from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.scoring import Status
 from engine.tiles import Tile
-from tests.support.engine_table import board_after, new_game, seen, with_plays, written
+from tests.support.engine_table import board_after, new_game, play, seen, with_plays, written
 
 
 def test_an_empty_board_adds_nothing() -> None:
@@ -127,6 +127,15 @@ def test_two_plays_at_once_are_separated() -> None:
     assert (
         found.question is not None and "Ben played FARM at H6 for 9, Anna played PASTE at 10F for 25" in found.question
     )
+
+
+def test_first_of_two_plays_is_found_although_the_second_has_more_tiles() -> None:
+    """The second play would be the first one if the S were a tile of CACHOU that was overlooked."""
+    game = with_plays("8D CACHOU")
+    ruers = play(game, "J4 RUERS")
+    ravage = PlayMade(0, written(ruers, "7J .AVAGE"))
+    found = infer_play(game, seen(ruers.push(ravage).board))
+    assert found.events == (ruers.events[-1], ravage)
 
 
 @pytest.mark.parametrize(

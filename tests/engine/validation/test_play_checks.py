@@ -23,6 +23,7 @@ from engine.validation.play_checks import (
     check_record,
     check_word_ends,
     check_words,
+    list_other_orders,
 )
 from tests.support.engine_table import new_game, play, seen, written
 
@@ -93,6 +94,16 @@ def test_two_plays_of_which_one_is_too_long_for_its_player_are_offered_the_other
     found = next(check_rack(Proposal(game, plays, Source.CAMERA)))
     swapped = PlayMade(1, plays[1].play), PlayMade(0, plays[0].play)
     assert [option.events for option in found.options] == [(), plays, swapped]
+
+
+def test_tile_at_the_crossing_of_two_plays_may_belong_to_either() -> None:
+    game = play(new_game(), "8F HORN")
+    one = PlayMade(1, written(game, "I8 .AIL"))
+    nail_first = one, PlayMade(0, written(game.push(one), "9H B.T"))
+    other = PlayMade(1, written(game, "9H BAT"))
+    bat_first = other, PlayMade(0, written(game.push(other), "I8 ..IL"))
+    assert list_other_orders(game, nail_first) == (bat_first,)
+    assert list_other_orders(game, bat_first) == (nail_first,)
 
 
 def test_play_of_all_tiles_that_are_left_is_no_question() -> None:

@@ -82,6 +82,8 @@ def test_second_of_two_plays_from_another_seat_is_asked_about() -> None:
     assert list_options(game, events, 0) == [
         [("HORN", 0), ("FA.M", 1)],
         [("pass", 0), ("HORN", 1), ("FA.M", 0)],
+        [("FARM", 0), ("HO.N", 1)],
+        [("pass", 0), ("FARM", 1), ("HO.N", 0)],
     ]
 
 
