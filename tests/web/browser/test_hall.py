@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from device.hall.receiving.hall_state import apply_game, apply_status
-from engine.events import Passed
+from engine.events import GameEnded, Passed, RackRevealed
+from engine.rules import STANDARD_RULES
 from tests.support.browsers import MARKS, PHONE, SCREEN, opened
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
 from web.security.server import PageServer
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = MARKS
+LONG_NAME = "Donaudampfschifffahrtsgesellschaftskapit"
+CUT_OFF = """() => [...document.querySelectorAll("section, .words .word")]
+  .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth)
+  .map((part) => part.outerHTML.slice(0, 80))"""
 PAGES = ("/", "/foyer", "/event", "/tables/Table%202", "/tables/Table%202/overlay")
 
 
@@ -43,6 +49,22 @@ def test_no_page_is_wider_than_its_screen(browser: Browser, server: PageServer, 
         for path in PAGES:
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
+
+
+@pytest.mark.parametrize("size", [(1440, 900), PHONE])
+def test_long_names_fit_the_screen(
+    browser: Browser, server: PageServer, hall: ShownHall, size: tuple[int, int]
+) -> None:
+    started = replace(STARTED, players=(LONG_NAME, "Ben"), rules=STANDARD_RULES)
+    ended = [started, HORN, GameEnded(), RackRevealed(0, ("Q",)), RackRevealed(1, ())]
+    hall.state = apply_game(hall.state, *received("Table 4", ended))
+    hall.set_pairings(f"1,Table 4,{LONG_NAME},Ben\n2,Table 4,{LONG_NAME},Anna")
+    hall.look()
+    with opened(browser, size) as page:
+        for path in ("/", "/foyer", "/event", "/tables/Table%204"):
+            page.goto(f"http://127.0.0.1:{server.port}{path}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
+            assert page.evaluate(CUT_OFF) == [], path
 
 
 def test_turn_is_shown_without_reloading(browser: Browser, server: PageServer, hall: ShownHall) -> None:
