@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 MAX_PLAYER_NAME_LENGTH = 40
 """Largest length of a player's name, in characters."""
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
@@ -18,10 +20,13 @@ def is_displayable(letter: str) -> bool:
 def clean_name(name: str) -> str:
     r"""Return a name without control characters, and with single spaces; empty if nothing of it is visible.
 
+    Accents are composed with their letters (NFC), so that a name is the same from every keyboard.
+
     >>> clean_name("Anna\n  \u202eM."), clean_name("\u200d")
     ('Anna M.', '')
     """
-    words = "".join(letter if is_displayable(letter) else " " for letter in name).split()
+    composed = unicodedata.normalize("NFC", name)
+    words = "".join(letter if is_displayable(letter) else " " for letter in composed).split()
     return " ".join(word for word in words if word.strip(_JOINERS))
 
 

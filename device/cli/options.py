@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from device.cli import UserError
-from device.player_names import parse_player_name
+from device.player_names import clean_name, parse_player_name
 from device.session.rule_choices import (
     DRAW,
     NewGameError,
@@ -122,6 +122,8 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     """Return the event that starts a game, and the word list of the game (or None). Raises `UserError`."""
+    players, first = tuple(map(clean_name, game.players)), clean_name(game.first)
+    game = msgspec.structs.replace(game, players=players, first=first)
     if squares := find_large_board(game.tiles):
         raise UserError(f"--tiles {game.tiles}: These tiles need a board of {squares} squares.")
     started = GameStarted(

@@ -19,3 +19,8 @@ def test_name_of_any_script_is_kept(name: str) -> None:
 
 def test_bidirectional_controls_do_not_reach_the_page() -> None:
     assert clean_name("\u202eAnna\u2066 \u200fBen") == "Anna Ben"
+
+
+@pytest.mark.parametrize(("name", "composed"), [("Rene\u0301e", "Renée"), ("\u1112\u1161\u11ab", "한")])
+def test_accents_are_composed_with_their_letters(name: str, composed: str) -> None:
+    assert clean_name(name) == composed

@@ -82,6 +82,11 @@ def test_who_begins_is_chosen_on_the_command_line(name: str, first: int, draw: b
     assert (started.first, started.draw) == (first, draw)
 
 
+def test_name_is_the_same_with_composed_and_separate_accents() -> None:
+    started = prepare("--players", "Ben,Rene\u0301", "--first", "Ren\u00e9")
+    assert (started.players, started.first) == (("Ben", "Ren\u00e9"), 1)
+
+
 def test_variations_and_levels_are_chosen_on_the_command_line() -> None:
     rules = prepare("--rule", "variations=recycle,retake_blanks", "--rule", "levels=beginner,expert").rules
     assert rules.recycle and rules.retake_blanks and not rules.rearrange
