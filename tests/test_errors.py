@@ -13,11 +13,11 @@ from device.cli import UserError
 from device.panel.buttons import PinsError
 from device.storage.errors import StoreError
 from engine.errors import NotationError, RulesError, TilekeeperError
+from tests.support.modules import find_modules
 from vision.photo import PhotoError
 from web.security.server import PortInUseError
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("engine", "vision", "calibration", "device", "web")
 
 
 @cache
@@ -25,8 +25,7 @@ def list_exception_classes() -> dict[str, set[str]]:
     """Return the exception classes that the packages define, each with the names of its base classes."""
     classes = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*.py")
+        for path in find_modules(ROOT).values()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     }

@@ -15,7 +15,8 @@ from device.system import voice
 from engine.state import TurnKind
 from engine.validation import Reason
 from tests.support.catalogues import FOLDER, locate_source, make_catalogue_of, read_source, read_texts
-from tests.support.sentences import list_modules, message_keys, sentences
+from tests.support.modules import find_modules
+from tests.support.sentences import ROOT, message_keys, sentences
 
 ENGLISH = read_texts("en")
 TRANSLATIONS = [code for code in list_languages() if code != DEFAULT_LANGUAGE]
@@ -88,7 +89,7 @@ def test_reason_of_the_validation_has_a_text(reason: Reason) -> None:
 
 
 def test_every_message_is_used_by_the_code() -> None:
-    code = "\n".join(path.read_text(encoding="utf-8") for path in list_modules())
+    code = "\n".join(path.read_text(encoding="utf-8") for path in find_modules(ROOT).values())
     families = ("hold-", "button-", *(f"{kind}-{reason}" for kind in ("asked", "noted") for reason in Reason))
     unused = {key for key in select_section("message.").keys() - sentences().keys() if f'"{key}"' not in code}
     assert {key for key in unused if not key.startswith(families)} == set()

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.support.modules import find_modules
+
 ROOT = Path(__file__).parents[2]
 KEY_FUNCTIONS = ("get_text", "make_notice", "make_question", "make_refusal", "from_key")
-HOUSES = ("engine", "vision", "calibration", "device", "web")
 
 
 @cache
@@ -31,14 +32,9 @@ def sentences() -> dict[str, str]:
     return found
 
 
-def list_modules() -> list[Path]:
-    """Return the paths of all modules of the program."""
-    return [path for house in HOUSES for path in sorted((ROOT / house).rglob("*.py"))]
-
-
 def modules() -> Iterator[tuple[Path, ast.Module]]:
     """Yield every module of the program: path and syntax tree."""
-    for path in list_modules():
+    for path in find_modules(ROOT).values():
         yield path, ast.parse(path.read_text(encoding="utf-8"))
 
 
