@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import cv2
 
-from tests.support.browsers import chromium, keep, opened, run_playwright
+from tests.support.browsers import chromium, keep, open_tab, run_playwright
 from tests.support.recorded_boards import render_boards
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def main(table_port: int, phone_port: int) -> int:
     with (
         run_playwright() as playwright,
         chromium(playwright) as browser,
-        opened(browser, has_touch=True) as phone,
+        open_tab(browser, has_touch=True) as phone,
         TemporaryDirectory() as folder,
     ):
         phone.set_default_timeout(LIMIT_S * 1000)

@@ -26,7 +26,7 @@ STARTED = GameStarted(("Anna", "Ben"), PRESETS["classic-2008"], lexicon="test")
 API = "/api/v1"
 
 
-class House:
+class WebTable:
     """A table with its store, session and web application."""
 
     def __init__(self, board: TextTable, store: GameStore, session: TableSession, app: Flask) -> None:
@@ -55,12 +55,12 @@ class House:
 
 
 @contextmanager
-def house(folder: Path, **options: Any) -> Iterator[House]:
+def open_web_table(folder: Path, **options: Any) -> Iterator[WebTable]:
     board = TextTable()
     with GameStore(folder / "games.db") as store, TableSession(board, board, store, WORDS) as session:
         app = create_app(session, store=store, **options)
         try:
-            yield House(board, store, session, app)
+            yield WebTable(board, store, session, app)
         finally:
             app.extensions["live"].close()
 

@@ -56,7 +56,7 @@ def chromium(playwright: Playwright, *flags: str) -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, size: tuple[int, int] = PHONE, **options: Any) -> Iterator[Page]:
+def open_tab(browser: Browser, size: tuple[int, int] = PHONE, **options: Any) -> Iterator[Page]:
     """Open a page of this size (px); fail for errors of scripts and violations of the content security policy."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
     context.set_default_timeout(WAIT_MS)

@@ -21,7 +21,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.core.failures import FailureGroup
 
-from tests.support.api_table import API, House, Program, house
+from tests.support.api_table import API, Program, WebTable, open_web_table
 
 load_all_checks()
 WHAT = CHECKS.get_by_names(
@@ -56,7 +56,7 @@ class Outcome:
         return sum(self.statuses.values())
 
 
-def fuzz(table: House, requests: int) -> Outcome:
+def fuzz(table: WebTable, requests: int) -> Outcome:
     """Send about `requests` requests to the API of a table, spread evenly over its operations, half of them wrong."""
     table.play_three_turns()
     program = Program(table.app)
@@ -72,7 +72,12 @@ def fuzz(table: House, requests: int) -> Outcome:
 
 
 def _probe(
-    table: House, operation: schemathesis.APIOperation, mode: GenerationMode, most: int, token: str, outcome: Outcome
+    table: WebTable,
+    operation: schemathesis.APIOperation,
+    mode: GenerationMode,
+    most: int,
+    token: str,
+    outcome: Outcome,
 ) -> None:
     @settings(
         max_examples=most,
@@ -97,7 +102,7 @@ def _probe(
         probe()
 
 
-def _mean_this_table(case: schemathesis.Case, table: House) -> None:
+def _mean_this_table(case: schemathesis.Case, table: WebTable) -> None:
     """Let a request be about the game that is there: made-up numbers would be refused before anything else."""
     if isinstance(case.body, dict) and "seen" in case.body:
         case.body["seen"] = table.seen
@@ -106,7 +111,7 @@ def _mean_this_table(case: schemathesis.Case, table: House) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder, house(Path(folder), max_streams=0) as table:
+    with tempfile.TemporaryDirectory() as folder, open_web_table(Path(folder), max_streams=0) as table:
         began = time.monotonic()
         outcome = fuzz(table, int(sys.argv[1]))
     print(f"{outcome.requests} requests to {len(outcome.operations)} operations in {time.monotonic() - began:.0f} s")

@@ -51,7 +51,7 @@ from engine.gcg import build_record, parse_gcg, replay
 from engine.lexicon import LexiconError
 from engine.rules import STANDARD_RULES
 from engine.tiles import load_tile_set
-from tests.support.api_table import Program, house
+from tests.support.api_table import Program, open_web_table
 from tests.support.text_table import TextTable
 from tests.system.flip_bits import GCG_FILES, make_store
 from tests.web.conftest import pair, token
@@ -235,7 +235,7 @@ def try_game_in_zip(data: bytes, folder: Path) -> str:
         build_record(load_game(store, number))
         b"".join(export_zip(store, number))
         (folder / "page").mkdir()
-        with house(folder / "page") as table:
+        with open_web_table(folder / "page") as table:
             table.store.add_game(1e9, store.events(number), ())
             for path in (
                 "/history",
@@ -253,7 +253,7 @@ def try_game_in_zip(data: bytes, folder: Path) -> str:
 def try_request(data: bytes, folder: Path) -> str:
     """Send a request of several lines to the page: the path, the kind of the body, and the body."""
     path, kind, body = (*data.split(b"\n", 2), b"", b"")[:3]
-    with house(folder) as table:
+    with open_web_table(folder) as table:
         table.play_three_turns()
         program = Program(table.app)
         program.pair(table.code)

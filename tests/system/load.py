@@ -66,10 +66,10 @@ def format_ms(values: list[float], part: float) -> str:
 def serve() -> None:
     """The server's process: a session over a table of text, with its page; ends when its input does."""
     from device.session.commands.games import StartGame
-    from tests.support.api_table import STARTED, Program, house
+    from tests.support.api_table import STARTED, Program, open_web_table
     from web.security.server import PageServer
 
-    with tempfile.TemporaryDirectory() as folder, house(Path(folder)) as table:
+    with tempfile.TemporaryDirectory() as folder, open_web_table(Path(folder)) as table:
         table.session.submit(StartGame(STARTED)).result(5)
         program = Program(table.app)
         program.pair(table.code)

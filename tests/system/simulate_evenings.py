@@ -66,7 +66,7 @@ EXPECTED_QUESTIONS = ("asked-blank-unnamed", *PASS_KEYS, WHO_CHALLENGED)
 
 
 @dataclass
-class Told:
+class GameResult:
     """The result of a game, and everything that players had to answer or correct."""
 
     players: int
@@ -117,8 +117,8 @@ class Hand:
 class Players:
     """The players at the table, who know what was really played."""
 
-    def __init__(self, session: TableSession, hand: Hand, told: Told) -> None:
-        self._session, self._hand, self._told = session, hand, told
+    def __init__(self, session: TableSession, hand: Hand, result: GameResult) -> None:
+        self._session, self._hand, self._result = session, hand, result
 
     def end_turn(self, player: int, truth: Game) -> None:
         """Press the player's button; then see to it that the table knows what was played."""
@@ -129,7 +129,7 @@ class Players:
             state = self._session.state
             if len(state.turns) > before or state.question:
                 break
-            self._told.asked.append("press again: " + "; ".join(notice.text for notice in state.notices))
+            self._result.asked.append("press again: " + "; ".join(notice.text for notice in state.notices))
         self.put_right(truth)
 
     def challenge(self) -> None:
@@ -149,30 +149,30 @@ class Players:
         """Answer what is asked, name blanks, put squares and turns right; `truth` is the game so far."""
         state = self._session.state
         if question := state.question:
-            self._told.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
+            self._result.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
             meant = max(range(len(question.answers)), key=lambda number: _likeness(question.answers[number], truth))
-            (self._told.needed if self._wrong(truth) else self._told.needless)[question.key] += 1
+            (self._result.needed if self._wrong(truth) else self._result.needless)[question.key] += 1
             if self._wrong(truth) and meant != question.chosen:
                 self._session.submit(AnswerQuestion(meant)).result(PATIENCE_S)
-                self._told.asked[-1] += f" -> {question.answers[meant]}"
+                self._result.asked[-1] += f" -> {question.answers[meant]}"
         if self._session.state.notices:
-            self._told.said += [notice.text for notice in self._session.state.notices]
+            self._result.said += [notice.text for notice in self._session.state.notices]
         for square in self._misread(truth.board):
             tile = truth.board[square]
             symbol = EMPTY if tile is None else tile.face
-            self._told.by_hand.append(f"{square_name(square)} is {symbol}")
+            self._result.by_hand.append(f"{square_name(square)} is {symbol}")
             self._session.submit(CorrectSquare(square_name(square), symbol)).result(PATIENCE_S)
         for square in SQUARES:
             tile, shown = truth.board[square], self._session.state.board.tiles[square]
             if tile is not None and tile.is_blank and shown and shown.blank and shown.letter != tile.letter:
-                self._told.blanks += 1
+                self._result.blanks += 1
                 self._session.submit(NameBlank(square_name(square), tile.letter)).result(PATIENCE_S)
 
     def _wait_for_reading(self) -> None:
         """Keep waiting for a turn that a busy machine has not read in time."""
         end = time.monotonic() + PATIENCE_S
         while (question := self._session.state.question) and question.key == LATE and time.monotonic() < end:
-            self._told.waits += 1
+            self._result.waits += 1
             self._session.submit(AnswerQuestion(question.chosen)).result(PATIENCE_S)
 
     def _wrong(self, truth: Game) -> bool:
@@ -206,7 +206,7 @@ def at_the_table(camera: Camera, folder: Path, words: Lexicon | None) -> Iterato
     factory.reset()
 
 
-def play_game(seed: int, folder: Path) -> Told:
+def play_game(seed: int, folder: Path) -> GameResult:
     """One game of 2 to 4 players, played to its end."""
     words = open_lexicon(None, "en")
     assert words is not None, "the English word list is part of this program"
@@ -215,14 +215,14 @@ def play_game(seed: int, folder: Path) -> Told:
     truth = NightPlay(names, words, seed).run()
     edition = chance.choice(sorted(EDITIONS))
     camera = NightCamera(NightTable(seed, edition, load_tile_set("en").values), seed)
-    told = Told(len(names), truth=truth.totals)
+    result = GameResult(len(names), truth=truth.totals)
     with at_the_table(camera, folder, words) as (session, hand):
         session.submit(StartGame(GameStarted(names, lexicon=words.name))).result(PATIENCE_S)
-        _play(truth.events, camera, session, hand, told, chance)
-        told.totals = tuple(player.total for player in session.state.players)
-        told.turns, told.hands, told.stills = len(session.state.turns), camera.hands, camera.stills
-        told.right = told.totals == told.truth and session.state.phase is Phase.ENDED
-    return told
+        _play(truth.events, camera, session, hand, result, chance)
+        result.totals = tuple(player.total for player in session.state.players)
+        result.turns, result.hands, result.stills = len(session.state.turns), camera.hands, camera.stills
+        result.right = result.totals == result.truth and session.state.phase is Phase.ENDED
+    return result
 
 
 def _play(
@@ -230,10 +230,10 @@ def _play(
     camera: NightCamera,
     session: TableSession,
     hand: Hand,
-    told: Told,
+    result: GameResult,
     chance: random.Random,
 ) -> None:
-    players = Players(session, hand, told)
+    players = Players(session, hand, result)
     plays = [at for at, event in enumerate(events) if isinstance(event, PlayMade)]
     bump, turn = chance.sample(plays[2:-2], 2)
     forgettable = [
@@ -251,7 +251,7 @@ def _play(
             case PlayMade(player):
                 camera.lay(game.board)
                 if at == forgotten:
-                    told.forgotten += 1
+                    result.forgotten += 1
                     time.sleep(REST_S)
                 else:
                     players.end_turn(player, game)
@@ -282,7 +282,7 @@ def _tell_racks(session: TableSession, events: Sequence[Event]) -> None:
 # The photographs
 
 
-def play_photos(folder: Path, data: Path) -> Iterator[tuple[str, Told]]:
+def play_photos(folder: Path, data: Path) -> Iterator[tuple[str, GameResult]]:
     """Each sequence of photographs with known turns, through the folder camera and the buttons."""
     for manifest in sorted(folder.glob("*/manifest.json")):
         records = json.loads(manifest.read_text(encoding="utf-8"))
@@ -294,13 +294,13 @@ def play_photos(folder: Path, data: Path) -> Iterator[tuple[str, Told]]:
                 yield f"{manifest.parent.name} {name}", _photo_game(ordered, manifest.parent, data)
 
 
-def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> Told:
+def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> GameResult:
     """The turns of one sequence; what the record scores is the truth."""
     with tempfile.TemporaryDirectory(dir=data) as made:
         table, store = Path(made) / "table", Path(made) / "data"
         table.mkdir()
         store.mkdir()
-        told = Told(2)
+        result = GameResult(2)
         scores: list[int] = []
         with at_the_table(FolderCamera.from_folder(table), store, None) as (session, hand):
             started = GameStarted(NAMES[:2], tile_set=str(records[0]["language"]))
@@ -311,38 +311,39 @@ def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> T
                 turn_of = session.state.turn_of or 0
                 state = hand.press(END_TURN_BUTTONS[turn_of])
                 if state.question:
-                    told.asked.append(f"{record['id']}: {state.question.text}")
+                    result.asked.append(f"{record['id']}: {state.question.text}")
                 turn = record.get("turn")
                 if isinstance(turn, dict) and turn["score"]:  # passes are no plays
                     scores.append(int(turn["score"]))
-            told.totals = tuple(turn.score for turn in session.state.turns if turn.kind == "play" and turn.stands)
-            told.turns, told.truth = len(session.state.turns), tuple(scores)
-            told.right = told.totals == told.truth
-    return told
+            result.totals = tuple(turn.score for turn in session.state.turns if turn.kind == "play" and turn.stands)
+            result.turns, result.truth = len(session.state.turns), tuple(scores)
+            result.right = result.totals == result.truth
+    return result
 
 
-def report(name: str, told: Told) -> str:
+def report(name: str, result: GameResult) -> str:
     """Return the line that is printed for a game."""
+    expected = "" if result.right else f" instead of {' '.join(map(str, result.truth))}"
     lines = [
-        f"{name}: {told.players} players, {told.turns} turns, {'right' if told.right else 'WRONG'}: "
-        f"{' '.join(map(str, told.totals))}{'' if told.right else ' instead of ' + ' '.join(map(str, told.truth))}; "
-        f"hands in {told.hands} of {told.stills} pictures, {told.forgotten} forgotten, {told.blanks} blanks named, "
-        f"{told.waits} turns late, "
-        f"{len(told.asked)} asked, {len(told.by_hand)} squares put right"
+        f"{name}: {result.players} players, {result.turns} turns, {'right' if result.right else 'WRONG'}: "
+        f"{' '.join(map(str, result.totals))}{expected}; "
+        f"hands in {result.hands} of {result.stills} pictures, {result.forgotten} forgotten, "
+        f"{result.blanks} blanks named, {result.waits} turns late, "
+        f"{len(result.asked)} asked, {len(result.by_hand)} squares put right"
     ]
-    lines += [f"    asked: {text}" for text in told.asked] + [f"    put right: {text}" for text in told.by_hand]
-    lines += [f"    said: {text}" for text in told.said]
+    lines += [f"    asked: {text}" for text in result.asked] + [f"    put right: {text}" for text in result.by_hand]
+    lines += [f"    said: {text}" for text in result.said]
     return "\n".join(lines)
 
 
-def report_questions(results: Sequence[Told]) -> str:
+def report_questions(results: Sequence[GameResult]) -> str:
     """Return a table of the questions of all games, by kind."""
-    needed = sum((told.needed for told in results), Counter[str]())
-    needless = sum((told.needless for told in results), Counter[str]())
+    needed = sum((result.needed for result in results), Counter[str]())
+    needless = sum((result.needless for result in results), Counter[str]())
     rows = [f"| {key} | {needed[key]} | {needless[key]} |" for key in sorted({*needed, *needless})]
     besides = sum(count for key, count in (*needed.items(), *needless.items()) if key not in EXPECTED_QUESTIONS)
-    told = f"{besides} questions besides {', '.join(EXPECTED_QUESTIONS)}"
-    return "\n".join(["| question | needed | needless |", "| --- | ---: | ---: |", *rows, "", told])
+    summary = f"{besides} questions besides {', '.join(EXPECTED_QUESTIONS)}"
+    return "\n".join(["| question | needed | needless |", "| --- | ---: | ---: |", *rows, "", summary])
 
 
 def main(words: list[str]) -> int:
@@ -352,13 +353,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--photos", type=Path)
     args = parser.parse_args(words)
-    results: list[Told] = []
-    make: Callable[[int, Path], Told] = play_game
+    results: list[GameResult] = []
+    make: Callable[[int, Path], GameResult] = play_game
     with tempfile.TemporaryDirectory() as made:
         if args.photos:
-            for name, told in play_photos(args.photos, Path(made)):
-                results.append(told)
-                print(report(name, told), flush=True)
+            for name, result in play_photos(args.photos, Path(made)):
+                results.append(result)
+                print(report(name, result), flush=True)
         else:
             for seed in range(args.seed, args.seed + args.games):
                 folder = Path(made) / str(seed)
@@ -366,14 +367,14 @@ def main(words: list[str]) -> int:
                 results.append(make(seed, folder))
                 print(report(f"game {seed}", results[-1]), flush=True)
     print(report_questions(results))
-    tables = Counter(told.players for told in results)
+    tables = Counter(result.players for result in results)
     print(
-        f"{sum(told.right for told in results)} of {len(results)} games right at the end "
+        f"{sum(result.right for result in results)} of {len(results)} games right at the end "
         f"({', '.join(f'{count} of {players} players' for players, count in sorted(tables.items()))}), "
-        f"{sum(told.turns for told in results)} turns, {sum(len(told.asked) for told in results)} questions, "
-        f"{sum(len(told.by_hand) for told in results)} squares put right by hand"
+        f"{sum(result.turns for result in results)} turns, {sum(len(result.asked) for result in results)} questions, "
+        f"{sum(len(result.by_hand) for result in results)} squares put right by hand"
     )
-    return 0 if all(told.right for told in results) else 1
+    return 0 if all(result.right for result in results) else 1
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from device.session.commands.games import StartGame
 from device.session.commands.turns import ExchangeTiles
 from device.storage.archive import import_zip
 from device.storage.store import GameStore
-from tests.support.api_table import STARTED, House, house
+from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 
@@ -24,8 +24,8 @@ TURNS = 150
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path / "data") as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path / "data") as table:
         table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield table
 
@@ -38,7 +38,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def confirm_turns(table: House) -> Iterator[Future[int]]:
+def confirm_turns(table: WebTable) -> Iterator[Future[int]]:
     """Confirm turns as fast as the table can meanwhile; the future has the number of events that were confirmed."""
     has_begun = Event()
 
@@ -57,13 +57,13 @@ def confirm_turns(table: House) -> Iterator[Future[int]]:
         yield turns
 
 
-def check_whole(table: House, confirmed: int) -> None:
+def check_whole(table: WebTable, confirmed: int) -> None:
     """Assert that the store of the table has all confirmed turns of the game, undamaged."""
     assert len(table.store.events(1)) == confirmed
     assert not any(game.damage for game in table.store.games())
 
 
-def check_copy(copy: GameStore, table: House, game: int = 1) -> None:
+def check_copy(copy: GameStore, table: WebTable, game: int = 1) -> None:
     """Assert that a copy has the turns of the table up to a moment."""
     stored = next(one for one in copy.games() if one.id == game)
     events = [event.body for event in copy.events(game)]
@@ -71,7 +71,7 @@ def check_copy(copy: GameStore, table: House, game: int = 1) -> None:
     assert events == [event.body for event in table.store.events(1)][: len(events)]
 
 
-def test_backups_while_turns_are_confirmed_are_whole(table: House, data: Path, tmp_path: Path) -> None:
+def test_backups_while_turns_are_confirmed_are_whole(table: WebTable, data: Path, tmp_path: Path) -> None:
     copies = []
     with confirm_turns(table) as turns:
         while not turns.done():
@@ -87,7 +87,7 @@ def test_backups_while_turns_are_confirmed_are_whole(table: House, data: Path, t
             check_copy(copy, table)
 
 
-def test_exports_while_turns_are_confirmed_open_at_another_table(table: House, data: Path, tmp_path: Path) -> None:
+def test_exports_while_turns_are_confirmed_open_at_another_table(table: WebTable, data: Path, tmp_path: Path) -> None:
     client, archives = table.app.test_client(), list[bytes]()
     with confirm_turns(table) as turns:
         while not turns.done():
@@ -103,7 +103,7 @@ def test_exports_while_turns_are_confirmed_open_at_another_table(table: House, d
             check_copy(other, table, import_zip(other, io.BytesIO(archive)))
 
 
-def test_imports_while_turns_are_confirmed_are_whole(table: House, data: Path, tmp_path: Path) -> None:
+def test_imports_while_turns_are_confirmed_are_whole(table: WebTable, data: Path, tmp_path: Path) -> None:
     phone = table.app.test_client()
     pair(phone)
     archives = []

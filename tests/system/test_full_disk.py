@@ -28,7 +28,7 @@ from device.storage.files import write_file
 from device.storage.lexicons import read_lexicon
 from device.storage.store import GameStore
 from engine.events import GameStarted, to_json
-from tests.support.api_table import house
+from tests.support.api_table import open_web_table
 from tests.support.text_table import STARTED, WORDS, TextTable
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
@@ -153,7 +153,7 @@ def write_pairing(disk: SmallDisk) -> Writer:
 
 
 def write_note(disk: SmallDisk) -> Writer:
-    table = disk.stack.enter_context(house(disk.folder))
+    table = disk.stack.enter_context(open_web_table(disk.folder))
     table.play_three_turns()
     phone = table.app.test_client()
     pair(phone)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.limits import MAX_STREAMS
-from tests.support.api_table import house
+from tests.support.api_table import open_web_table
 from tests.system.crowd import CLIENTS_PER_DEVICE, DEVICES, load_by_crowd
 from tests.system.fuzz import fuzz
 from tests.system.load import load, share
@@ -26,7 +26,7 @@ def test_hundred_phones_see_turns_in_time_while_others_ask() -> None:
 
 
 def test_made_up_requests_are_answered_as_the_document_says(tmp_path: Path) -> None:
-    with house(tmp_path) as table:
+    with open_web_table(tmp_path) as table:
         found = fuzz(table, 800)
     assert found.wrong == []
     assert found.requests > 300 and len(found.operations) > 30

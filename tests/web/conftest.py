@@ -20,7 +20,7 @@ from device.session.setup import SetupView
 from device.session.snapshot import Listener, Moment, TableSnapshot
 from engine.game import Game
 from tests.support import samples
-from tests.support.api_table import House
+from tests.support.api_table import WebTable
 from tests.support.thread_guard import thread_guard as thread_guard
 from web import create_app
 
@@ -151,7 +151,7 @@ def pair(client: FlaskClient) -> None:
 
 
 @pytest.fixture
-def phone(table: House) -> FlaskClient:
+def phone(table: WebTable) -> FlaskClient:
     """A phone that was paired with a table with a store; it was the first one and is the admin."""
     client = table.app.test_client()
     pair(client)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.support.api_table import House, Program, house
+from tests.support.api_table import Program, WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.api import PREFIX
 
@@ -29,13 +29,13 @@ ONLY_PAIRED = {f"{PREFIX}/devices", f"{PREFIX}/data", f"{PREFIX}/report"}
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with house(tmp_path_factory.mktemp("walk")) as table:
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebTable]:
+    with open_web_table(tmp_path_factory.mktemp("walk")) as table:
         table.play_three_turns()
         yield table
 
 
-def routes(table: House) -> list[tuple[str, str]]:
+def routes(table: WebTable) -> list[tuple[str, str]]:
     """Every method and address, with numbers and names put in."""
     found = []
     for rule in table.app.url_map.iter_rules():
@@ -44,24 +44,24 @@ def routes(table: House) -> list[tuple[str, str]]:
     return found
 
 
-def changes(table: House) -> list[tuple[str, str]]:
+def changes(table: WebTable) -> list[tuple[str, str]]:
     found = [(method, path) for method, path in routes(table) if method in CHANGES]
     assert len(found) > 40
     return found
 
 
-def looks(table: House) -> list[str]:
+def looks(table: WebTable) -> list[str]:
     return [path for method, path in routes(table) if method == "GET" and path not in ENDLESS]
 
 
 @pytest.fixture
-def stranger(table: House) -> FlaskClient:
+def stranger(table: WebTable) -> FlaskClient:
     client = table.app.test_client()
     client.environ_base["REMOTE_ADDR"] = "192.0.2.7"
     return client
 
 
-def test_every_change_is_refused_to_strangers(table: House, stranger: FlaskClient) -> None:
+def test_every_change_is_refused_to_strangers(table: WebTable, stranger: FlaskClient) -> None:
     before = table.seen
     for method, path in changes(table):
         if path in OPEN_CHANGES:
@@ -73,7 +73,7 @@ def test_every_change_is_refused_to_strangers(table: House, stranger: FlaskClien
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_every_change_is_refused_to_other_sites(table: House, phone: FlaskClient, headers: dict[str, str]) -> None:
+def test_every_change_is_refused_to_other_sites(table: WebTable, phone: FlaskClient, headers: dict[str, str]) -> None:
     before, own = table.seen, {"csrf": token(phone), "seen": table.seen}
     program = Program(table.app)
     program.pair(table.code)
@@ -86,7 +86,7 @@ def test_every_change_is_refused_to_other_sites(table: House, phone: FlaskClient
     assert table.seen == before
 
 
-def test_every_change_of_a_phone_needs_the_token_of_its_page(table: House, phone: FlaskClient) -> None:
+def test_every_change_of_a_phone_needs_the_token_of_its_page(table: WebTable, phone: FlaskClient) -> None:
     before = table.seen
     for method, path in changes(table):
         if not path.startswith(PREFIX):
@@ -96,7 +96,7 @@ def test_every_change_of_a_phone_needs_the_token_of_its_page(table: House, phone
     assert table.seen == before
 
 
-def test_looking_is_free_and_changes_nothing(table: House, stranger: FlaskClient) -> None:
+def test_looking_is_free_and_changes_nothing(table: WebTable, stranger: FlaskClient) -> None:
     before = table.seen
     for path in looks(table):
         with stranger.get(path) as answer:
@@ -104,7 +104,7 @@ def test_looking_is_free_and_changes_nothing(table: House, stranger: FlaskClient
     assert table.seen == before
 
 
-def test_pages_for_strangers_do_not_contain_the_code(table: House, stranger: FlaskClient) -> None:
+def test_pages_for_strangers_do_not_contain_the_code(table: WebTable, stranger: FlaskClient) -> None:
     code = table.code
     for path in looks(table):
         with stranger.get(path) as answer:
@@ -112,7 +112,7 @@ def test_pages_for_strangers_do_not_contain_the_code(table: House, stranger: Fla
         assert not re.search(rf"(?<!\d){code[:3]} ?{code[3:]}(?!\d)".encode(), found), path
 
 
-def test_every_answer_has_the_headers_that_keep_browsers_safe(table: House, phone: FlaskClient) -> None:
+def test_every_answer_has_the_headers_that_keep_browsers_safe(table: WebTable, phone: FlaskClient) -> None:
     for path in [*looks(table), "/nothing", f"{PREFIX}/nothing"]:
         with phone.get(path) as answer:
             policy = answer.headers["Content-Security-Policy"]
@@ -121,7 +121,7 @@ def test_every_answer_has_the_headers_that_keep_browsers_safe(table: House, phon
             assert "Access-Control-Allow-Origin" not in answer.headers, path
 
 
-def test_no_page_has_script_or_style_inside(table: House, phone: FlaskClient) -> None:
+def test_no_page_has_script_or_style_inside(table: WebTable, phone: FlaskClient) -> None:
     for path in looks(table):
         with phone.get(path) as answer:
             if answer.mimetype != "text/html":
@@ -130,7 +130,7 @@ def test_no_page_has_script_or_style_inside(table: House, phone: FlaskClient) ->
         assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:", page), path
 
 
-def test_pages_load_no_files_of_other_sites(table: House, phone: FlaskClient) -> None:
+def test_pages_load_no_files_of_other_sites(table: WebTable, phone: FlaskClient) -> None:
     for path in looks(table):
         with phone.get(path) as answer:
             if answer.mimetype in ("text/html", "text/css", "text/javascript"):
@@ -172,7 +172,7 @@ def test_no_path_of_a_visitor_reaches_the_file_system(stranger: FlaskClient, pat
 
 
 def test_names_are_shown_as_text(tmp_path: Path) -> None:
-    with house(tmp_path) as table:
+    with open_web_table(tmp_path) as table:
         program = Program(table.app)
         program.pair(table.code)
         order = {"seen": table.seen, "players": ["<img src=x>", "B&\"'"]}

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.api_table import House, Program, house
+from tests.support.api_table import Program, WebTable, open_web_table
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path) as table:
         yield table
 
 
 @pytest.fixture
-def program(table: House) -> Program:
+def program(table: WebTable) -> Program:
     return Program(table.app)
 
 
 @pytest.fixture
-def paired(table: House) -> Program:
+def paired(table: WebTable) -> Program:
     program = Program(table.app)
     program.pair(table.code)
     return program

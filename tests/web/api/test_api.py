@@ -13,7 +13,7 @@ import pytest
 
 from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
-from tests.support.api_table import API, STARTED, House, Program
+from tests.support.api_table import API, STARTED, Program, WebTable
 from tests.support.text_table import HORN
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair
@@ -27,12 +27,12 @@ DOCUMENT = Path(__file__).parents[3] / "web" / "api" / "openapi.json"
 # The document
 
 
-def test_document_is_that_of_the_operations(table: House) -> None:
+def test_document_is_that_of_the_operations(table: WebTable) -> None:
     made = json.loads(json.dumps(build_document(table.app.extensions["api"])))
     assert json.loads(DOCUMENT.read_text(encoding="utf-8")) == made, "python -m web.api > web/api/openapi.json"
 
 
-def test_document_describes_every_route_and_no_other(table: House) -> None:
+def test_document_describes_every_route_and_no_other(table: WebTable) -> None:
     described = {
         (method.upper(), path)
         for path, methods in json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"].items()
@@ -55,7 +55,7 @@ def test_document_is_served(program: Program) -> None:
 # Looking
 
 
-def test_state_says_what_the_page_shows(table: House, program: Program) -> None:
+def test_state_says_what_the_page_shows(table: WebTable, program: Program) -> None:
     table.play_three_turns()
     state = program.call("GET", "/state").json
     assert [(player["name"], player["total"]) for player in state["players"]] == [("Anna", 39), ("Ben", 9)]
@@ -64,20 +64,20 @@ def test_state_says_what_the_page_shows(table: House, program: Program) -> None:
     assert program.call("GET", "/turns").json["turns"] == state["turns"]
 
 
-def test_board_is_rows_of_letters(table: House, program: Program) -> None:
+def test_board_is_rows_of_letters(table: WebTable, program: Program) -> None:
     table.play_three_turns()
     board = program.call("GET", "/board").json
     assert "".join(board["rows"][7]) == ".....HORN......" and board["premiums"][0] == "3W"
 
 
-def test_clock_tells_the_seconds_that_are_left(table: House, paired: Program) -> None:
+def test_clock_tells_the_seconds_that_are_left(table: WebTable, paired: Program) -> None:
     order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"minutes": "25"}}
     assert paired.call("POST", "/commands/new-game", order).status_code == 200
     clock = paired.call("GET", "/state").json["clock"]
     assert 1490 < clock["left"][0] <= 1500 and clock["left"][1] == 1500
 
 
-def test_picture_of_the_last_look(table: House, program: Program) -> None:
+def test_picture_of_the_last_look(table: WebTable, program: Program) -> None:
     table.play_three_turns()
     name = program.call("GET", "/state").json["look"]["picture"]
     picture = program.call("GET", f"/pictures/{name}")
@@ -85,19 +85,19 @@ def test_picture_of_the_last_look(table: House, program: Program) -> None:
     assert program.call("GET", "/pictures/99-1").status_code == 404
 
 
-def test_words_are_looked_up(table: House, program: Program) -> None:
+def test_words_are_looked_up(table: WebTable, program: Program) -> None:
     table.play_three_turns()
     assert program.call("GET", "/words?word=horn").json == {"word": "HORN", "valid": True}
     assert program.call("GET", "/words?word=HRON").json["valid"] is False
 
 
-def test_words_are_not_looked_up_where_only_a_challenge_does(table: House, paired: Program) -> None:
+def test_words_are_not_looked_up_where_only_a_challenge_does(table: WebTable, paired: Program) -> None:
     order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"dictionary": "closed"}}
     assert paired.call("POST", "/commands/new-game", order).status_code == 200
     assert paired.call("GET", "/words?word=horn").status_code == 409
 
 
-def test_stream_brings_each_state_under_an_id(table: House) -> None:
+def test_stream_brings_each_state_under_an_id(table: WebTable) -> None:
     with (
         PageServer(table.app, 0, "127.0.0.1") as server,
         closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)) as connection,
@@ -114,13 +114,13 @@ def test_stream_brings_each_state_under_an_id(table: House) -> None:
 # Pairing and commands
 
 
-def test_code_of_the_table_gives_a_token(table: House, program: Program) -> None:
+def test_code_of_the_table_gives_a_token(table: WebTable, program: Program) -> None:
     assert program.call("POST", "/commands/undo", {"seen": "0-0"}).status_code == 401
     told = program.pair(table.code)
     assert told["admin"] and program.call("GET", "/devices").json[0]["device"] == "club's own"
 
 
-def test_wrong_codes_lock_the_device_out(table: House, program: Program) -> None:
+def test_wrong_codes_lock_the_device_out(table: WebTable, program: Program) -> None:
     wrong = "000000" if table.code != "000000" else "111111"
     tries = [program.call("POST", "/pairing", {"code": wrong, "device": "x"}).status_code for _ in range(6)]
     assert tries == [409] * 5 + [429]
@@ -134,13 +134,13 @@ def test_invalid_token_is_refused(program: Program, token: str) -> None:
     assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_cookie_of_a_paired_phone_is_no_token(table: House) -> None:
+def test_cookie_of_a_paired_phone_is_no_token(table: WebTable) -> None:
     phone = table.app.test_client()
     pair(phone)
     assert phone.post(f"{API}/commands/undo", json={"seen": "0-0"}).status_code == 401
 
 
-def test_unpaired_device_can_do_nothing_any_more(table: House, paired: Program) -> None:
+def test_unpaired_device_can_do_nothing_any_more(table: WebTable, paired: Program) -> None:
     other = Program(table.app)
     told = other.pair(table.code)
     assert other.call("DELETE", f"/devices/{paired.call('GET', '/devices').json[0]['id']}").status_code == 403
@@ -148,20 +148,20 @@ def test_unpaired_device_can_do_nothing_any_more(table: House, paired: Program) 
     assert other.call("POST", "/commands/undo", {"seen": "0-0"}).status_code == 401
 
 
-def test_turn_is_ended_by_a_program(table: House, paired: Program) -> None:
+def test_turn_is_ended_by_a_program(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     answer = paired.call("POST", "/commands/pass", {"seen": table.seen})
     assert answer.status_code == 200 and answer.json["turns"][-1]["kind"] == "pass"
     assert paired.call("POST", "/commands/undo", {"seen": table.seen}).json["turns"][-1]["word"] == "PASTE"
 
 
-def test_command_for_another_moment_is_refused_with_the_current_one(table: House, paired: Program) -> None:
+def test_command_for_another_moment_is_refused_with_the_current_one(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     answer = paired.call("POST", "/commands/pass", {"seen": "1-1"})
     assert answer.status_code == 409 and answer.json["moment"] == table.seen
 
 
-def test_answer_to_another_question_is_refused_with_the_open_one(table: House, paired: Program) -> None:
+def test_answer_to_another_question_is_refused_with_the_open_one(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     table.board.lay(HORN, ("CAT", 1, 1, True))
     asked = paired.call("POST", "/commands/end-turn", {"seen": table.seen}).json["question"]
@@ -172,7 +172,7 @@ def test_answer_to_another_question_is_refused_with_the_open_one(table: House, p
     assert paired.call("POST", "/commands/answer", order | {"question_id": asked["id"]}).status_code == 200
 
 
-def test_turn_is_corrected_by_a_program(table: House, paired: Program) -> None:
+def test_turn_is_corrected_by_a_program(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     order = {"seen": table.seen, "number": 3, "score": 30}
     answer = paired.call("POST", "/commands/turn", order)
@@ -212,7 +212,7 @@ def test_missing_page_is_answered_in_json(program: Program) -> None:
 # Games
 
 
-def test_stored_game_has_its_turns(table: House, program: Program) -> None:
+def test_stored_game_has_its_turns(table: WebTable, program: Program) -> None:
     table.play_three_turns()
     table.end()
     listed = program.call("GET", "/games?player=Anna").json
@@ -230,7 +230,7 @@ def test_invalid_query_is_refused(program: Program, query: str) -> None:
     assert program.call("GET", f"/games?{query}").status_code == 400
 
 
-def test_exported_gcg_or_zip_is_imported_again(table: House, paired: Program) -> None:
+def test_exported_gcg_or_zip_is_imported_again(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     table.end()
     assert "HORN" in paired.call("GET", "/games/1/gcg").text
@@ -246,7 +246,7 @@ def test_exported_gcg_or_zip_is_imported_again(table: House, paired: Program) ->
     assert paired.call("GET", f"/games/{brought.json['number']}").json["game"]["totals"] == [39, 9]
 
 
-def test_game_at_the_table_is_not_deleted(table: House, paired: Program) -> None:
+def test_game_at_the_table_is_not_deleted(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     assert paired.call("DELETE", "/games/1").status_code == 409
     assert paired.call("GET", "/games/1").json["game"]["running"]
@@ -258,7 +258,7 @@ def test_file_that_is_no_game_is_refused(paired: Program) -> None:
         assert answer.status_code == 409 and answer.json["error"]
 
 
-def test_records_count_games_that_were_played_to_their_end(table: House, program: Program) -> None:
+def test_records_count_games_that_were_played_to_their_end(table: WebTable, program: Program) -> None:
     table.play_three_turns()
     assert program.call("GET", "/records").json == {"players": [], "pairs": []}
     table.end()
@@ -268,7 +268,7 @@ def test_records_count_games_that_were_played_to_their_end(table: House, program
     assert [one["name"] for one in program.call("GET", "/players").json] == ["Anna", "Ben"]
 
 
-def test_renamed_player_has_the_new_name_in_archive_statistics_and_gcg(table: House, paired: Program) -> None:
+def test_renamed_player_has_the_new_name_in_archive_statistics_and_gcg(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     order = {"seen": table.seen, "player": 1, "new_name": "Cem"}
     assert paired.call("POST", "/commands/rename", order).json["players"][1]["name"] == "Cem"
@@ -286,7 +286,7 @@ def test_renamed_player_has_the_new_name_in_archive_statistics_and_gcg(table: Ho
     assert paired.call("GET", f"/games/{brought.json['number']}").json["game"]["players"] == ["Anna", "Cem"]
 
 
-def test_state_has_the_rules_in_force(table: House, paired: Program) -> None:
+def test_state_has_the_rules_in_force(table: WebTable, paired: Program) -> None:
     assert paired.call("GET", "/state").json["rules"] is None
     choices = {"preset": "travel-case", "challenge": "points", "points": "10", "first_word": "3", "level": "expert"}
     order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": choices, "variations": ["rearrange"]}
@@ -297,7 +297,7 @@ def test_state_has_the_rules_in_force(table: House, paired: Program) -> None:
     assert state["finish_lines"] == [200, 200]
 
 
-def test_failed_challenge_names_the_challenger(table: House, paired: Program) -> None:
+def test_failed_challenge_names_the_challenger(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     table.board.lay(HORN)
     table.session.submit(EndTurn()).result(PATIENCE_S)
@@ -309,6 +309,6 @@ def test_failed_challenge_names_the_challenger(table: House, paired: Program) ->
 
 
 @pytest.mark.parametrize("choices", [{"scoreless_turns": "6"}, {"nonsense": "6"}, {"level": "novice"}])
-def test_unknown_choice_of_a_new_game_is_refused(table: House, paired: Program, choices: dict[str, str]) -> None:
+def test_unknown_choice_of_a_new_game_is_refused(table: WebTable, paired: Program, choices: dict[str, str]) -> None:
     answer = paired.call("POST", "/commands/new-game", {"seen": table.seen, "players": ["A", "B"], "choices": choices})
     assert answer.status_code == 409 and "not available here" in answer.json["error"]

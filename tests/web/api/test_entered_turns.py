@@ -8,7 +8,7 @@ import pytest
 
 from device.session.commands.games import StartGame
 from engine.rules import Rules
-from tests.support.api_table import STARTED, House, Program
+from tests.support.api_table import STARTED, Program, WebTable
 from tests.support.text_table import HORN, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE_S
     ],
 )
 def test_turn_entered_by_hand_names_its_problems(
-    table: House, paired: Program, at: str, word: str, problem: str
+    table: WebTable, paired: Program, at: str, word: str, problem: str
 ) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {"seen": table.seen, "number": 1, "kind": "play", "at": at, "word": word}
@@ -31,11 +31,11 @@ def test_turn_entered_by_hand_names_its_problems(
     assert problem[1:] in paired.client.get("/").text
 
 
-def order_board(table: House, *words: tuple[str, int, int, bool]) -> dict[str, object]:
+def order_board(table: WebTable, *words: tuple[str, int, int, bool]) -> dict[str, object]:
     return {"seen": table.seen, "rows": [list(row) for row in rows(*words)]}
 
 
-def test_rearranged_board_is_entered_by_hand(table: House, paired: Program) -> None:
+def test_rearranged_board_is_entered_by_hand(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(replace(STARTED, rules=Rules(rearrange=True)))).result(PATIENCE_S)
     paired.call("POST", "/commands/board", order_board(table, ("TEAM", 7, 5, True)))
     state = paired.call("POST", "/commands/board", order_board(table, ("MEATY", 7, 5, True))).json
@@ -44,7 +44,7 @@ def test_rearranged_board_is_entered_by_hand(table: House, paired: Program) -> N
     assert (turn["player"], turn["words"][0]["text"], turn["score"]) == (1, "MEATY", 10)
 
 
-def test_board_that_is_entered_names_its_blanks(table: House, paired: Program) -> None:
+def test_board_that_is_entered_names_its_blanks(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     state = paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True))).json
     assert (state["turns"][0]["word"], state["turns"][0]["score"]) == ("HoRN", 12)
@@ -52,7 +52,7 @@ def test_board_that_is_entered_names_its_blanks(table: House, paired: Program) -
     assert "".join(paired.call("GET", "/board").json["rows"][7]) == ".....HoRN......"
 
 
-def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, paired: Program) -> None:
+def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     answer = paired.call("POST", "/commands/board", order_board(table))
     assert answer.status_code == 409 and answer.json["error"].startswith("Nothing on the board has changed.")
@@ -71,7 +71,7 @@ def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, p
     ids=["changed", "taken", "apart"],
 )
 def test_board_that_cannot_follow_from_the_board_before_is_refused(
-    table: House, paired: Program, words: list[tuple[str, int, int, bool]], problem: str
+    table: WebTable, paired: Program, words: list[tuple[str, int, int, bool]], problem: str
 ) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     for board in ([HORN], [HORN, ("MOON", 5, 6, False)]):
@@ -81,7 +81,7 @@ def test_board_that_cannot_follow_from_the_board_before_is_refused(
     assert len(table.session.state.turns) == 2
 
 
-def test_board_that_is_entered_again_ends_one_turn(table: House, paired: Program) -> None:
+def test_board_that_is_entered_again_ends_one_turn(table: WebTable, paired: Program) -> None:
     """Only a press of the button that recorded nothing may have ended a turn."""
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     state = paired.call("POST", "/commands/board", order_board(table, ("HORN", 1, 5, True))).json
@@ -90,7 +90,7 @@ def test_board_that_is_entered_again_ends_one_turn(table: House, paired: Program
     assert state["question"] is None and [turn["score"] for turn in state["turns"]] == [14]
 
 
-def test_game_starts_from_a_position(table: House, paired: Program) -> None:
+def test_game_starts_from_a_position(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {**order_board(table, ("HoRN", 7, 5, True)), "totals": [120, 98], "player": 1}
     state = paired.call("POST", "/commands/position", order).json
@@ -104,13 +104,13 @@ def test_game_starts_from_a_position(table: House, paired: Program) -> None:
 
 
 @pytest.mark.parametrize("totals", [[-1, 0], [1, 2, 3, 4, 5], "12", None])
-def test_position_with_totals_that_no_game_has_is_refused(table: House, paired: Program, totals: object) -> None:
+def test_position_with_totals_that_no_game_has_is_refused(table: WebTable, paired: Program, totals: object) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     order = {**order_board(table, HORN), "totals": totals}
     assert paired.call("POST", "/commands/position", order).status_code == 400
 
 
-def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: House, paired: Program) -> None:
+def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     number = table.session.state.game
     paired.call("POST", "/commands/position", {**order_board(table, HORN), "totals": [1, 2]})
@@ -120,14 +120,14 @@ def test_gcg_of_a_game_from_a_position_is_refused_with_what_to_do(table: House, 
     assert paired.client.get(f"/history/{number}?turn=1").status_code == 200
 
 
-def test_exchange_of_more_tiles_than_a_rack_holds_is_refused(table: House, paired: Program) -> None:
+def test_exchange_of_more_tiles_than_a_rack_holds_is_refused(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     answer = paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 8})
     assert answer.status_code == 409 and "cannot exchange 8 tiles" in answer.json["error"]
     assert paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 7}).status_code == 200
 
 
-def test_letter_is_recycled_for_a_blank_by_hand(table: House, paired: Program) -> None:
+def test_letter_is_recycled_for_a_blank_by_hand(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(replace(STARTED, rules=Rules(recycle=True)))).result(PATIENCE_S)
     paired.call("POST", "/commands/board", order_board(table, ("TEAM", 7, 5, True)))
     state = paired.call("POST", "/commands/board", order_board(table, ("sEAMS", 7, 5, True))).json
@@ -136,13 +136,13 @@ def test_letter_is_recycled_for_a_blank_by_hand(table: House, paired: Program) -
     assert state["question"] is None and state["players"][1]["total"] == 6
 
 
-def test_two_turns_entered_as_one_board_are_asked(table: House, paired: Program) -> None:
+def test_two_turns_entered_as_one_board_are_asked(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     state = paired.call("POST", "/commands/board", order_board(table, HORN, ("FARM", 5, 7, False))).json
     assert state["question"] is not None and len(state["turns"]) == 2
 
 
-def test_other_answer_about_an_entered_board_keeps_the_letters_of_blanks(table: House, paired: Program) -> None:
+def test_other_answer_about_an_entered_board_keeps_the_letters_of_blanks(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     board = order_board(table, ("HoRN", 7, 5, True), ("FaRM", 5, 7, False), ("PASTE", 9, 5, True))
     paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True)))
@@ -152,23 +152,23 @@ def test_other_answer_about_an_entered_board_keeps_the_letters_of_blanks(table: 
     assert [turn["word"] for turn in state["turns"]] == ["HoRN", "Fa.MS", "PA.TE"]
 
 
-def start_void_game(table: House, paired: Program) -> None:
+def start_void_game(table: WebTable, paired: Program) -> None:
     order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"challenge": "void", "lexicon": "shipped"}}
     assert paired.call("POST", "/commands/new-game", order).status_code == 200
 
 
-def enter_play(table: House, paired: Program, number: int, at: str, word: str) -> None:
+def enter_play(table: WebTable, paired: Program, number: int, at: str, word: str) -> None:
     order = {"seen": table.seen, "number": number, "kind": "play", "at": at, "word": word}
     assert paired.call("POST", "/commands/insert-turn", order).status_code == 200
 
 
-def decide(table: House, paired: Program, *, upheld: bool) -> list[int]:
+def decide(table: WebTable, paired: Program, *, upheld: bool) -> list[int]:
     """Enter the outcome of a challenge, and return the totals."""
     state = paired.call("POST", "/commands/decide-challenge", {"seen": table.seen, "upheld": upheld}).json
     return [player["total"] for player in state["players"]]
 
 
-def test_void_play_counts_if_the_players_say_so(table: House, paired: Program) -> None:
+def test_void_play_counts_if_the_players_say_so(table: WebTable, paired: Program) -> None:
     start_void_game(table, paired)
     enter_play(table, paired, 1, "8F", "HRON")
     assert table.session.state.players[0].total == 0
@@ -177,7 +177,7 @@ def test_void_play_counts_if_the_players_say_so(table: House, paired: Program) -
     assert paired.call("POST", "/commands/rename", order).json["players"][0]["total"] == 14
 
 
-def test_play_does_not_count_if_the_players_say_so(table: House, paired: Program) -> None:
+def test_play_does_not_count_if_the_players_say_so(table: WebTable, paired: Program) -> None:
     start_void_game(table, paired)
     enter_play(table, paired, 1, "8F", "HORN")
     assert decide(table, paired, upheld=True) == [0, 0]
@@ -185,7 +185,7 @@ def test_play_does_not_count_if_the_players_say_so(table: House, paired: Program
     assert paired.call("POST", "/commands/decide-challenge", {"seen": table.seen, "upheld": False}).status_code == 409
 
 
-def test_turns_after_the_end_of_the_game_are_refused(table: House, paired: Program) -> None:
+def test_turns_after_the_end_of_the_game_are_refused(table: WebTable, paired: Program) -> None:
     table.play_three_turns()
     table.end()
     for name, order in (("pass", {}), ("exchange", {"count": 1}), ("board", order_board(table, HORN))):
@@ -196,7 +196,7 @@ def test_turns_after_the_end_of_the_game_are_refused(table: House, paired: Progr
         )
 
 
-def test_exchange_that_the_bag_does_not_allow_is_refused_by_hand_too(table: House, paired: Program) -> None:
+def test_exchange_that_the_bag_does_not_allow_is_refused_by_hand_too(table: WebTable, paired: Program) -> None:
     table.session.submit(StartGame(replace(STARTED, rules=Rules(exchange_minimum_bag=90)))).result(PATIENCE_S)
     order = {"seen": table.seen, "number": 1, "kind": "exchange", "count": 1}
     answer = paired.call("POST", "/commands/insert-turn", order)

@@ -9,25 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.api_table import House, Program, house
+from tests.support.api_table import Program, WebTable, open_web_table
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path) as table:
         table.play_three_turns()
         yield table
 
 
 @pytest.fixture
-def admin(table: House) -> Program:
+def admin(table: WebTable) -> Program:
     program = Program(table.app)
     program.pair(table.code)
     return program
 
 
 @pytest.fixture
-def guest(table: House, admin: Program) -> Program:
+def guest(table: WebTable, admin: Program) -> Program:
     assert admin.token
     program = Program(table.app)
     program.pair(table.code)
@@ -40,7 +40,7 @@ def test_stored_data_are_counted_with_their_limits(guest: Program) -> None:
     assert data["picture_bytes"] > 0 and (data["max_picture_bytes"], data["max_age_days"]) == (4 * 2**30, 365)
 
 
-def test_pictures_are_deleted_by_the_admin_only(table: House, admin: Program, guest: Program) -> None:
+def test_pictures_are_deleted_by_the_admin_only(table: WebTable, admin: Program, guest: Program) -> None:
     assert guest.call("DELETE", "/data/pictures").status_code == 403
     assert len(table.store.pictures(1)) == 6
     assert admin.call("DELETE", "/data/pictures").status_code == 204
@@ -55,7 +55,7 @@ def test_report_has_the_chosen_pictures_and_no_names(admin: Program) -> None:
         assert b"Anna" not in archive.read("game.json")
 
 
-def test_report_is_for_the_admin_only(table: House, guest: Program) -> None:
+def test_report_is_for_the_admin_only(table: WebTable, guest: Program) -> None:
     assert guest.call("GET", "/report?game=1").status_code == 403
     assert Program(table.app).call("GET", "/report?game=1").status_code == 401
 

@@ -9,8 +9,8 @@ import pytest
 
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
-from tests.support.api_table import House, house
-from tests.support.browsers import chromium, opened, run_playwright
+from tests.support.api_table import WebTable, open_web_table
+from tests.support.browsers import chromium, open_tab, run_playwright
 from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
 from web.security.server import PageServer
@@ -35,23 +35,23 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[Page]:
     """A page in the size of a phone, with touch."""
-    with opened(browser, has_touch=True) as page:
+    with open_tab(browser, has_touch=True) as page:
         yield page
 
 
 @pytest.fixture(scope="module")
-def played_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def played_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebTable]:
     """A table with a game of three turns; the form of its settings shows an error."""
     folder = tmp_path_factory.mktemp("played")
     settings_file = folder / "settings.toml"
     settings_file.write_text("[page]\nport = 0\n", encoding="utf-8")
     access = SettingsAccess(SettingsEditor(SettingsFile(settings_file), Settings()), folder / "lexicons")
-    with house(folder, host_info=HostInfo(settings=access)) as table:
+    with open_web_table(folder, host_info=HostInfo(settings=access)) as table:
         table.play_three_turns()
         yield table
 
 
 @pytest.fixture(scope="module")
-def played_server(played_table: House) -> Iterator[PageServer]:
+def played_server(played_table: WebTable) -> Iterator[PageServer]:
     with PageServer(played_table.app, 0, "127.0.0.1") as server:
         yield server

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from tests.support.api_table import House
+from tests.support.api_table import WebTable
 from tests.support.browsers import EVERY_PAGE, MARKS, address, unpair_all
 from web.security.server import PageServer
 
@@ -25,7 +25,7 @@ pytestmark = MARKS
 
 @pytest.fixture(params=[(390, 844), (1920, 1080)], ids=str)
 def context(
-    request: pytest.FixtureRequest, browser: Browser, played_table: House, played_server: PageServer
+    request: pytest.FixtureRequest, browser: Browser, played_table: WebTable, played_server: PageServer
 ) -> Iterator[BrowserContext]:
     width, height = request.param
     context = browser.new_context(viewport={"width": width, "height": height}, bypass_csp=True, reduced_motion="reduce")

@@ -12,7 +12,7 @@ import pytest
 from device.session.commands.games import StartGame
 from device.session.commands.turn_corrections import InsertTurn
 from engine.rules import Rules
-from tests.support.api_table import STARTED, House, house
+from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.browsers import MARKS
 from tests.support.browsers import pair as pair_with
 from tests.support.waiting import PATIENCE_S
@@ -25,12 +25,12 @@ pytestmark = MARKS
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path) as table:
         yield table
 
 
-def open_entry(table: House, phone: Page, rules: Rules, *turns: tuple[str, str]) -> PageServer:
+def open_entry(table: WebTable, phone: Page, rules: Rules, *turns: tuple[str, str]) -> PageServer:
     """Start a game with these turns, pair the phone and open the form."""
     table.session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
     for number, (at, word) in enumerate(turns, 1):
@@ -57,7 +57,7 @@ def tap(phone: Page, *names: str) -> None:
             phone.locator(f"[data-lay=letter][value={name}]").tap()
 
 
-def enter(phone: Page, server: PageServer, table: House) -> list[tuple[str, str, int]]:
+def enter(phone: Page, server: PageServer, table: WebTable) -> list[tuple[str, str, int]]:
     """Press the button and return the score sheet."""
     phone.get_by_role("button", name="Enter", exact=False).last.tap()
     phone.wait_for_selector("#dialog:not([open])", state="attached")
@@ -65,19 +65,19 @@ def enter(phone: Page, server: PageServer, table: House) -> list[tuple[str, str,
     return [(turn.kind, turn.word, turn.score) for turn in table.session.state.turns]
 
 
-def test_play_with_a_blank_is_tapped_on_the_board(table: House, phone: Page) -> None:
+def test_play_with_a_blank_is_tapped_on_the_board(table: WebTable, phone: Page) -> None:
     server = open_entry(table, phone, Rules(recycle=True))
     tap(phone, "F8", "H", "?", "O", "R", "N")
     assert enter(phone, server, table) == [("play", "HoRN", 12)]
 
 
-def test_play_down_runs_through_the_tiles_of_the_board(table: House, phone: Page) -> None:
+def test_play_down_runs_through_the_tiles_of_the_board(table: WebTable, phone: Page) -> None:
     server = open_entry(table, phone, Rules(rearrange=True), ("8F", "HORN"))
     tap(phone, "H6", "H6", "F", "A", "M")
     assert enter(phone, server, table)[-1] == ("play", "FA.M", 9)
 
 
-def test_word_is_rearranged_on_the_board(table: House, phone: Page) -> None:
+def test_word_is_rearranged_on_the_board(table: WebTable, phone: Page) -> None:
     server = open_entry(table, phone, Rules(rearrange=True), ("8F", "TEAM"))
     tap(phone, "F8", "G8", "H8", "I8", "F8")
     tap(phone, "lifted M", "lifted E", "lifted A", "lifted T", "Y")
@@ -85,13 +85,13 @@ def test_word_is_rearranged_on_the_board(table: House, phone: Page) -> None:
     assert "".join(table.session.state.board.tiles[square].letter for square in range(110, 115)) == "MEATY"
 
 
-def test_letter_is_recycled_and_played_again(table: House, phone: Page) -> None:
+def test_letter_is_recycled_and_played_again(table: WebTable, phone: Page) -> None:
     server = open_entry(table, phone, Rules(recycle=True), ("8G", "QUIT"))
     tap(phone, "G8", "S", "K8", "E")
     assert enter(phone, server, table)[1:] == [("recycled", "", 0), ("play", "....E", 5)]
 
 
-def test_blank_is_taken_back_for_its_letter(table: House, phone: Page) -> None:
+def test_blank_is_taken_back_for_its_letter(table: WebTable, phone: Page) -> None:
     server = open_entry(table, phone, Rules(retake_blanks=True), ("8F", "HoRN"))
     tap(phone, "G8", "O", "J8", "?", "S")
     assert [kind for kind, *_ in enter(phone, server, table)] == ["play", "blank-taken", "play"]

@@ -15,7 +15,7 @@ from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from tests.support import samples
-from tests.support.browsers import MARKS, chromium, opened, visit
+from tests.support.browsers import MARKS, chromium, open_tab, visit
 from tests.support.browsers import pair as pair_with
 from tests.support.waiting import until
 from tests.web.conftest import ShownTable
@@ -64,7 +64,7 @@ def test_scanned_code_pairs_a_phone_in_the_wifi(table: ShownTable, playwright: P
     with (
         PageServer(app, 0, "127.0.0.1") as server,
         chromium(playwright, rules) as browser,
-        opened(browser) as phone,
+        open_tab(browser) as phone,
     ):
         phone.goto(f"http://table.test:{server.port}/pair/{app.extensions['pairing'].secret}")
         phone.get_by_role("button", name="Pair", exact=True).click()
@@ -227,7 +227,7 @@ def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: Pa
 def test_page_fits_the_width_of_its_screen(
     table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int]
 ) -> None:
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         visit(page, server)
         for name, state in samples.EVERY.items():
             table.show(state)

@@ -11,7 +11,7 @@ from device.cameras import AbsentCamera
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, SCREEN, opened, pair, visit
+from tests.support.browsers import MARKS, SCREEN, open_tab, pair, visit
 from tests.support.sessions import open_session
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
@@ -63,7 +63,7 @@ def letters(page: Page, text: str) -> None:
 
 
 def test_turn_is_entered_by_taps_and_previewed(browser: Browser, server: PageServer, session: TableSession) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         open_entry(phone, server)
         enlarge(phone)
         square(phone, "H6")
@@ -80,7 +80,7 @@ def test_turn_is_entered_by_taps_and_previewed(browser: Browser, server: PageSer
 def test_blank_and_problems_are_shown_before_the_turn_counts(
     browser: Browser, server: PageServer, session: TableSession
 ) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         open_entry(phone, server)
         enlarge(phone)
         square(phone, "A1")
@@ -95,7 +95,7 @@ def test_blank_and_problems_are_shown_before_the_turn_counts(
 
 
 def test_blank_that_is_entered_scores_nothing(browser: Browser, server: PageServer, session: TableSession) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         open_entry(phone, server)
         enlarge(phone)
         square(phone, "H6")
@@ -109,7 +109,7 @@ def test_blank_that_is_entered_scores_nothing(browser: Browser, server: PageServ
 
 
 def test_tap_on_a_small_square_enlarges_the_board_around_it(browser: Browser, server: PageServer) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         open_entry(phone, server)
         square(phone, "L10")
         size = phone.locator("[data-name=L10]").bounding_box()
@@ -122,7 +122,7 @@ def test_tap_on_a_small_square_enlarges_the_board_around_it(browser: Browser, se
 
 
 def test_enlarged_board_follows_the_word(browser: Browser, server: PageServer) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         open_entry(phone, server)
         enlarge(phone)
         square(phone, "A2")
@@ -133,7 +133,7 @@ def test_enlarged_board_follows_the_word(browser: Browser, server: PageServer) -
 
 
 def test_turn_is_entered_on_a_page_of_its_own(browser: Browser, server: PageServer, session: TableSession) -> None:
-    with opened(browser, SCREEN) as page:
+    with open_tab(browser, SCREEN) as page:
         pair(page, server, server.app.extensions["pairing"].code)
         visit(page, server, "/dialogs/entry")
         page.locator("[data-name=H6]").click(click_count=2)  # down
@@ -145,7 +145,7 @@ def test_turn_is_entered_on_a_page_of_its_own(browser: Browser, server: PageServ
 
 
 def test_mouse_chooses_a_square_without_enlarging_the_board(browser: Browser, server: PageServer) -> None:
-    with opened(browser, SCREEN) as page:
+    with open_tab(browser, SCREEN) as page:
         open_entry(page, server)
         page.locator("[data-name=L10]").click()
         assert page.locator(".cursor").get_attribute("data-name") == "L10"
@@ -153,7 +153,7 @@ def test_mouse_chooses_a_square_without_enlarging_the_board(browser: Browser, se
 
 
 def test_turn_is_entered_with_a_keyboard(browser: Browser, server: PageServer, session: TableSession) -> None:
-    with opened(browser, SCREEN) as page:
+    with open_tab(browser, SCREEN) as page:
         open_entry(page, server)
         for key in ("ArrowUp", "ArrowUp", " ", "f", "a", "x", "Backspace", "m"):
             page.keyboard.press(key)
@@ -168,7 +168,7 @@ def test_end_turn_without_a_camera_opens_the_entry(browser: Browser, table: Text
         GameStore(":memory:") as store,
         TableSession(AbsentCamera("no camera module found"), table, store, WORDS) as session,
         PageServer(create_app(session), 0, "127.0.0.1") as server,
-        opened(browser, has_touch=True) as phone,
+        open_tab(browser, has_touch=True) as phone,
     ):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         pair(phone, server, server.app.extensions["pairing"].code)

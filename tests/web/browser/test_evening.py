@@ -11,7 +11,7 @@ import pytest
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, SCREEN, opened, pair, visit
+from tests.support.browsers import MARKS, SCREEN, open_tab, pair, visit
 from tests.support.rendered_table import RenderedTable
 from web import create_app
 from web.security.server import PageServer
@@ -70,9 +70,9 @@ def choose(page: Page, name: str, dialog: str) -> None:
 def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: PageServer, table: RenderedTable) -> None:
     code = server.app.extensions["pairing"].code
     with (
-        opened(browser, has_touch=True) as anna,
-        opened(browser, has_touch=True) as ben,
-        opened(browser, SCREEN) as big,
+        open_tab(browser, has_touch=True) as anna,
+        open_tab(browser, has_touch=True) as ben,
+        open_tab(browser, SCREEN) as big,
     ):
         everybody = (anna, ben, big)
         visit(big, server, "/big")

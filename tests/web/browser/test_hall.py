@@ -11,7 +11,7 @@ import pytest
 from device.hall.receiving.hall_state import apply_game, apply_status
 from engine.events import GameEnded, Passed, RackRevealed
 from engine.rules import STANDARD_RULES
-from tests.support.browsers import MARKS, PHONE, SCREEN, opened
+from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
 from web.security.server import PageServer
 
@@ -45,7 +45,7 @@ def server(hall: ShownHall) -> Iterator[PageServer]:
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE])
 def test_no_page_is_wider_than_its_screen(browser: Browser, server: PageServer, size: tuple[int, int]) -> None:
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         for path in PAGES:
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
@@ -60,7 +60,7 @@ def test_long_names_fit_the_screen(
     hall.state = apply_game(hall.state, *received("Table 4", ended))
     hall.set_pairings(f"1,Table 4,{LONG_NAME},Ben\n2,Table 4,{LONG_NAME},Anna")
     hall.look()
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         for path in ("/", "/foyer", "/event", "/tables/Table%204"):
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
@@ -68,7 +68,7 @@ def test_long_names_fit_the_screen(
 
 
 def test_turn_is_shown_without_reloading(browser: Browser, server: PageServer, hall: ShownHall) -> None:
-    with opened(browser, SCREEN) as page:
+    with open_tab(browser, SCREEN) as page:
         page.goto(f"http://127.0.0.1:{server.port}/")
         page.evaluate("window.first = true")
         hall.state = apply_game(hall.state, *received("Table 7", [STARTED, HORN, Passed(1)]))
@@ -81,7 +81,7 @@ def test_turn_is_shown_without_reloading(browser: Browser, server: PageServer, h
 
 
 def test_foyer_shows_the_tables_in_turn(browser: Browser, server: PageServer) -> None:
-    with opened(browser, SCREEN) as page:
+    with open_tab(browser, SCREEN) as page:
         page.clock.install()
         page.goto(f"http://127.0.0.1:{server.port}/foyer")
         seen = set[str]()
@@ -97,7 +97,7 @@ def test_axe_finds_nothing_serious(browser: Browser, server: PageServer, size: t
     from axe_playwright_python.sync_playwright import Axe
 
     found = []
-    with opened(browser, size, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce") as page:
+    with open_tab(browser, size, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce") as page:
         for path in PAGES:
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             for one in Axe().run(page).response["violations"]:

@@ -11,7 +11,7 @@ import pytest
 from device.session.messages import Notice, Trouble
 from engine.rules import STANDARD_RULES
 from tests.support import samples
-from tests.support.browsers import MARKS, PHONE, SCREEN, opened, pair, visit
+from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab, pair, visit
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.security.server import PageServer
@@ -52,7 +52,7 @@ def server(table: ShownTable) -> Iterator[PageServer]:
 def test_tabs_are_at_the_bottom_of_every_page_on_a_phone(
     browser: Browser, server: PageServer, size: tuple[int, int]
 ) -> None:
-    with opened(browser, size, has_touch=True) as phone:
+    with open_tab(browser, size, has_touch=True) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)
         for path in PAGES:
             visit(phone, server, path)
@@ -64,7 +64,7 @@ def test_tabs_are_at_the_bottom_of_every_page_on_a_phone(
 def test_notices_cover_nothing_at_the_end_of_the_page_and_can_be_dismissed(
     browser: Browser, server: PageServer, table: ShownTable
 ) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)
         table.show(FAULTY)
         phone.get_by_text("The camera is gone.").wait_for()
@@ -83,7 +83,7 @@ def test_notices_cover_nothing_at_the_end_of_the_page_and_can_be_dismissed(
 def test_notices_cover_nothing_on_a_wide_screen(
     browser: Browser, server: PageServer, table: ShownTable, size: tuple[int, int], path: str
 ) -> None:
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         pair(page, server, server.app.extensions["pairing"].code)
         table.show(FAULTY)
         visit(page, server, path)
@@ -92,7 +92,7 @@ def test_notices_cover_nothing_on_a_wide_screen(
 
 
 def test_notice_that_comes_again_is_shown_again(browser: Browser, server: PageServer, table: ShownTable) -> None:
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)
         table.show(FAULTY)
         phone.get_by_role("button", name="Dismiss").first.tap()
@@ -106,7 +106,7 @@ def test_notice_that_comes_again_is_shown_again(browser: Browser, server: PageSe
 def test_camera_and_unseen_tiles_are_folded_on_phones_only(
     browser: Browser, server: PageServer, size: tuple[int, int], is_open: bool
 ) -> None:
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         visit(page, server)
         page.wait_for_load_state("load")
         assert page.locator("#camera").is_visible() is page.locator("#unseen").is_visible() is is_open
@@ -114,14 +114,14 @@ def test_camera_and_unseen_tiles_are_folded_on_phones_only(
 
 def test_rules_of_the_game_are_one_tap_away(browser: Browser, server: PageServer, table: ShownTable) -> None:
     table.show(replace(samples.MIDGAME, rules=STANDARD_RULES))
-    with opened(browser, has_touch=True) as phone:
+    with open_tab(browser, has_touch=True) as phone:
         visit(phone, server)
         phone.get_by_role("link", name="Rules").tap()
         phone.locator("dl.rules").wait_for()
 
 
 def test_form_of_a_new_game_names_the_values_of_the_chosen_rules(browser: Browser, server: PageServer) -> None:
-    with opened(browser) as phone:
+    with open_tab(browser) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.get_by_role("link", name="More").click()
         phone.get_by_role("link", name="New game").click()

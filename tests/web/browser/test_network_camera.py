@@ -15,7 +15,7 @@ from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, opened, pair
+from tests.support.browsers import MARKS, open_tab, pair
 from tests.support.recorded_boards import GAME, TURNS, render_boards, wait_for_picture
 from tests.support.stream_servers import RTSP_PACKAGES, MjpegServer, RtspServer, can_serve_rtsp
 from tests.web.browser.test_phone_camera import wait_for_turn
@@ -37,7 +37,7 @@ def play_game(browser: Browser, server: MjpegServer | RtspServer, images: Sequen
         GameStore(":memory:") as store,
         TableSession(camera, BoardReader(), store, open_lexicon(None, "en")) as session,
         PageServer(create_app(session, store=store), 0, "127.0.0.1") as page_server,
-        opened(browser, has_touch=True) as phone,
+        open_tab(browser, has_touch=True) as phone,
     ):
         session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, page_server, page_server.app.extensions["pairing"].code)

@@ -12,7 +12,7 @@ from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
-from tests.support.browsers import MARKS, address, opened, pair
+from tests.support.browsers import MARKS, address, open_tab, pair
 from tests.support.sessions import open_session
 from tests.support.text_table import FARM, HORN, STARTED, TextTable
 from tests.support.waiting import PATIENCE_S, until
@@ -48,7 +48,7 @@ def page(browser: Browser, session: TableSession) -> Iterator[Page]:
     with (
         Panel(session, PanelActions()) as panel,
         PageServer(create_app(session, host_info=HostInfo(panel)), 0, "127.0.0.1") as server,
-        opened(browser, has_touch=True) as phone,
+        open_tab(browser, has_touch=True) as phone,
     ):
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.goto(address(server, "/panel"))
@@ -89,7 +89,7 @@ def test_buttons_work_again_while_the_phone_that_tests_them_is_locked(browser: B
     with (
         Panel(session, PanelActions()) as panel,
         PageServer(create_app(session, host_info=HostInfo(panel, tuple(Pins().buttons))), 0, "127.0.0.1") as server,
-        opened(browser, has_touch=True) as phone,
+        open_tab(browser, has_touch=True) as phone,
     ):
         pair(phone, server, server.app.extensions["pairing"].code)
         phone.goto(address(server, "/setup#step-panel"))

@@ -29,7 +29,7 @@ from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.tiles import load_tile_set
-from tests.support.browsers import MARKS, chromium, opened, pair, run_playwright, visit
+from tests.support.browsers import MARKS, chromium, open_tab, pair, run_playwright, visit
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.photo_labels import load_collections
 from tests.support.recorded_boards import GAME, TURNS, render_boards
@@ -91,7 +91,7 @@ def wait_for_turn(page: Page, number: int) -> None:
 
 
 def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Path) -> None:
-    with serve() as (session, server), opened(browser, has_touch=True) as phone:
+    with serve() as (session, server), open_tab(browser, has_touch=True) as phone:
         session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         scores = []
@@ -104,7 +104,7 @@ def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Pa
 
 
 def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Path) -> None:
-    with serve() as (session, server), opened(browser, has_touch=True) as phone:
+    with serve() as (session, server), open_tab(browser, has_touch=True) as phone:
         session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         first, second = (image for image, _ in render_boards(2))
@@ -120,7 +120,7 @@ def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Pa
 
 
 def test_set_up_shows_the_table_alone(browser: Browser) -> None:
-    with serve() as (_, server), opened(browser, has_touch=True) as phone:
+    with serve() as (_, server), open_tab(browser, has_touch=True) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)
         visit(phone, server, "/setup")
         phone.get_by_text("no camera to set up").wait_for()
@@ -128,7 +128,7 @@ def test_set_up_shows_the_table_alone(browser: Browser) -> None:
 
 
 def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, tmp_path: Path) -> None:
-    with serve() as (session, server), opened(browser, has_touch=True) as phone:
+    with serve() as (session, server), open_tab(browser, has_touch=True) as phone:
         session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         image, score = next(render_boards(1))
@@ -165,7 +165,7 @@ SHRINK = """async () => {
 def test_photographs_scaled_by_the_page_are_read_alike(browser: Browser, tmp_path: Path) -> None:
     reader, differences = BoardReader(), 0
     records = [(c.name, r) for c in load_collections() if c.name in ("bucharest", "jheidel") for r in c.records]
-    with serve() as (_, server), opened(browser) as page:
+    with serve() as (_, server), open_tab(browser) as page:
         pair(page, server, server.app.extensions["pairing"].code)
         page.evaluate(
             "document.body.append(Object.assign(document.createElement('input'), { type: 'file', id: 'probe' }))"
@@ -200,7 +200,7 @@ def test_game_by_uploads_has_the_totals_of_its_files(
         for photo in photos:
             from_files.submit(EndTurnWithPicture(load_photo(photo).image)).result()
         expected = from_files.state
-    with serve() as (by_uploads, server), opened(browser, has_touch=True) as phone:
+    with serve() as (by_uploads, server), open_tab(browser, has_touch=True) as phone:
         by_uploads.submit(start).result()
         pair(phone, server, server.app.extensions["pairing"].code)
         for photo in photos:
@@ -221,7 +221,7 @@ def measure(turns: int) -> list[float]:
         chromium(playwright) as browser,
         TemporaryDirectory() as folder,
         serve() as (session, server),
-        opened(browser) as phone,
+        open_tab(browser) as phone,
     ):
         pair(phone, server, server.app.extensions["pairing"].code)
         images = [image for image, _ in render_boards(TURNS)]

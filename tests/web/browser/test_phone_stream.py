@@ -17,7 +17,7 @@ from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, chromium, opened
+from tests.support.browsers import MARKS, chromium, open_tab
 from tests.support.recorded_boards import GAME, render_boards, wait_for_picture
 from tests.support.waiting import until
 from tests.web.browser.test_phone_camera import make_photo, take_picture, wait_for_turn
@@ -62,7 +62,7 @@ class Table:
 
     def open_phone(self, browser: Browser, stack: ExitStack, path: str) -> Page:
         """Pair a phone over https and open a page on it."""
-        phone = stack.enter_context(opened(browser, ignore_https_errors=True, permissions=["camera"], has_touch=True))
+        phone = stack.enter_context(open_tab(browser, ignore_https_errors=True, permissions=["camera"], has_touch=True))
         phone.goto(f"{self.address}/pair/{self.server.app.extensions['pairing'].secret}")
         phone.get_by_role("button", name="Pair", exact=True).click()
         phone.wait_for_selector("#panel")

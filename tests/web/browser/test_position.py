@@ -10,7 +10,7 @@ import pytest
 
 from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
-from tests.support.api_table import STARTED, House, house
+from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.browsers import MARKS
 from tests.support.browsers import pair as pair_with
 from tests.support.text_table import FARM, HORN, PASTE
@@ -24,14 +24,14 @@ pytestmark = MARKS
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path) as table:
         table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         yield table
 
 
 @pytest.fixture
-def paired_phone(table: House, phone: Page) -> Iterator[Page]:
+def paired_phone(table: WebTable, phone: Page) -> Iterator[Page]:
     with PageServer(table.app, 0, "127.0.0.1") as server:
         pair_with(phone, server, table.code)
         yield phone
@@ -46,11 +46,11 @@ def start(phone: Page) -> None:
     phone.wait_for_selector("#dialog:not([open])", state="attached")
 
 
-def read_board(table: House) -> str:
+def read_board(table: WebTable) -> str:
     return "".join(tile.letter for tile in table.session.state.board.tiles if tile)
 
 
-def test_question_about_the_first_picture_is_answered_with_points(table: House, paired_phone: Page) -> None:
+def test_question_about_the_first_picture_is_answered_with_points(table: WebTable, paired_phone: Page) -> None:
     table.board.lay(HORN, FARM, PASTE)
     table.session.submit(EndTurn()).result(PATIENCE_S)
     paired_phone.get_by_role("link", name="Start from here").tap()
@@ -68,7 +68,7 @@ def test_question_about_the_first_picture_is_answered_with_points(table: House, 
     paired_phone.get_by_text("started with").first.wait_for()
 
 
-def test_position_is_entered_without_a_camera(table: House, paired_phone: Page) -> None:
+def test_position_is_entered_without_a_camera(table: WebTable, paired_phone: Page) -> None:
     paired_phone.get_by_role("link", name="More").tap()
     paired_phone.get_by_role("link", name="Start from a position").tap()
     paired_phone.get_by_role("button", name="Enlarge the board").tap()
@@ -79,7 +79,7 @@ def test_position_is_entered_without_a_camera(table: House, paired_phone: Page) 
     assert read_board(table) == "HORN" and [player.total for player in table.session.state.players] == [120, 98]
 
 
-def test_position_without_points_is_not_sent(table: House, paired_phone: Page) -> None:
+def test_position_without_points_is_not_sent(table: WebTable, paired_phone: Page) -> None:
     paired_phone.get_by_role("link", name="More").tap()
     paired_phone.get_by_role("link", name="Start from a position").tap()
     paired_phone.get_by_role("button", name="Start from here").tap()

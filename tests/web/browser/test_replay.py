@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from tests.support.api_table import house
-from tests.support.browsers import MARKS, PHONE, SCREEN, opened, visit
+from tests.support.api_table import open_web_table
+from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab, visit
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -19,7 +19,11 @@ pytestmark = MARKS
 
 
 def test_arrow_keys_go_through_the_turns(browser: Browser, tmp_path: Path) -> None:
-    with house(tmp_path) as table, PageServer(table.app, 0, "127.0.0.1") as server, opened(browser, SCREEN) as page:
+    with (
+        open_web_table(tmp_path) as table,
+        PageServer(table.app, 0, "127.0.0.1") as server,
+        open_tab(browser, SCREEN) as page,
+    ):
         table.play_three_turns()
         table.end()
         visit(page, server, "/history/1?turn=3")
@@ -37,7 +41,11 @@ def test_arrow_keys_go_through_the_turns(browser: Browser, tmp_path: Path) -> No
 
 
 def test_picture_of_the_board_is_saved_where_the_browser_cannot_share(browser: Browser, tmp_path: Path) -> None:
-    with house(tmp_path) as table, PageServer(table.app, 0, "127.0.0.1") as server, opened(browser, PHONE) as page:
+    with (
+        open_web_table(tmp_path) as table,
+        PageServer(table.app, 0, "127.0.0.1") as server,
+        open_tab(browser, PHONE) as page,
+    ):
         table.play_three_turns()
         table.end()
         page.add_init_script("navigator.canShare = undefined")
@@ -50,7 +58,11 @@ def test_picture_of_the_board_is_saved_where_the_browser_cannot_share(browser: B
 
 
 def test_picture_and_result_go_to_the_app_that_the_user_chooses(browser: Browser, tmp_path: Path) -> None:
-    with house(tmp_path) as table, PageServer(table.app, 0, "127.0.0.1") as server, opened(browser, PHONE) as page:
+    with (
+        open_web_table(tmp_path) as table,
+        PageServer(table.app, 0, "127.0.0.1") as server,
+        open_tab(browser, PHONE) as page,
+    ):
         table.play_three_turns()
         table.end()
         page.add_init_script(

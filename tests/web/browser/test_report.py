@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.api_table import House, house
-from tests.support.browsers import MARKS, opened, pair, visit
+from tests.support.api_table import WebTable, open_web_table
+from tests.support.browsers import MARKS, open_tab, pair, visit
 from web.host_info import HostInfo
 from web.security.server import PageServer
 
@@ -21,14 +21,14 @@ pytestmark = MARKS
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, host_info=HostInfo(examine=lambda: "ok  camera: Anna's, it works")) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, host_info=HostInfo(examine=lambda: "ok  camera: Anna's, it works")) as table:
         table.play_three_turns()
         yield table
 
 
-def test_report_is_shown_and_saved_and_pictures_are_deleted(table: House, browser: Browser, tmp_path: Path) -> None:
-    with PageServer(table.app, 0, "127.0.0.1") as server, opened(browser) as page:
+def test_report_is_shown_and_saved_and_pictures_are_deleted(table: WebTable, browser: Browser, tmp_path: Path) -> None:
+    with PageServer(table.app, 0, "127.0.0.1") as server, open_tab(browser) as page:
         pair(page, server, table.code)
         visit(page, server, "/report")
         page.get_by_label("PASTE").uncheck()

@@ -27,8 +27,8 @@ from device.settings_editor import SettingsEditor, SettingsFile
 from device.system.hotspot import Hotspot
 from engine.events import GameStarted
 from tests.support import samples
-from tests.support.api_table import house
-from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, keep, opened, pair, unpair_all, visit
+from tests.support.api_table import open_web_table
+from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, keep, open_tab, pair, unpair_all, visit
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from vision.geometry import homography, rectify
@@ -174,7 +174,7 @@ def settled(page: Page, state: TableSnapshot) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_every_page_fits_its_screen(table: ShownTable, server: PageServer, browser: Browser, size: str) -> None:
     width, height = SIZES[size]
-    with opened(browser, (width, height)) as page:
+    with open_tab(browser, (width, height)) as page:
         pair(page, server, code_of(server))
         for name, (path, state) in PAGES.items():
             table.show(state)
@@ -194,7 +194,7 @@ def test_every_page_fits_its_screen(table: ShownTable, server: PageServer, brows
 def test_page_does_not_shift_as_turns_arrive(
     table: ShownTable, server: PageServer, browser: Browser, size: str, path: str
 ) -> None:
-    with opened(browser, SIZES[size]) as page:
+    with open_tab(browser, SIZES[size]) as page:
         table.show(samples.BEFORE)
         pair(page, server, code_of(server))
         visit(page, server, path)
@@ -220,7 +220,7 @@ def test_no_line_of_the_last_play_and_no_answer_is_cut_off(
     table: ShownTable, server: PageServer, browser: Browser, state: TableSnapshot, path: str, size: tuple[int, int]
 ) -> None:
     table.show(state)
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         pair(page, server, code_of(server))
         visit(page, server, path)
         page.wait_for_load_state("load")
@@ -233,7 +233,7 @@ def test_deferred_question_covers_nothing_of_the_last_play(
     table: ShownTable, server: PageServer, browser: Browser
 ) -> None:
     table.show(DEFERRED)
-    with opened(browser, (1440, 900)) as page:
+    with open_tab(browser, (1440, 900)) as page:
         pair(page, server, code_of(server))
         question, last = (page.locator(part).bounding_box() for part in (".deferred", "#last"))
         assert question is not None and last is not None
@@ -246,7 +246,7 @@ def test_question_is_in_view_on_the_big_screen(
     table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int]
 ) -> None:
     table.show(ASKED_WITH_PICTURE)
-    with opened(browser, size) as page:
+    with open_tab(browser, size) as page:
         visit(page, server, "/big")
         settled(page, ASKED_WITH_PICTURE)
         question = page.locator(".asked .question").bounding_box()
@@ -255,9 +255,9 @@ def test_question_is_in_view_on_the_big_screen(
 
 def test_title_of_a_stored_game_with_long_names_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     players = ("Donaudampfschifffahrtsgesellschaftskapitaen", "Ben")
-    with house(tmp_path) as played:
+    with open_web_table(tmp_path) as played:
         played.session.submit(StartGame(GameStarted(players))).result(PATIENCE_S)
-        with PageServer(played.app, 0, "127.0.0.1") as own_server, opened(browser) as page:
+        with PageServer(played.app, 0, "127.0.0.1") as own_server, open_tab(browser) as page:
             visit(page, own_server, "/history/1")
             assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
@@ -267,7 +267,7 @@ def test_clocks_tick_on_the_page_by_the_table_s_time(table: ShownTable, server: 
 
     clock = ClockView(1500, 10, (1382.0, 40.0), running=0, since=time.monotonic())
     table.show(replace(samples.TIMED, clock=clock))
-    with opened(browser) as page:
+    with open_tab(browser) as page:
         visit(page, server)
         page.wait_for_selector(".clock.runs")
         page.wait_for_timeout(1500)

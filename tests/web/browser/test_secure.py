@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.support import samples
-from tests.support.browsers import MARKS, opened, pair, visit
+from tests.support.browsers import MARKS, open_tab, pair, visit
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
@@ -28,7 +28,7 @@ def test_paired_phone_stays_paired_over_https(browser: Browser, tmp_path: Path, 
     with PageServer(app, 0, "127.0.0.1", tls=TlsSettings(own.path, own.path, 0)) as server:
         assert server.secure_port is not None
         ports.append(server.secure_port)
-        with opened(browser, ignore_https_errors=True) as phone:
+        with open_tab(browser, ignore_https_errors=True) as phone:
             pair(phone, server, app.extensions["pairing"].code)
             visit(phone, server, "/secure")
             phone.get_by_role("link", name="Open over https").click()

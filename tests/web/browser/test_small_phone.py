@@ -13,8 +13,8 @@ from device.session.messages import Notice, Trouble
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support import samples
-from tests.support.api_table import House
-from tests.support.browsers import EVERY_PAGE, MARKS, opened, pair, unpair_all, visit
+from tests.support.api_table import WebTable
+from tests.support.browsers import EVERY_PAGE, MARKS, open_tab, pair, unpair_all, visit
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
@@ -49,13 +49,13 @@ MEASURE = """() => {
 
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[Page]:
-    with opened(browser, SMALL_PHONE, has_touch=True, reduced_motion="reduce") as page:
+    with open_tab(browser, SMALL_PHONE, has_touch=True, reduced_motion="reduce") as page:
         yield page
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_every_page_fits_a_small_phone(
-    phone: Page, played_table: House, played_server: PageServer, language: str
+    phone: Page, played_table: WebTable, played_server: PageServer, language: str
 ) -> None:
     pair(phone, played_server, played_table.code)
     visit(phone, played_server, f"/?lang={language}")

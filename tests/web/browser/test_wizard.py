@@ -18,7 +18,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.reading import EMPTY
 from engine.tiles import load_tile_set
-from tests.support.browsers import MARKS, keep, opened, pair, visit
+from tests.support.browsers import MARKS, keep, open_tab, pair, visit
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
 from web.host_info import HostInfo
@@ -38,7 +38,7 @@ def rendered() -> SimulatedTable:
 
 
 @pytest.fixture(scope="module")
-def house(rendered: SimulatedTable, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def parts(rendered: SimulatedTable, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("table")
     reader, knowledge = make_profiled_reader(folder)
     camera = SimulatedCamera(rendered)
@@ -60,14 +60,14 @@ def corners(page: Page) -> list[tuple[float, float]]:
 
 
 def test_table_is_set_up_in_under_two_minutes(
-    browser: Browser, house: dict[str, Any], rendered: SimulatedTable
+    browser: Browser, parts: dict[str, Any], rendered: SimulatedTable
 ) -> None:
     truth = [(float(x), float(y)) for x, y in rendered.photograph().corners]
-    with opened(browser, has_touch=True) as page:
+    with open_tab(browser, has_touch=True) as page:
         page.set_default_timeout(60_000)
-        pair(page, house["server"], house["code"])
+        pair(page, parts["server"], parts["code"])
         began = time.monotonic()
-        visit(page, house["server"], "/setup")
+        visit(page, parts["server"], "/setup")
 
         # The board is found and outlined in the live picture.
         page.wait_for_selector("#said:has-text('The board is found')")
@@ -102,8 +102,8 @@ def test_table_is_set_up_in_under_two_minutes(
         # The panel: what is pressed is ticked, and does nothing else.
         page.get_by_role("button", name="Next").tap()
         page.wait_for_selector(".felt")
-        house["panel"].handle_edge(Button.CHALLENGE, True)
-        house["panel"].handle_edge(Button.CHALLENGE, False)
+        parts["panel"].handle_edge(Button.CHALLENGE, True)
+        parts["panel"].handle_edge(Button.CHALLENGE, False)
         page.wait_for_selector(".felt .yes:has-text('Challenge')")
         page.get_by_role("button", name="Red", exact=True).tap()
         page.wait_for_selector(".lamp .led-red")
@@ -114,7 +114,7 @@ def test_table_is_set_up_in_under_two_minutes(
         page.wait_for_selector("#teach output:has-text('not as shown')")
         rows = enrolment_rows(load_tile_set("en").letters)
         faces = {(r, c): face for r, row in enumerate(rows) for c, face in enumerate(row) if face != EMPTY}
-        house["camera"].lay_tiles(faces)
+        parts["camera"].lay_tiles(faces)
         page.get_by_role("button", name="Scan the tiles").tap()
         page.wait_for_selector("#teach output:has-text('knows these tiles')")
 
@@ -125,4 +125,4 @@ def test_table_is_set_up_in_under_two_minutes(
         page.get_by_role("link", name="Done").tap()
         page.wait_for_selector("#panel")
         assert time.monotonic() - began < 120
-        assert house["panel"].view.felt is None, "the rehearsal ends with the page"
+        assert parts["panel"].view.felt is None, "the rehearsal ends with the page"

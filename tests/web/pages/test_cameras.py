@@ -16,7 +16,7 @@ from device.cameras.preview import CameraPreview
 from device.settings import load_settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.device.cameras.test_preview import Machine
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
 from web.pages.cameras import MAX_SIDE_PX, CameraChoice
@@ -50,12 +50,12 @@ def overrides() -> dict[tuple[str, str], str]:
 
 
 @pytest.fixture
-def table(tmp_path: Path, path: Path, machine: Machine, overrides: dict[tuple[str, str], str]) -> Iterator[House]:
+def table(tmp_path: Path, path: Path, machine: Machine, overrides: dict[tuple[str, str], str]) -> Iterator[WebTable]:
     preview = CameraPreview(machine.open)
     editor = SettingsEditor(SettingsFile(path, overrides), load_settings(path))
     choice = CameraChoice(lambda: CAMERAS, preview)
     access = SettingsAccess(editor, tmp_path / "lexicons", cameras=choice)
-    with house(tmp_path, host_info=HostInfo(settings=access)) as table:
+    with open_web_table(tmp_path, host_info=HostInfo(settings=access)) as table:
         yield table
     preview.close()
 
@@ -117,7 +117,7 @@ def test_camera_of_the_command_line_cannot_be_changed(admin: FlaskClient) -> Non
     assert "--camera" in page and "Use this camera" not in page
 
 
-def test_only_the_first_device_may_look_and_choose(table: House, admin: FlaskClient, machine: Machine) -> None:
+def test_only_the_first_device_may_look_and_choose(table: WebTable, admin: FlaskClient, machine: Machine) -> None:
     guest = table.app.test_client()
     pair(guest)
     assert admin.get(PATH).status_code == 200

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
 
@@ -29,12 +29,12 @@ def hall() -> Hall:
 
 
 @pytest.fixture
-def table(hall: Hall, tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, host_info=HostInfo(hall=hall)) as table:
+def table(hall: Hall, tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, host_info=HostInfo(hall=hall)) as table:
         yield table
 
 
-def test_paired_phone_calls_the_director_and_takes_it_back(hall: Hall, table: House) -> None:
+def test_paired_phone_calls_the_director_and_takes_it_back(hall: Hall, table: WebTable) -> None:
     phone = table.app.test_client()
     pair(phone)
     assert "Call the director" in phone.get("/dialogs/more").text
@@ -44,6 +44,6 @@ def test_paired_phone_calls_the_director_and_takes_it_back(hall: Hall, table: Ho
     assert not hall.calls_director
 
 
-def test_guest_cannot_call_the_director(hall: Hall, table: House) -> None:
+def test_guest_cannot_call_the_director(hall: Hall, table: WebTable) -> None:
     guest: FlaskClient = table.app.test_client()
     assert guest.post("/hall/call", data={"on": "1"}).status_code == 403 and not hall.calls_director

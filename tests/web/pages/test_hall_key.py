@@ -21,7 +21,7 @@ from device.hall.director import (
 )
 from device.hall.publishing.directed_table import DirectedTable
 from device.storage.store import GameStore
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
 
@@ -38,8 +38,8 @@ def directed() -> Iterator[DirectedTable]:
 
 
 @pytest.fixture
-def table(directed: DirectedTable, tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, host_info=HostInfo(table_name="7", directed=directed)) as table:
+def table(directed: DirectedTable, tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, host_info=HostInfo(table_name="7", directed=directed)) as table:
         yield table
 
 
@@ -59,7 +59,7 @@ def test_key_that_was_not_shown_is_refused(directed: DirectedTable, admin: Flask
 
 
 @pytest.mark.usefixtures("admin")
-def test_only_the_admin_accepts_a_hall(directed: DirectedTable, table: House) -> None:
+def test_only_the_admin_accepts_a_hall(directed: DirectedTable, table: WebTable) -> None:
     second = table.app.test_client()
     pair(second)
     assert second.get("/hall/director").status_code == 403

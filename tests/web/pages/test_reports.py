@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from device.report.replay import replay_report
 from device.system.hotspot import Hotspot
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.support.text_table import TextTable
 from tests.web.conftest import pair
 from web.host_info import HostInfo
@@ -22,9 +22,9 @@ WIFI_PASSWORD, HOTSPOT_PASSWORD = "the wifi password", "horn-farm-paste"
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
+def table(tmp_path: Path) -> Iterator[WebTable]:
     """A table with a game, whose doctor and log mention every secret."""
-    made: list[House] = []
+    made: list[WebTable] = []
 
     def mention_secrets() -> str:
         secrets = made[0].app.extensions["pairing"].secrets
@@ -37,7 +37,7 @@ def table(tmp_path: Path) -> Iterator[House]:
         read_log=mention_secrets,
         find_version=lambda: "1.2",
     )
-    with house(tmp_path, host_info=host) as table:
+    with open_web_table(tmp_path, host_info=host) as table:
         made.append(table)
         table.play_three_turns()
         yield table
@@ -73,7 +73,7 @@ def test_contents_are_shown_before_they_are_saved(admin: FlaskClient) -> None:
     assert 'src="/report/photos/1/3.jpg"' in page
 
 
-def test_report_is_what_was_shown(table: House, admin: FlaskClient) -> None:
+def test_report_is_what_was_shown(table: WebTable, admin: FlaskClient) -> None:
     link = re.search(r'href="(/report/\w+/report\.zip)"', admin.get("/report/preview?game=1&event=3").text)
     table.end()
     assert link
@@ -83,7 +83,7 @@ def test_report_is_what_was_shown(table: House, admin: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("query", ["event=1&event=3&photos=yes", "event=1&names=yes&photos=yes"])
-def test_no_secret_is_on_the_page_or_in_the_report(table: House, admin: FlaskClient, query: str) -> None:
+def test_no_secret_is_on_the_page_or_in_the_report(table: WebTable, admin: FlaskClient, query: str) -> None:
     cookie = admin.get_cookie("tilekeeper")
     secrets = [WIFI_PASSWORD, HOTSPOT_PASSWORD, *filter(None, table.app.extensions["pairing"].secrets)]
     assert cookie and len(secrets) >= 6
@@ -98,7 +98,7 @@ def test_names_stay_on_request(admin: FlaskClient) -> None:
     assert b"Anna" in save(admin, "event=1&names=yes")["game.json"]
 
 
-def test_saved_report_can_be_replayed(table: House, admin: FlaskClient) -> None:
+def test_saved_report_can_be_replayed(table: WebTable, admin: FlaskClient) -> None:
     link = re.search(r'href="(/report/\w+/report\.zip)"', admin.get("/report/preview?game=1&event=3&photos=yes").text)
     assert link and isinstance(table.board, TextTable)
     header, turns = replay_report(io.BytesIO(admin.get(link[1]).data), _WithoutHint(table.board))
@@ -119,7 +119,7 @@ class _WithoutHint:
 @pytest.mark.parametrize(
     "path", ["/report", "/report/preview?game=1", "/report/photos/1/3.jpg", "/report/0/report.zip"]
 )
-def test_only_the_admin_sees_a_report(table: House, admin: FlaskClient, path: str) -> None:
+def test_only_the_admin_sees_a_report(table: WebTable, admin: FlaskClient, path: str) -> None:
     guest, stranger = table.app.test_client(), table.app.test_client()
     pair(guest)
     assert guest.get(path).status_code == 403
@@ -133,7 +133,7 @@ def test_game_that_is_not_there_is_named(admin: FlaskClient) -> None:
 
 
 def test_table_without_a_game_has_nothing_to_report(tmp_path: Path) -> None:
-    with house(tmp_path) as table:
+    with open_web_table(tmp_path) as table:
         client = table.app.test_client()
         pair(client)
         assert "There is no game yet." in client.get("/report").text

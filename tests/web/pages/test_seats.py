@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import StartGame
 from engine.events import GameStarted
-from tests.support.api_table import STARTED, House, Program, house
+from tests.support.api_table import STARTED, Program, WebTable, open_web_table
 from tests.support.text_table import HORN
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
@@ -19,8 +19,8 @@ from web.security.pairing import Pairing
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, pairing=Pairing(file=tmp_path / "pairing.json")) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, pairing=Pairing(file=tmp_path / "pairing.json")) as table:
         table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.board.lay(HORN)
         yield table
@@ -30,7 +30,7 @@ def assign(client: FlaskClient, player: str) -> int:
     return client.post("/phones/player", data={"csrf": token(client), "player": player}).status_code
 
 
-def end_turn(table: House, client: FlaskClient) -> str:
+def end_turn(table: WebTable, client: FlaskClient) -> str:
     """End the turn with the phone, and return the key of the open question; empty if there is none."""
     data = {"csrf": token(client), "seen": table.seen}
     assert client.post("/actions/end-turn", data=data).status_code == 204
@@ -39,22 +39,24 @@ def end_turn(table: House, client: FlaskClient) -> str:
     return question.key if question else ""
 
 
-def get_players(table: House) -> list[str]:
+def get_players(table: WebTable) -> list[str]:
     return [client.player for client in table.app.extensions["pairing"].clients]
 
 
-def test_phone_of_another_player_makes_a_question_of_its_press(table: House, phone: FlaskClient) -> None:
+def test_phone_of_another_player_makes_a_question_of_its_press(table: WebTable, phone: FlaskClient) -> None:
     assert assign(phone, "Ben") == 205
     assert end_turn(table, phone) == "asked-out-of-turn" and table.session.state.turns == ()
 
 
 @pytest.mark.parametrize("player", ["", "Anna"])
-def test_phone_without_a_seat_or_of_the_right_player_makes_none(table: House, phone: FlaskClient, player: str) -> None:
+def test_phone_without_a_seat_or_of_the_right_player_makes_none(
+    table: WebTable, phone: FlaskClient, player: str
+) -> None:
     assert assign(phone, player) == 205
     assert end_turn(table, phone) == "" and [t.score for t in table.session.state.turns] == [14]
 
 
-def test_api_never_makes_a_question_of_a_press(table: House, phone: FlaskClient) -> None:
+def test_api_never_makes_a_question_of_a_press(table: WebTable, phone: FlaskClient) -> None:
     assign(phone, "Ben")
     program = Program(table.app)
     program.pair(table.code)
@@ -68,11 +70,11 @@ def test_form_shows_the_player_of_this_phone(phone: FlaskClient) -> None:
     assert "<option selected>Ben</option>" in page and "<option>Anna</option>" in page
 
 
-def test_player_who_is_not_in_the_game_is_refused(table: House, phone: FlaskClient) -> None:
+def test_player_who_is_not_in_the_game_is_refused(table: WebTable, phone: FlaskClient) -> None:
     assert assign(phone, "Zoë") == 409 and get_players(table) == [""]
 
 
-def test_stranger_has_no_seat(table: House) -> None:
+def test_stranger_has_no_seat(table: WebTable) -> None:
     assert assign(table.app.test_client(), "Anna") == 403
 
 
@@ -81,7 +83,7 @@ def test_seat_is_kept_over_a_restart(phone: FlaskClient, tmp_path: Path) -> None
     assert [client.player for client in Pairing(file=tmp_path / "pairing.json").clients] == ["Ben"]
 
 
-def test_phone_follows_its_player_to_another_seat_and_has_none_without_him(table: House, phone: FlaskClient) -> None:
+def test_phone_follows_its_player_to_another_seat_and_has_none_without_him(table: WebTable, phone: FlaskClient) -> None:
     assign(phone, "Ben")
     (client,) = table.app.extensions["pairing"].clients
     assert [client.find_seat(names) for names in (("Anna", "Ben"), ("Ben", "Cleo"), ("Anna", "Cleo"))] == [1, 0, None]
@@ -89,7 +91,7 @@ def test_phone_follows_its_player_to_another_seat_and_has_none_without_him(table
     assert end_turn(table, phone) == ""
 
 
-def test_phone_follows_its_player_to_another_name(table: House, phone: FlaskClient) -> None:
+def test_phone_follows_its_player_to_another_name(table: WebTable, phone: FlaskClient) -> None:
     assign(phone, "Ben")
     table.session.submit(RenamePlayer(1, "Benjamin")).result(PATIENCE_S)
     assert get_players(table) == ["Benjamin"]

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from device.settings import Settings, load_settings
 from device.settings_editor import SettingsEditor, SettingsFile, list_fields
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
@@ -44,8 +44,8 @@ def access(path: Path, tmp_path: Path, restarts: list[str]) -> SettingsAccess:
 
 
 @pytest.fixture
-def table(tmp_path: Path, access: SettingsAccess) -> Iterator[House]:
-    with house(tmp_path, host_info=HostInfo(settings=access)) as table:
+def table(tmp_path: Path, access: SettingsAccess) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, host_info=HostInfo(settings=access)) as table:
         yield table
 
 
@@ -74,7 +74,7 @@ def test_page_has_all_settings(admin: FlaskClient) -> None:
 
 def test_page_names_a_new_version(tmp_path: Path, access: SettingsAccess) -> None:
     newer = replace(access, find_new_version=lambda: "9.1")
-    with house(tmp_path, host_info=HostInfo(settings=newer)) as table:
+    with open_web_table(tmp_path, host_info=HostInfo(settings=newer)) as table:
         client = table.app.test_client()
         pair(client)
         assert "Version 9.1 of Tilekeeper is available." in client.get("/settings").text
@@ -186,7 +186,7 @@ def test_folder_that_cannot_be_written_is_reported(admin: FlaskClient, monkeypat
 
 @pytest.mark.parametrize("route", ["", "/lexicon", "/defaults", "/restart"])
 def test_only_the_admin_may_change_settings(
-    table: House, admin: FlaskClient, path: Path, restarts: list[str], route: str
+    table: WebTable, admin: FlaskClient, path: Path, restarts: list[str], route: str
 ) -> None:
     guest = table.app.test_client()
     assert 'action="/pair"' in guest.get("/settings").text
@@ -198,7 +198,7 @@ def test_only_the_admin_may_change_settings(
 
 
 def test_table_without_a_settings_file_has_no_page(tmp_path: Path) -> None:
-    with house(tmp_path) as table:
+    with open_web_table(tmp_path) as table:
         client = table.app.test_client()
         pair(client)
         assert client.get("/settings").status_code == 404 and "/settings" not in client.get("/dialogs/more").text

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, host_info=HostInfo(data_folder="/var/lib/tilekeeper")) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, host_info=HostInfo(data_folder="/var/lib/tilekeeper")) as table:
         table.play_three_turns()
         yield table
 
@@ -27,7 +27,7 @@ def test_page_names_everything_that_is_stored(admin: FlaskClient) -> None:
     assert "One game with all turns" in page and "The names of 2 players." in page and "One paired phone" in page
 
 
-def test_pictures_are_deleted_after_a_question(table: House, admin: FlaskClient) -> None:
+def test_pictures_are_deleted_after_a_question(table: WebTable, admin: FlaskClient) -> None:
     assert "Delete all 6 pictures" in admin.get("/data/pictures/delete").text
     assert admin.post("/data/pictures/delete", data={"csrf": token(admin)}).status_code == 303
     assert table.store.pictures(1) == () and len(table.store.events(1)) == 4
@@ -35,7 +35,7 @@ def test_pictures_are_deleted_after_a_question(table: House, admin: FlaskClient)
     assert "No pictures are stored." in page and "/data/pictures/delete" not in page
 
 
-def test_guest_may_look_but_not_delete(table: House, admin: FlaskClient) -> None:
+def test_guest_may_look_but_not_delete(table: WebTable, admin: FlaskClient) -> None:
     guest = table.app.test_client()
     pair(guest)
     assert "6 pictures" in guest.get("/data").text and "Delete all pictures" not in guest.get("/data").text
@@ -44,5 +44,5 @@ def test_guest_may_look_but_not_delete(table: House, admin: FlaskClient) -> None
     assert len(table.store.pictures(1)) == 6 and admin.get("/data").status_code == 200
 
 
-def test_stranger_is_asked_to_pair(table: House) -> None:
+def test_stranger_is_asked_to_pair(table: WebTable) -> None:
     assert 'action="/pair"' in table.app.test_client().get("/data").text

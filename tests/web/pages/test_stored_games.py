@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.turns import EndTurn
 from engine.events import GameStarted
-from tests.support.api_table import STARTED, House, house
+from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.text_table import HORN
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
@@ -22,35 +22,35 @@ from web.security.csrf import MAX_BODY_BYTES
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebTable]:
     """A table with one game that has ended, to be looked at only."""
-    with house(tmp_path_factory.mktemp("played")) as table:
+    with open_web_table(tmp_path_factory.mktemp("played")) as table:
         table.play_three_turns()
         table.end()
         yield table
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as table:
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path) as table:
         table.play_three_turns()
         table.end()
         yield table
 
 
-def read(table: House, path: str) -> str:
+def read(table: WebTable, path: str) -> str:
     answer = table.app.test_client().get(path)
     assert answer.status_code == 200
     return answer.text
 
 
-def test_list_names_players_and_totals(played: House) -> None:
+def test_list_names_players_and_totals(played: WebTable) -> None:
     page = read(played, "/history")
     assert re.search(r'class="winner">Anna <b>39</b>', page) and "Ben <b>9</b>" in page
     assert 'href="/history/1"' in page
 
 
-def test_game_that_was_begun_again_before_its_first_turn_is_not_listed(table: House) -> None:
+def test_game_that_was_begun_again_before_its_first_turn_is_not_listed(table: WebTable) -> None:
     table.session.submit(StartGame(GameStarted(("Player 1", "Player 2")))).result(PATIENCE_S)
     assert "Player 1" in read(table, "/history")
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
@@ -68,11 +68,11 @@ def test_game_that_was_begun_again_before_its_first_turn_is_not_listed(table: Ho
         ("skip=99", False),
     ],
 )
-def test_games_are_sought_by_player_and_day(played: House, query: str, found: bool) -> None:
+def test_games_are_sought_by_player_and_day(played: WebTable, query: str, found: bool) -> None:
     assert ('href="/history/1"' in read(played, f"/history?{query}")) is found
 
 
-def test_game_is_gone_through_turn_by_turn(played: House) -> None:
+def test_game_is_gone_through_turn_by_turn(played: WebTable) -> None:
     counts = [read(played, f"/history/1?turn={turn}").count('<g class="t') for turn in (0, 1, 2, 3)]
     assert counts == [0, 4, 7, 12]
     first = read(played, "/history/1?turn=1")
@@ -80,51 +80,51 @@ def test_game_is_gone_through_turn_by_turn(played: House) -> None:
     assert 'href="/history/1?turn=2" aria-label="One turn forward"' in first
 
 
-def test_turn_beyond_the_end_is_the_end(played: House) -> None:
+def test_turn_beyond_the_end_is_the_end(played: WebTable) -> None:
     assert "Step 3 of 3" in read(played, "/history/1?turn=99")
     assert "Step 0 of 3" in read(played, "/history/1?turn=-1")
     assert "Step 3 of 3" in read(played, "/history/1?turn=x")
 
 
-def test_slider_gets_the_part_that_changes(played: House) -> None:
+def test_slider_gets_the_part_that_changes(played: WebTable) -> None:
     part = played.app.test_client().get("/history/1?turn=1", headers={"X-Part": "1"}).text
     assert "<html" not in part and "data-slide" in part
 
 
-def test_each_turn_has_its_picture(played: House) -> None:
+def test_each_turn_has_its_picture(played: WebTable) -> None:
     names = [re.search(r'src="(/history/\d+/\d+\.jpg)"', read(played, f"/history/1?turn={turn}")) for turn in (1, 2, 3)]
     paths = [name[1] for name in names if name]
     assert len(set(paths)) == 3
     assert all(played.app.test_client().get(path).data.startswith(b"\xff\xd8") for path in paths)
 
 
-def test_words_that_were_checked_are_not_called_unchecked(played: House) -> None:
+def test_words_that_were_checked_are_not_called_unchecked(played: WebTable) -> None:
     assert "not checked" not in read(played, "/history/1")
 
 
-def test_board_of_the_past_has_no_links(played: House) -> None:
+def test_board_of_the_past_has_no_links(played: WebTable) -> None:
     assert "/dialogs/square" not in read(played, "/history/1")
 
 
 @pytest.mark.parametrize("path", ["/history/2", "/history/2/game.gcg", "/history/2/game.zip", "/history/1/99.jpg"])
-def test_missing_page_of_a_stored_game_is_not_found(played: House, path: str) -> None:
+def test_missing_page_of_a_stored_game_is_not_found(played: WebTable, path: str) -> None:
     assert played.app.test_client().get(path).status_code == 404
 
 
-def test_records_lead_to_games(played: House) -> None:
+def test_records_lead_to_games(played: WebTable) -> None:
     page = read(played, "/records")
     assert "Anna – Ben" in page and 'href="/history/1?turn=3"' in page
     assert "Ben – Anna" in read(played, "/records?player=Ben")
     assert "<script>" not in read(played, "/records?player=%3Cscript%3E")
 
 
-def test_only_paired_phones_are_offered_changes(table: House, phone: FlaskClient) -> None:
+def test_only_paired_phones_are_offered_changes(table: WebTable, phone: FlaskClient) -> None:
     assert "/history/import" not in read(table, "/history")
     assert "/history/import" in phone.get("/history").text
     assert table.app.test_client().get("/history/1/delete").status_code == 303
 
 
-def test_game_is_deleted_only_after_a_question_and_not_while_at_the_table(table: House, phone: FlaskClient) -> None:
+def test_game_is_deleted_only_after_a_question_and_not_while_at_the_table(table: WebTable, phone: FlaskClient) -> None:
     assert "deleted for good" in phone.get("/history/1/delete").text
     assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 409
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
@@ -138,7 +138,7 @@ def bring(phone: FlaskClient, data: bytes) -> tuple[int, str]:
     return answer.status_code, answer.headers.get("Location", "") or answer.text
 
 
-def test_game_is_brought_back_from_its_files(table: House, phone: FlaskClient) -> None:
+def test_game_is_brought_back_from_its_files(table: WebTable, phone: FlaskClient) -> None:
     packed, gcg = phone.get("/history/1/game.zip").data, phone.get("/history/1/game.gcg").data
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     phone.post("/history/1/delete", data={"csrf": token(phone)})
@@ -162,7 +162,7 @@ def test_file_that_is_too_large_is_refused(phone: FlaskClient) -> None:
     assert phone.post("/actions/undo", data={"csrf": token(phone), "x": "y" * MAX_BODY_BYTES}).status_code == 413
 
 
-def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: House) -> None:
+def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: WebTable) -> None:
     table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
     table.board.lay(HORN)
     table.session.submit(EndTurn()).result(PATIENCE_S)
@@ -175,7 +175,7 @@ def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: House) 
 GCG_OFF_CENTRE = b"#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B: AM 1A AM +8 8\n"
 
 
-def test_problems_of_an_import_are_shown_with_the_game(table: House, phone: FlaskClient) -> None:
+def test_problems_of_an_import_are_shown_with_the_game(table: WebTable, phone: FlaskClient) -> None:
     _, where = bring(phone, GCG_OFF_CENTRE)
     for page in (read(table, where), read(table, f"{where}?turn=1")):
         assert "The import found 3 problems" in page and "The first word does not cover the centre." in page
@@ -184,43 +184,43 @@ def test_problems_of_an_import_are_shown_with_the_game(table: House, phone: Flas
     assert "The import found" not in read(table, "/history/1")
 
 
-def test_play_that_was_taken_back_is_listed_as_such(table: House, phone: FlaskClient) -> None:
+def test_play_that_was_taken_back_is_listed_as_such(table: WebTable, phone: FlaskClient) -> None:
     lines = ("#player1 Anna Anna", "#player2 Ben Ben", ">Anna: HORN 8F HORN +14 14", ">Anna: HORN -- -14 0")
     assert bring(phone, "\n".join(lines).encode())[0] == 303
     turns = re.findall(r'<span class="play">(.*?)</span>', read(table, "/history/2"))
     assert turns == ['<b class="gone">HORN</b> 8F', "<b>HORN</b> 8F took back"]
 
 
-def test_import_of_a_file_with_an_unreadable_event_is_refused(table: House, phone: FlaskClient) -> None:
+def test_import_of_a_file_with_an_unreadable_event_is_refused(table: WebTable, phone: FlaskClient) -> None:
     status, why = bring(phone, GCG_OFF_CENTRE.replace(b"+8 8", b"+8b 8"))
     assert status == 409 and "line 4" in why.lower()
     assert len(table.store.games()) == 1
 
 
 def test_list_without_a_game_has_no_filters_but_a_hint(tmp_path: Path) -> None:
-    with house(tmp_path) as empty:
+    with open_web_table(tmp_path) as empty:
         page = read(empty, "/history")
     assert 'class="seek"' not in page and "Your games will appear here" in page
 
 
-def test_game_has_its_date_a_title_and_a_way_back(played: House) -> None:
+def test_game_has_its_date_a_title_and_a_way_back(played: WebTable) -> None:
     page = read(played, "/history/1")
     assert "<title>Anna · Ben · Tilekeeper</title>" in page
     assert '<a href="/history">All games</a>' in page and "<time datetime=" in page
 
 
-def test_game_that_has_ended_is_not_called_a_game_at_the_table(played: House) -> None:
+def test_game_that_has_ended_is_not_called_a_game_at_the_table(played: WebTable) -> None:
     assert "at the table now" not in read(played, "/history") + read(played, "/history/1")
 
 
-def test_game_can_be_shared_as_a_picture(played: House) -> None:
+def test_game_can_be_shared_as_a_picture(played: WebTable) -> None:
     page = read(played, "/history/1")
     assert re.search(r'class="share" data-file="\d{4}-\d\d-\d\d-game-1\.png"', page)
     assert "/static/share.js" in page and "/static/share.js" not in read(played, "/history")
     assert '<a class="button" href="/history/1">Look back and share</a>' in read(played, "/")
 
 
-def test_note_of_another_phone_is_not_replaced_unseen(table: House, phone: FlaskClient) -> None:
+def test_note_of_another_phone_is_not_replaced_unseen(table: WebTable, phone: FlaskClient) -> None:
     """Two players write at the end of a game; the first one may also tap twice."""
     statuses = [
         phone.post("/history/1/comment", data={"csrf": token(phone), "comment": text, "before": ""}).status_code
@@ -229,7 +229,7 @@ def test_note_of_another_phone_is_not_replaced_unseen(table: House, phone: Flask
     assert statuses == [303, 303, 409] and '<p class="comment">First</p>' in read(table, "/history/1")
 
 
-def test_note_on_a_game_is_kept_and_shown_to_everyone(table: House, phone: FlaskClient) -> None:
+def test_note_on_a_game_is_kept_and_shown_to_everyone(table: WebTable, phone: FlaskClient) -> None:
     assert "Write a note" in phone.get("/history/1").text and "Write a note" not in read(table, "/history/1")
     form = {"csrf": token(phone), "comment": " Grandma's birthday\x07 \r\n<b>Cake!</b>\n\n"}
     assert phone.post("/history/1/comment", data=form).location == "/history/1"
@@ -238,7 +238,7 @@ def test_note_on_a_game_is_kept_and_shown_to_everyone(table: House, phone: Flask
     assert 'class="comment"' not in read(table, "/history/1")
 
 
-def test_longest_note_is_kept_whole_and_can_be_changed(table: House, phone: FlaskClient) -> None:
+def test_longest_note_is_kept_whole_and_can_be_changed(table: WebTable, phone: FlaskClient) -> None:
     note = "\n".join(["A line of Grandma's note."] * 100)[:MAX_COMMENT_CHARS]  # browsers count a line break once
     for before, text in (("", note), (note, "Second")):
         form = {"csrf": token(phone), "comment": text.replace("\n", "\r\n"), "before": before.replace("\n", "\r\n")}
@@ -250,6 +250,6 @@ def test_note_on_a_game_that_does_not_exist_is_refused(phone: FlaskClient) -> No
     assert phone.post("/history/9/comment", data={"csrf": token(phone), "comment": "x"}).status_code == 404
 
 
-def test_note_of_an_unpaired_client_is_refused(table: House) -> None:
+def test_note_of_an_unpaired_client_is_refused(table: WebTable) -> None:
     client = table.app.test_client()
     assert client.post("/history/1/comment", data={"csrf": token(client), "comment": "x"}).status_code == 403

@@ -14,7 +14,7 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.support.text_table import FARM, HORN, PASTE, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -22,20 +22,20 @@ Turns = list[tuple[int, str, int]]
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[House]:
+def table(tmp_path: Path) -> Iterator[WebTable]:
     """A table with a game of three plays and three passes; Anna passed between two passes of Ben."""
-    with house(tmp_path) as table:
+    with open_web_table(tmp_path) as table:
         table.play_three_turns()
         for _ in range(3):
             run(table, PassTurn())
         yield table
 
 
-def run(table: House, command: TableCommand) -> None:
+def run(table: WebTable, command: TableCommand) -> None:
     table.session.submit(command).result(PATIENCE_S)
 
 
-def list_turns(table: House) -> Turns:
+def list_turns(table: WebTable) -> Turns:
     return [(turn.player, turn.kind, turn.score) for turn in table.session.state.turns]
 
 
@@ -53,7 +53,7 @@ def press_twice(phone: FlaskClient, path: str, form: dict[str, str]) -> TestResp
     return phone.post(path, data=form | {"seen": first.headers.get("X-Seen", form["seen"])})
 
 
-def test_correction_of_a_turn_that_got_another_number_is_refused(table: House, phone: FlaskClient) -> None:
+def test_correction_of_a_turn_that_got_another_number_is_refused(table: WebTable, phone: FlaskClient) -> None:
     form = fill_in(phone, "/dialogs/turn?number=5", score="50")
     run(table, CorrectTurn(4, kind="none"))
     after = list_turns(table)
@@ -64,7 +64,7 @@ def test_correction_of_a_turn_that_got_another_number_is_refused(table: House, p
 
 @pytest.mark.parametrize("action", ["pass", "exchange"])
 def test_pass_of_a_turn_that_has_ended_is_not_one_of_the_next_player(
-    table: House, phone: FlaskClient, action: str
+    table: WebTable, phone: FlaskClient, action: str
 ) -> None:
     """The phone slept with the form of Anna's turn, and the button of the table ended this turn."""
     form = fill_in(phone, "/dialogs/exchange", count="3")
@@ -76,7 +76,7 @@ def test_pass_of_a_turn_that_has_ended_is_not_one_of_the_next_player(
 
 @pytest.mark.parametrize("change", [Undo(), CorrectTurn(6, player=0)])
 def test_exchange_of_a_player_who_is_not_to_move_any_more_is_refused(
-    table: House, phone: FlaskClient, change: TableCommand
+    table: WebTable, phone: FlaskClient, change: TableCommand
 ) -> None:
     """The form was opened for Anna's turn, but her last turn was taken back, or the last pass was hers."""
     form = fill_in(phone, "/dialogs/exchange", count="3")
@@ -86,7 +86,7 @@ def test_exchange_of_a_player_who_is_not_to_move_any_more_is_refused(
     assert (answer.status_code, list_turns(table)) == (409, after)
 
 
-def test_board_before_a_turn_that_has_ended_takes_no_play_back(table: House, phone: FlaskClient) -> None:
+def test_board_before_a_turn_that_has_ended_takes_no_play_back(table: WebTable, phone: FlaskClient) -> None:
     form = fill_in(phone, "/dialogs/board")
     form["symbols"] = " ".join("".join(rows(HORN, FARM, PASTE)))
     run(table, InsertTurn(7, at="8F", word="....S"))
@@ -95,7 +95,7 @@ def test_board_before_a_turn_that_has_ended_takes_no_play_back(table: House, pho
     assert (answer.status_code, list_turns(table)) == (409, after)
 
 
-def test_challenge_that_was_decided_late_is_not_one_of_a_later_play(table: House, phone: FlaskClient) -> None:
+def test_challenge_that_was_decided_late_is_not_one_of_a_later_play(table: WebTable, phone: FlaskClient) -> None:
     for _ in range(3):
         run(table, Undo())
     form = fill_in(phone, "/dialogs/decide-challenge", player="1", upheld="true")
@@ -106,7 +106,7 @@ def test_challenge_that_was_decided_late_is_not_one_of_a_later_play(table: House
     assert (answer.status_code, list_turns(table)) == (409, after)
 
 
-def test_turn_that_another_phone_has_entered_is_not_entered_again(table: House, phone: FlaskClient) -> None:
+def test_turn_that_another_phone_has_entered_is_not_entered_again(table: WebTable, phone: FlaskClient) -> None:
     form = fill_in(phone, "/dialogs/entry", at="8J", notation="S", kind="play")
     run(table, InsertTurn(7, kind="pass"))
     after = list_turns(table)
@@ -114,7 +114,7 @@ def test_turn_that_another_phone_has_entered_is_not_entered_again(table: House, 
     assert list_turns(table) == after
 
 
-def test_missing_turn_is_not_inserted_before_another_turn(table: House, phone: FlaskClient) -> None:
+def test_missing_turn_is_not_inserted_before_another_turn(table: WebTable, phone: FlaskClient) -> None:
     form = fill_in(phone, "/dialogs/turn?number=5&insert", kind="pass", player="1")
     run(table, CorrectTurn(4, kind="none"))
     after = list_turns(table)
@@ -122,7 +122,7 @@ def test_missing_turn_is_not_inserted_before_another_turn(table: House, phone: F
     assert list_turns(table) == after
 
 
-def test_correction_of_a_turn_counts_after_a_later_turn(table: House, phone: FlaskClient) -> None:
+def test_correction_of_a_turn_counts_after_a_later_turn(table: WebTable, phone: FlaskClient) -> None:
     form = fill_in(phone, "/dialogs/turn?number=5", score="50")
     run(table, InsertTurn(7, kind="pass"))
     assert press_twice(phone, "/actions/turn", form).status_code == 204
@@ -137,7 +137,7 @@ def test_missing_turn_is_first_that_of_the_player_whose_turn_it_was(
 
 
 def test_missing_turn_after_a_challenge_in_vain_is_first_that_of_the_player_who_went_on(
-    table: House, phone: FlaskClient
+    table: WebTable, phone: FlaskClient
 ) -> None:
     for command in (Undo(), Undo(), Undo(), ChallengePlay(), PassTurn()):  # Ben has challenged, so Anna goes on
         run(table, command)

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.system.wifi import WifiError, WifiNetwork
-from tests.support.api_table import House, house
+from tests.support.api_table import WebTable, open_web_table
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
@@ -40,8 +40,8 @@ def manager() -> Manager:
 
 
 @pytest.fixture
-def table(tmp_path: Path, manager: Manager) -> Iterator[House]:
-    with house(tmp_path, host_info=HostInfo(wifi_manager=manager)) as table:
+def table(tmp_path: Path, manager: Manager) -> Iterator[WebTable]:
+    with open_web_table(tmp_path, host_info=HostInfo(wifi_manager=manager)) as table:
         yield table
 
 
@@ -73,7 +73,7 @@ def test_machine_without_networkmanager_is_reported(admin: FlaskClient, manager:
     assert "This machine has no Wi-Fi. Use a network cable." in admin.get("/wifi").text
 
 
-def test_only_the_first_phone_may_change_the_wifi(table: House, admin: FlaskClient, manager: Manager) -> None:
+def test_only_the_first_phone_may_change_the_wifi(table: WebTable, admin: FlaskClient, manager: Manager) -> None:
     guest = table.app.test_client()
     assert 'action="/pair"' in guest.get("/wifi").text
     pair(guest)
