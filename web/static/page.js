@@ -23,7 +23,8 @@ let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 let isNewConnection = false;
 
 function show(news) {
-  if (isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
+  const isRestarted = news.id.split("-")[0] !== root.dataset.live.split("-")[0]; // else it is the undo of a start
+  if (isRestarted && isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
   if (panel && news.seen !== root.dataset.seen) clearOldRefusal(panel.querySelector("output"));
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
@@ -75,13 +76,12 @@ function replace(element, html) {
 }
 
 // Compares two moments ("12-34": the number of the game and of its events). A table only adds events: also an undo is one.
-// But the undo of a game's start ("13-1") goes back to the game before. While the table starts, it has no game yet ("0-0").
+// While the table starts, it has no game yet ("0-0").
 function isBefore(seen, shown) {
   if (!seen || !shown) return false;
   const [game, events] = seen.split("-").map(Number);
   const [shownGame, shownEvents] = shown.split("-").map(Number);
-  if (game === shownGame) return events < shownEvents;
-  return game > 0 && game < shownGame && shownEvents > 1;
+  return game === shownGame ? events < shownEvents : game > 0 && game < shownGame;
 }
 
 // A table cannot know of turns that it lost, for example with an older copy of its files; a page that showed them can.

@@ -151,10 +151,13 @@ def test_phone_says_that_the_table_went_back_to_earlier_turns(table: ShownTable,
         assert not phone.locator(".lost-turns").is_visible()
 
 
-def test_game_that_was_begun_by_mistake_is_no_lost_turn(table: ShownTable, server: PageServer, phone: Page) -> None:
-    table.show(replace(samples.MIDGAME, game=NOW.game + 1, events=1, turns=()))
+@pytest.mark.parametrize("events", [1, 3], ids=["without-turns", "turns-undone"])
+def test_game_that_was_begun_by_mistake_is_no_lost_turn(
+    table: ShownTable, server: PageServer, phone: Page, events: int
+) -> None:
+    table.show(replace(samples.MIDGAME, game=NOW.game + 1, events=events, turns=()))
     visit(phone, server)
-    phone.wait_for_selector(f"html[data-seen='{NOW.game + 1}-1']")
+    phone.wait_for_selector(f"html[data-seen='{NOW.game + 1}-{events}']")
     table.show(samples.MIDGAME)  # Undo goes back to the game before
     phone.wait_for_selector(f"html[data-seen='{NOW}']")
     phone.wait_for_selector("#last .headline")
