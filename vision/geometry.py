@@ -130,10 +130,6 @@ class BoardPose:
     """`(3, 3)`: from board coordinates (squares) to picture coordinates (px), for the plane of the board itself."""
     height_column: Floats
     """`(3,)`: vector that is added to the last column of `homography` per square of height above the board."""
-    focal_px: float
-    """Focal length in pixels."""
-    square_aspect: float
-    """Length of a square along a column of the board, divided by its length along a row."""
 
     def plane_homography(self, height: float) -> Floats:
         """Return the `(3, 3)` homography from squares to px for the plane `height` squares above the board."""
@@ -186,7 +182,7 @@ def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) ->
             into_board[2],
         ]
     )
-    return BoardPose(H, vertical, float(f[best]), float(aspects[best]))
+    return BoardPose(H, vertical)
 
 
 _NEXT_CORNER: Final = [1, 2, 3, 0]

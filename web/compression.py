@@ -10,13 +10,20 @@ from flask import Response, request
 MIN_COMPRESSED_BYTES = 700
 """Smallest response that is compressed, in bytes. A smaller response fits in one packet anyway."""
 _GZIP_LEVEL = 6
-_COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
+_COMPRESSIBLE_TYPES = (
+    "text/html",
+    "text/css",
+    "text/plain",
+    "text/javascript",
+    "application/json",
+    "application/manifest+json",
+    "image/svg+xml",
+)
 
 
 def compress_response(response: Response) -> Response:
     """Compress a text response with gzip (RFC 9110, 8.4.1.3) if the client accepts gzip."""
-    kind = response.mimetype
-    if kind not in _COMPRESSIBLE_TYPES and kind != "application/manifest+json":
+    if response.mimetype not in _COMPRESSIBLE_TYPES:
         return response
     response.vary.add("Accept-Encoding")
     if response.status_code != 200 or "Content-Encoding" in response.headers or request.method == "HEAD":

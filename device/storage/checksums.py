@@ -88,7 +88,7 @@ def seal_all_games(db: sqlite3.Connection) -> None:
     """
     for game, started, imported in db.execute("SELECT id, started, imported FROM game").fetchall():
         events = db.execute("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", (game,)).fetchall()
-        rows = find_valid_events([(*event, "") for event in events])
+        rows = find_valid_events(events)
         db.executemany(
             "UPDATE event SET checksum = ? WHERE game = ? AND number = ?",
             [(checksum, game, number) for number, _, _, checksum in rows],
@@ -103,13 +103,13 @@ def seal_all_games(db: sqlite3.Connection) -> None:
     )
 
 
-def find_valid_events(rows: Iterable[EventRow]) -> list[EventRow]:
-    """Return the rows before the first event that is missing or not a JSON object, with checksums added.
+def find_valid_events(events: Iterable[tuple[int, float, str]]) -> list[EventRow]:
+    """Return the events before the first one that is missing or not a JSON object, as rows with checksums.
 
-    The rows come from files of older versions, which have no checksums.
+    The events (number, time, body) come from files of older versions, which have no checksums.
     """
     valid: list[tuple[int, float, str]] = []
-    for number, time, body, _ in rows:
+    for number, time, body in events:
         if number != len(valid) or not _is_object(body):
             break
         valid.append((number, time, body))

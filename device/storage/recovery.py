@@ -262,9 +262,7 @@ def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
     if _has_checksums(db):
         sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
         return find_intact_events(read_rows(db, sql, game))
-    return find_valid_events(
-        read_rows(db, "SELECT number, time, body, '' FROM event WHERE game = ? ORDER BY number", game)
-    )
+    return find_valid_events(read_rows(db, "SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game))
 
 
 def _has_checksums(db: sqlite3.Connection) -> bool:

@@ -54,13 +54,12 @@ class WifiRefusedError(WifiError):
     """Error for a call that NetworkManager refuses, for example because the object does not exist any more."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class WifiNetwork:
-    """A network in range: its name (SSID), its strength in percent, and whether it needs a password."""
+    """A network in range: its name (SSID), and its strength in percent."""
 
     name: str
     strength: int
-    is_secured: bool
 
 
 class NetworkManager:
@@ -267,8 +266,7 @@ class _Bus:
         """Return the network to which an access point belongs."""
         interface = f"{_NAME}.AccessPoint"
         name = bytes(self.read(point, interface, "Ssid")).decode(errors="replace")
-        flags = self.read(point, interface, "WpaFlags") | self.read(point, interface, "RsnFlags")
-        return WifiNetwork(name, int(self.read(point, interface, "Strength")), bool(flags))
+        return WifiNetwork(name, int(self.read(point, interface, "Strength")))
 
     def _send(self, message: Any) -> Sequence[Any]:
         try:

@@ -63,7 +63,7 @@ def measure_tilt(pose: BoardPose) -> float:
     """Return the angle in degrees between the board's normal and the ray from the camera to the board's centre."""
     middle, step = np.array([7.5, 7.5]), 1e-3
     above = project(np.linalg.inv(pose.homography), project(pose.plane_homography(step), middle))
-    return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, pose.square_aspect]) / step)))
+    return float(np.degrees(np.arctan(np.linalg.norm(above - middle) / step)))
 
 
 def test_tilt_follows_from_an_oblique_view() -> None:

@@ -37,7 +37,7 @@ def mock() -> Iterator[MockManager]:
 @needs_mock
 @pytest.mark.usefixtures("mock")
 def test_networks_are_listed_once_the_strongest_first() -> None:
-    assert NetworkManager().find_networks() == (WifiNetwork("home", 80, True), WifiNetwork("neighbour", 60, True))
+    assert NetworkManager().find_networks() == (WifiNetwork("home", 80), WifiNetwork("neighbour", 60))
 
 
 @needs_mock

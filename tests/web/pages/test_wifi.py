@@ -27,7 +27,7 @@ class Manager:
     def find_networks(self) -> tuple[WifiNetwork, ...]:
         if self.problem:
             raise WifiError(self.problem)
-        return (WifiNetwork("home", 80, True), WifiNetwork("neighbour", 60, True))
+        return (WifiNetwork("home", 80), WifiNetwork("neighbour", 60))
 
     def join(self, name: str, password: str = "") -> None:
         self.joined.append((name, password))
