@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.session.messages import Notice, Trouble
+from device.session.snapshot import TableSnapshot
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support import samples
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 pytestmark = MARKS
 
 SMALL_PHONE = (320, 640)
+PADDING_PX = 10
+"""Least space between a text and the edge of its card."""
 MEASURE = """() => {
   const least = 44, exempt = "svg.board, [hidden], [aria-hidden=true]";
   for (const part of document.querySelectorAll("details")) part.open = true;
@@ -80,6 +83,20 @@ def test_every_state_of_the_score_fits_a_small_phone(phone: Page, table: ShownTa
             if wrong := phone.evaluate(MEASURE):
                 found[name] = wrong
     assert found == {}, "\n".join(f"{k}: {w}" for k, v in found.items() for w in v)
+
+
+@pytest.mark.parametrize("state", [samples.TIMED, replace(samples.FINISHED, clock=samples.TIMED.clock)])
+def test_clocks_are_not_cut_off_on_a_small_phone(phone: Page, table: ShownTable, state: TableSnapshot) -> None:
+    table.show(state)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        visit(phone, server, "/?lang=pl")
+        cards = [
+            (card.bounding_box(), card.locator(".clock").bounding_box()) for card in phone.locator(".players li").all()
+        ]
+    assert len(cards) == 2
+    for card, clock in cards:
+        assert card is not None and clock is not None
+        assert clock["x"] + clock["width"] <= card["x"] + card["width"] - PADDING_PX
 
 
 def test_long_names_of_files_fit_a_small_phone(phone: Page, table: ShownTable, tmp_path: Path) -> None:
