@@ -147,27 +147,49 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
             raise _LateAnswerError
     if isinstance(event, TurnCorrected):
         return _move_turn_correction(event, old, new, shift)
+    if isinstance(event, QuestionDeferred):
+        return _move_question(event, old, new, shift)
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
         return replace(event, player=new.to_move)
     if isinstance(event, Challenged) and event.by == old.to_move:
         return replace(event, by=new.to_move)
-    if isinstance(event, QuestionDeferred):
-        old, new = (Game.from_events(game.events[: len(game.events) - event.count]) for game in (old, new))
-        return replace(event, answers=tuple(tuple(_move_events(events, old, new, shift)) for events in event.answers))
     return shift.move(event) if isinstance(event, Correction) else event
+
+
+def _move_question(question: QuestionDeferred, old: Game, new: Game, shift: _TurnShift) -> QuestionDeferred:
+    """Return a question about the last events of the game `old`, with its answers adapted to the game `new`.
+
+    Answers that are not possible any more are left out. Raises `RulesError` if this is the answer in effect.
+    """
+    old, new = (Game.from_events(game.events[: len(game.events) - question.count]) for game in (old, new))
+    texts: list[str] = []
+    answers: list[tuple[Event, ...]] = []
+    chosen = 0
+    for number, (text, events) in enumerate(zip(question.texts, question.answers, strict=True)):
+        try:
+            moved = tuple(_move_events(events, old, new, shift))
+        except RulesError:
+            if number == question.chosen:
+                raise
+            continue
+        chosen = len(answers) if number == question.chosen else chosen
+        texts.append(text)
+        answers.append(moved)
+    return replace(question, texts=tuple(texts), answers=tuple(answers), chosen=chosen)
 
 
 def _move_turn_correction(event: TurnCorrected, old: Game, new: Game, shift: _TurnShift) -> TurnCorrected:
     """Return a correction of a turn, which followed the game `old`, adapted to the game `new`.
 
-    The correction may keep the player or the play of the turn. It then keeps those of the turn in `new`.
+    The correction may keep the player or the tiles of the turn. It then keeps those of the turn in `new`.
     """
     moved = shift.move(event)
     before, after, other = old.turns[event.turn], new.turns[moved.turn], event.event
-    if isinstance(other, PlayMade) and other.play == before.play and after.play is not None:
-        other = replace(other, play=after.play)
+    if isinstance(other, PlayMade) and before.play and after.play and {*before.placements} <= {*other.play.tiles}:
+        added = {*other.play.tiles} - {*before.placements}
+        other = replace(other, play=replace(other.play, tiles=tuple(sorted({*after.placements, *added}))))
     if isinstance(other, PlayerTurn) and other.player == before.player:
         other = replace(other, player=after.player)
     return replace(moved, event=other)

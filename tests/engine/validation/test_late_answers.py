@@ -148,6 +148,32 @@ VOID_GAME = defer(play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.
 HARN_ONLY = frozenset({"HARN", "FARM"})
 
 
+def defer_lengthened(game: Game, longer: str) -> Game:
+    """Return the game after an S at the end of row 8, with the question whether it belongs to the first play."""
+    game = play(game, "8F ....S")
+    moved = TurnCorrected(0, PlayMade(0, written(new_game(), longer)))
+    answers: tuple[tuple[Event, ...], ...] = (game.events[-1:], (moved,), (moved, Passed(1)))
+    question = QuestionDeferred(0, "Who?", ("Ben", "Anna", "Anna, pass"), answers, 1)
+    return game.push(*defer_question(game, question, None))
+
+
+def test_late_answer_about_a_letter_counts_in_an_answer_that_lengthens_its_word() -> None:
+    game = defer_lengthened(defer(play(new_game(), "8F HARN"), "8F HORN"), "8F HARNS")
+    game = answer_deferred_question(answer_deferred_question(game, 1, 1), 2, 1)
+    assert [turn.word for turn in game.turns] == ["HORNS"]
+
+
+def test_late_answer_after_which_an_answer_to_a_later_question_is_impossible_leaves_it_out() -> None:
+    game = play(defer_lengthened(play(new_game(), "8F HORN"), "8F HORNS"), "8K ED")
+    wrong = TurnCorrected(1, PlayMade(1, written(play(new_game(), "8F HORN"), "8F ....SED")))
+    question = QuestionDeferred(0, "Who?", ("Anna", "Ben"), (game.events[-1:], (wrong,)), 1)
+    game = game.push(*defer_question(game, question, None))
+    game = answer_deferred_question(game, 1, 1)
+    assert [(turn.player, turn.word) for turn in game.turns] == [(0, "HORNS"), (1, ".....ED")]
+    (left,) = find_open_questions(game)
+    assert left.texts == ("Anna",) and left.answers == ((PlayMade(1, game.turns[1].play),),)
+
+
 def test_late_answer_with_an_invalid_word_does_not_count_without_challenges() -> None:
     rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
     game = defer(play(new_game(rules), "8F HORN"), "8F HRON").push(Passed(1))
