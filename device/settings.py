@@ -34,12 +34,12 @@ from device.settings_document import (
     describe_range,
     explain_error,
     find_extra,
+    find_line,
     find_texts,
     prepare_document,
     read_default_text,
 )
 from device.storage.picture_limits import PictureLimits
-from device.toml_text import find_line
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS

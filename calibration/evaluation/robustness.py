@@ -56,16 +56,16 @@ Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
 
 
 def measure_robustness(
-    reader: PhotoReader, disturbance: Disturbance, samples: Sequence[Sample], seed: int = 0
+    reader: PhotoReader, disturbance: Disturbance, samples: Sequence[Sample]
 ) -> Iterator[LevelResult]:
     """Read every sample at every level of a disturbance, and yield a summary for each level.
 
-    The random numbers depend only on `seed` and the sample, so that they are the same at all levels.
+    The random numbers depend only on the number of the sample, so that they are the same at all levels.
     """
     for level in disturbance.levels:
         outcomes: list[tuple[str, Outcome, bool]] = []
         for number, sample in enumerate(samples):
-            spoiled = disturbance.apply(sample, level, np.random.default_rng([seed, number]))
+            spoiled = disturbance.apply(sample, level, np.random.default_rng([0, number]))
             if spoiled is not None:
                 outcomes.append((sample.name, assess_sample(reader, spoiled), sample.turn is not None))
         if outcomes:

@@ -60,15 +60,13 @@ class Sample:
         return square_side(self.corners)
 
 
-def render_samples(
-    games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, int] = (1280, 960)
-) -> Iterator[Sample]:
+def render_samples(games: Sequence[Game], count: int, size: tuple[int, int] = (1280, 960)) -> Iterator[Sample]:
     """Render `count` pictures of random turns of `games` in good light, each with a random board, tiles and camera.
 
     `size` is (width, height) of the pictures in pixels.
     """
     for number in range(count):
-        rng = np.random.default_rng([seed, number])
+        rng = np.random.default_rng([0, number])
         game = games[number % len(games)]
         plays = [turn for turn in game.turns if turn.play is not None and turn.stands]
         turn = plays[int(rng.integers(len(plays)))]

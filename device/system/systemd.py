@@ -129,14 +129,14 @@ def format_thread_stacks() -> str:
     return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-STACK_DEPTH:]) for name, frame in frames)
 
 
-def _find_failed_check(proofs: Mapping[str, HealthCheck], patience: float) -> str:
+def _find_failed_check(checks: Mapping[str, HealthCheck], patience: float) -> str:
     """Return the name and the error of the first health check that fails, or an empty string if all pass.
 
     `patience` is the time for each check, in seconds.
     """
-    for name, proof in proofs.items():
+    for name, check in checks.items():
         try:
-            proof(patience)
+            check(patience)
         except Exception as error:
             return f"{name} does not answer ({str(error) or type(error).__name__})"
     return ""

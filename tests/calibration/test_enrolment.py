@@ -17,8 +17,7 @@ def seen(changes: dict[int, SquareReading]) -> BoardReading:
     return BoardReading(tuple(squares))
 
 
-def square_of(face: str) -> int:
-    return [face for row in enrolment_rows(ALPHABET) for face in row].index(face)
+Q_SQUARE = [face for row in enrolment_rows(ALPHABET) for face in row].index("Q")
 
 
 @pytest.mark.parametrize("name", tile_set_names())
@@ -46,26 +45,24 @@ def test_a_lesson_laid_as_asked_is_ready() -> None:
 def test_a_tile_that_lacks_and_one_too_many_are_named() -> None:
     check = check_enrolment(
         enrolment_rows(ALPHABET),
-        seen({square_of("Q"): SquareReading(((EMPTY, 1.0),)), 0: SquareReading((("Q", 1.0),))}),
+        seen({Q_SQUARE: SquareReading(((EMPTY, 1.0),)), 0: SquareReading((("Q", 1.0),))}),
     )
-    assert (check.missing, check.extra, check.is_complete) == ((square_of("Q"),), (0,), False)
+    assert (check.missing, check.extra, check.is_complete) == ((Q_SQUARE,), (0,), False)
 
 
 def test_a_tile_under_a_hand_is_named() -> None:
-    check = check_enrolment(
-        enrolment_rows(ALPHABET), seen({square_of("Q"): SquareReading(((HIDDEN, 0.8), ("Q", 0.2)))})
-    )
-    assert check.hidden == (square_of("Q"),)
+    check = check_enrolment(enrolment_rows(ALPHABET), seen({Q_SQUARE: SquareReading(((HIDDEN, 0.8), ("Q", 0.2)))}))
+    assert check.hidden == (Q_SQUARE,)
     assert not check.is_complete
 
 
 def test_a_tile_clearly_read_as_another_is_asked_about_and_may_still_teach() -> None:
-    check = check_enrolment(enrolment_rows(ALPHABET), seen({square_of("Q"): SquareReading((("O", 0.97), ("Q", 0.03)))}))
-    assert check.mismatched == ((square_of("Q"), "O"),)
+    check = check_enrolment(enrolment_rows(ALPHABET), seen({Q_SQUARE: SquareReading((("O", 0.97), ("Q", 0.03)))}))
+    assert check.mismatched == ((Q_SQUARE, "O"),)
     assert check.is_complete
     assert not check.is_clean
 
 
 def test_a_tile_that_is_hard_to_read_is_what_the_lesson_is_for() -> None:
-    check = check_enrolment(enrolment_rows(ALPHABET), seen({square_of("Q"): SquareReading((("O", 0.6), ("Q", 0.4)))}))
+    check = check_enrolment(enrolment_rows(ALPHABET), seen({Q_SQUARE: SquareReading((("O", 0.6), ("Q", 0.4)))}))
     assert check.is_clean

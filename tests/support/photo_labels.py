@@ -42,13 +42,13 @@ class PhotoCollection:
         return [source | {key: value for key, value in r.items() if key not in _COPY_KEYS} for r in records]
 
 
-def load_collections(folder: Path = LABELS_DIR) -> tuple[PhotoCollection, ...]:
-    """Return every collection in `folder`, by name.
+def load_collections() -> tuple[PhotoCollection, ...]:
+    """Return every collection in `LABELS_DIR`, by name.
 
     >>> [collection.name for collection in load_collections()][:2]
     ['bucharest', 'deluxe']
     """
-    return tuple(_load_collection(file) for file in sorted(folder.glob("*.json")))
+    return tuple(_load_collection(file) for file in sorted(LABELS_DIR.glob("*.json")))
 
 
 def _load_collection(file: Path) -> PhotoCollection:

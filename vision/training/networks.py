@@ -15,6 +15,9 @@ from torch import nn
 from vision.recognition.letters import FEATURE_COUNT
 from vision.training.metadata import add_facts
 
+AVERAGE_DECAY = 0.998
+"""Share of the average of weights that a training step keeps (`WeightAverage`); the first steps keep less."""
+
 
 def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
     """Return a block of convolution, batch normalisation and ReLU, from `inside` to `outside` channels."""
@@ -107,8 +110,7 @@ class WeightAverage:
     A network with the averaged weights generalises better than one with the last weights.
     """
 
-    def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
-        self._decay = decay
+    def __init__(self, net: nn.Module) -> None:
         self._steps = 0
         self._averages = {k: v.detach().clone() for k, v in net.state_dict().items()}
 
@@ -116,7 +118,7 @@ class WeightAverage:
     def update(self, net: nn.Module) -> None:
         """Update the average with the weights of `net` after one more training step."""
         self._steps += 1
-        share = 1 - min(self._decay, self._steps / (self._steps + 10))
+        share = 1 - min(AVERAGE_DECAY, self._steps / (self._steps + 10))
         for name, value in net.state_dict().items():
             kept = self._averages[name]
             if kept.dtype.is_floating_point:

@@ -34,8 +34,10 @@ class Systemd:
         self.socket.bind("\0" + where[1:] if where.startswith("@") else where)
         self.environment = {"NOTIFY_SOCKET": where}
 
-    def watching(self, seconds: float) -> dict[str, str]:
-        return self.environment | {"WATCHDOG_USEC": str(int(seconds * 1e6)), "WATCHDOG_PID": str(os.getpid())}
+    @property
+    def watching(self) -> dict[str, str]:
+        """The environment of a program with a watchdog of 0.3 seconds."""
+        return self.environment | {"WATCHDOG_USEC": "300000", "WATCHDOG_PID": str(os.getpid())}
 
     def hears(self, within: float = PATIENCE_S) -> str:
         self.socket.settimeout(within)
@@ -94,7 +96,7 @@ class Alive:
 
 def test_watchdog_is_fed_while_everything_answers(systemd: Systemd) -> None:
     asked: list[float] = []
-    with Alive(systemd.watching(0.3), table=asked.append):
+    with Alive(systemd.watching, table=asked.append):
         assert [systemd.hears(), systemd.hears()] == ["WATCHDOG=1"] * 2
     assert len(asked) >= 2 and asked[0] == pytest.approx(0.1)
 
@@ -108,7 +110,7 @@ def test_watchdog_starves_while_one_part_hangs_and_is_fed_once_it_is_back(
         if not hangs.wait(patience):
             raise TimeoutError
 
-    with Alive(systemd.watching(0.3), page=lambda _: None, table=table):
+    with Alive(systemd.watching, page=lambda _: None, table=table):
         assert systemd.hears(within=0.5) == ""
         hangs.set()
         assert systemd.hears() == "WATCHDOG=1"
@@ -123,7 +125,7 @@ def test_hanging_table_says_once_where_its_threads_are(systemd: Systemd, caplog:
     def table(_: float) -> None:
         raise TimeoutError
 
-    with Alive(systemd.watching(0.3), table=table):
+    with Alive(systemd.watching, table=table):
         until(lambda: caplog.text.count("table does not answer") > 1)
     hangs.set()
     assert systemd.hears(within=0.1) == ""
@@ -139,7 +141,7 @@ def test_checks_do_not_run_without_a_watchdog() -> None:
 
 def test_watchdog_is_fed_by_busy_worker_once_it_comes_by(systemd: Systemd) -> None:
     busy = threading.Event()
-    with Alive(systemd.watching(0.3)) as alive:
+    with Alive(systemd.watching) as alive:
         assert systemd.hears() == "WATCHDOG=1"
         alive.worker.submit(busy.wait)
         while systemd.hears(within=0.5):

@@ -23,10 +23,10 @@ WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
 H8 = parse_square("H8")
 
 
-def read_often(game: Game, reading: BoardReading, times: int) -> ReadingHistory:
-    """Return what is remembered after as many readings of the board as it is on record, all alike."""
+def read_often(game: Game, reading: BoardReading) -> ReadingHistory:
+    """Return what is remembered after a reading of the board as it is on record, and three equal ones."""
     history = infer_play(game, seen(game.board)).history
-    for _ in range(times):
+    for _ in range(3):
         history = infer_play(game, reading, history, ()).history
     return history
 
@@ -73,7 +73,7 @@ def test_removed_play_with_an_empty_bag_records_nothing_and_offers_the_end() -> 
 def test_old_tile_read_wrong_again_is_asked_about_and_stays_until_the_answer() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     reading = seen(game.board, {"H8": {"B": 0.97, "R": 0.02}})
-    history = read_often(game, reading, 3)
+    history = read_often(game, reading)
     events = (PlayMade(0, written(game, "10F PASTE")),)
     found = next(check_old_tiles(Proposal(game, events, Source.CAMERA, reading, history)))
     assert found.reason is Reason.OLD_TILE_DIFFERS and found.squares == (H8,)
@@ -84,7 +84,7 @@ def test_old_tile_is_asked_about_once() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     reading = seen(game.board, {"H8": {"B": 0.97, "R": 0.02}})
     proposal = Proposal(
-        game, (PlayMade(0, written(game, "10F PASTE")),), Source.CAMERA, reading, read_often(game, reading, 3)
+        game, (PlayMade(0, written(game, "10F PASTE")),), Source.CAMERA, reading, read_often(game, reading)
     )
     asked = QuestionHistory().with_finding(next(check_old_tiles(proposal)))
     assert not list(check_old_tiles(replace(proposal, question_history=asked)))
@@ -95,7 +95,7 @@ def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer()
     reading = seen(game.board, {"H8": {"R": 1.0}})
     events = (PlayMade(0, written(game, "10F PASTE")),)
     asked = QuestionHistory(doubtful_squares=frozenset({H8}))
-    proposal = Proposal(game, events, Source.CAMERA, reading, read_often(game, reading, 3), question_history=asked)
+    proposal = Proposal(game, events, Source.CAMERA, reading, read_often(game, reading), question_history=asked)
     assert next(check_old_tiles(proposal)).options[1] == Option(events)
 
 

@@ -54,8 +54,8 @@ def find_obstacle() -> str:
 class Emulator:
     """The emulated system in a folder: `root` (Debian's Python), `site` (wheels), `pictures` and the plugin."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or find_folder()
+    def __init__(self) -> None:
+        self.folder = find_folder()
 
     def prepare(self) -> None:
         """Download and unpack the system. Raises `CalledProcessError`, `OSError`."""

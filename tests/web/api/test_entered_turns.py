@@ -157,8 +157,8 @@ def start_void_game(table: WebTable, paired: Program) -> None:
     assert paired.call("POST", "/commands/new-game", order).status_code == 200
 
 
-def enter_play(table: WebTable, paired: Program, number: int, at: str, word: str) -> None:
-    order = {"seen": table.seen, "number": number, "kind": "play", "at": at, "word": word}
+def enter_first_play(table: WebTable, paired: Program, word: str) -> None:
+    order = {"seen": table.seen, "number": 1, "kind": "play", "at": "8F", "word": word}
     assert paired.call("POST", "/commands/insert-turn", order).status_code == 200
 
 
@@ -170,7 +170,7 @@ def decide(table: WebTable, paired: Program, *, upheld: bool) -> list[int]:
 
 def test_void_play_counts_if_the_players_say_so(table: WebTable, paired: Program) -> None:
     start_void_game(table, paired)
-    enter_play(table, paired, 1, "8F", "HRON")
+    enter_first_play(table, paired, "HRON")
     assert table.session.state.players[0].total == 0
     assert decide(table, paired, upheld=False) == [14, 0]
     order = {"seen": table.seen, "player": 0, "new_name": "Cleo"}
@@ -179,7 +179,7 @@ def test_void_play_counts_if_the_players_say_so(table: WebTable, paired: Program
 
 def test_play_does_not_count_if_the_players_say_so(table: WebTable, paired: Program) -> None:
     start_void_game(table, paired)
-    enter_play(table, paired, 1, "8F", "HORN")
+    enter_first_play(table, paired, "HORN")
     assert decide(table, paired, upheld=True) == [0, 0]
     assert decide(table, paired, upheld=False) == [14, 0]
     assert paired.call("POST", "/commands/decide-challenge", {"seen": table.seen, "upheld": False}).status_code == 409
