@@ -160,7 +160,7 @@ def _check_integrity(subject: Subject, path: Path, shown: Path, recover: str) ->
         store = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
             (result,) = store.execute("PRAGMA quick_check(1)").fetchone()
-            (count,) = store.execute("SELECT count(*) FROM game").fetchone()
+            (count,) = store.execute("SELECT count(DISTINCT game) FROM event").fetchone()  # not deleted ones
         finally:
             store.close()
     except sqlite3.Error as error:

@@ -19,9 +19,11 @@ from device.cli import main
 from device.doctor import Severity, System, examine
 from device.doctor.program import REQUIRED_MODULES
 from device.session.messages import Notice, Trouble
+from device.storage.store import GameStore
+from engine.events import to_json
 from tests.support.raspberry_pi import RaspberryPi, find_findings
 from tests.support.sessions import open_phone_session
-from tests.support.text_table import TextTable
+from tests.support.text_table import STARTED, TextTable
 from tests.support.waiting import until
 from web import create_app
 from web.security.server import PageServer
@@ -58,6 +60,14 @@ def test_games_are_examined_in_the_folder_that_the_service_uses(pi: RaspberryPi)
     pi.change("/etc/tilekeeper/settings.toml", 'folder = ""', 'folder = "/mnt/stick"')
     good = find_findings(examine(pi), "games", Severity.GOOD)
     assert any("/var/lib/tilekeeper/games.db is intact" in finding.text for finding in good)
+
+
+def test_deleted_games_are_not_counted(pi: RaspberryPi) -> None:
+    with GameStore(pi.path("/var/lib/tilekeeper/games.db")) as store:
+        store.delete_game(store.begin_game(to_json(STARTED)))
+        store.begin_game(to_json(STARTED))
+    good = find_findings(examine(pi), "games", Severity.GOOD)
+    assert any(finding.text.endswith("is intact: 1 game") for finding in good)
 
 
 def test_settings_of_cloud_init_that_cannot_be_read_are_skipped(pi: RaspberryPi) -> None:
