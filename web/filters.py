@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from flask import Flask
 
 from device.session.clock import format_clock
-from device.session.messages import START_FROM_HERE, Trouble
+from device.session.messages import PICTURE_ANSWERS, START_FROM_HERE, Trouble
 from device.session.new_game import PALETTE
 from device.session.snapshot import TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, column_of, join_square_names, row_of, square_name
@@ -218,7 +218,7 @@ def short_answer(answer: str) -> str:
 
 def needs_picture(answer: str) -> bool:
     """Return True if the board is read again after this answer."""
-    return key_of(answer) in ("answer-look-again", "answer-read-again")
+    return key_of(answer) in PICTURE_ANSWERS
 
 
 def starts_here(state: TableSnapshot, answer: int) -> bool:

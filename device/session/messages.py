@@ -58,8 +58,9 @@ OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE
 
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
 """Key of the question whether the game starts from the position in the first picture."""
-LOOK_AGAIN_ANSWER = "answer-look-again"
-"""Key of the answer *Look again* in questions of the inference. After this answer, the board is read again."""
+PICTURE_ANSWERS = ("answer-look-again", "answer-read-again")
+"""Keys of the answer *Look again* in questions of the inference and of the validation. After these answers, the board
+is read again."""
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"passed, exchanged, or a mistake?\", which the challenge button of the panel answers."""
@@ -228,8 +229,7 @@ class OpenQuestion:
 
     def asks_for_picture(self, number: int) -> bool:
         """Return True if the answer `number` means that the board is to be read again."""
-        is_look_again = key_of(self.question.answers[number]) == LOOK_AGAIN_ANSWER
-        return not self.answers[number] and (self.finding is not None or is_look_again)
+        return not self.answers[number] and key_of(self.question.answers[number]) in PICTURE_ANSWERS
 
     @property
     def is_deferrable(self) -> bool:
@@ -333,7 +333,7 @@ def make_finding_notice(finding: Finding) -> Notice:
 
 def _describe_option(game: Game, finding: Finding, option: Option) -> str:
     if not option.events:
-        return get_text("answer-read-again")
+        return get_text("answer-mistake" if option.is_mistake else "answer-read-again")
     if isinstance(option.events[-1], GameEnded):
         return get_text("answer-game-over")
     if option.events == (Passed(game.to_move),) and finding.reason is Reason.OLD_TILE_DIFFERS:

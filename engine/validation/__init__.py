@@ -14,6 +14,7 @@ recorded. The checks do not run when stored events are replayed, so older games 
 
 from engine.validation.findings import (
     LOOK_AGAIN,
+    PRESSED_BY_MISTAKE,
     Finding,
     Option,
     Proposal,
@@ -26,6 +27,7 @@ from engine.validation.validate import validate_turn
 
 __all__ = [
     "LOOK_AGAIN",
+    "PRESSED_BY_MISTAKE",
     "Finding",
     "Option",
     "Proposal",

@@ -75,12 +75,17 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A possible answer to a question, with the events to record. If it has no events, the board is read again."""
+    """A possible answer to a question, with the events to record.
+
+    If it has no events, the board is read again, or nothing is recorded if `is_mistake` is True.
+    """
 
     events: tuple[Event, ...] = ()
+    is_mistake: bool = False
 
 
 LOOK_AGAIN = Option()
+PRESSED_BY_MISTAKE = Option(is_mistake=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.transitions import replay_ledger
-from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source
+from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason, Source
 from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words, list_other_orders
 
 
@@ -58,6 +58,8 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
         options.insert(0, Option(played))
     splits = islice(_split_play(proposal), MAX_ALTERNATIVES)
     options += [Option(_move_to_seat(game, plays, seat)) for plays in splits]
+    if not any(isinstance(event, PlayMade) for event in turns):
+        options.append(PRESSED_BY_MISTAKE)
     # A hand may hide the tiles of the player to move, who forgot the button.
     yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
 

@@ -32,6 +32,9 @@ def answer_question(controller: GameController, number: int) -> bool:
         controller.answer_deferred_question(question.deferred, number)
         return False
     events = _record_answer(controller, question, number)
+    if question.is_about_player and not events:  # pressed by mistake: an unconfirmed pass before stays so
+        controller.memory.forget_missed_press()
+        return False
     controller.memory.close_question(question.question.squares)
     before = controller.log.game_before_last_press
     if before is not None and question.is_about_old_tiles and events:

@@ -253,15 +253,17 @@ def test_player_who_played_out_of_turn_gets_the_points_after_a_pass(playing: Tab
     assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "pass", 0), (1, "play", 14)]
 
 
-@pytest.mark.parametrize("presses", [1, 2])
+@pytest.mark.parametrize(("presses", "is_mistake"), [(1, False), (2, False), (2, True)])
 def test_player_who_pressed_before_placing_the_tiles_gets_the_points_without_a_pass(
-    playing: TableSession, table: TextTable, presses: int
+    playing: TableSession, table: TextTable, presses: int, is_mistake: bool
 ) -> None:
     table.lay(HORN)
     end_turn(playing, 0)
     assert get_key(end_turn(playing, 1)) == PASS_OR_EXCHANGE
     for _ in range(1, presses):
         assert get_key(end_turn(playing, 1)) == "asked-out-of-turn"
+    if is_mistake:
+        answer(playing, "No: End turn was pressed by mistake.")
     table.lay(HORN, FARM)
     end_turn(playing, 1)
     state = answer(playing, "Ben played FARM")
@@ -286,6 +288,17 @@ def test_press_from_the_wrong_seat_without_a_play_records_no_pass(playing: Table
     assert get_key(state) == "asked-out-of-turn" and state.turns == ()
     state = answer(playing, "Look again")
     assert get_key(state) == "asked-out-of-turn" and state.turns == ()
+
+
+def test_second_press_of_a_player_by_mistake_records_nothing(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    end_turn(playing, 0)
+    assert get_key(end_turn(playing, 0)) == "asked-out-of-turn"
+    state = answer(playing, "No: End turn was pressed by mistake.")
+    assert [(t.player, t.score) for t in state.turns] == [(0, 14)] and state.question is None
+    table.lay(HORN, FARM)
+    state = end_turn(playing, 1)
+    assert [(t.player, t.score) for t in state.turns] == [(0, 14), (1, 9)] and state.question is None
 
 
 def test_right_press_ends_the_question_about_the_wrong_one(playing: TableSession, table: TextTable) -> None:

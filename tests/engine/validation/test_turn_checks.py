@@ -9,7 +9,7 @@ import pytest
 from engine.events import Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
 from engine.game import Game
 from engine.rules import Rules
-from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.turn_checks import check_missed_press, check_order, check_seat
 from tests.support.engine_table import new_game, play, seen, written
 
@@ -45,7 +45,8 @@ def test_press_from_another_seat_is_asked_about() -> None:
 
 def test_pass_from_another_seat_is_asked_about() -> None:
     found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.CAMERA, seat=1)))
-    assert found.options == (LOOK_AGAIN, Option((Passed(0),)), Option((Passed(0), Passed(1))))
+    passes = Option((Passed(0),)), Option((Passed(0), Passed(1)))
+    assert found.options == (LOOK_AGAIN, *passes, PRESSED_BY_MISTAKE)
 
 
 def test_turn_by_hand_from_another_seat_counts_until_it_is_answered() -> None:
