@@ -280,16 +280,21 @@ class Board:
 
     def tile_run(self, square: Square, across: bool) -> range:
         """Return the squares of the unbroken line of tiles through `square`. The square itself may be empty."""
-        start = end = square
-        for before in RAYS_BACK[across][square]:
-            if self.squares[before] is None:
-                break
-            start = before
-        for after in RAYS_FORWARD[across][square]:
-            if self.squares[after] is None:
-                break
-            end = after
-        return range(start, end + 1, 1 if across else BOARD_SIZE)
+        return find_tile_run(self.squares, square, across)
+
+
+def find_tile_run(tiles: Sequence[Tile | None], square: Square, across: bool) -> range:
+    """Return the squares of the unbroken line of tiles through `square`; `tiles` has the tile of each square."""
+    start = end = square
+    for before in RAYS_BACK[across][square]:
+        if tiles[before] is None:
+            break
+        start = before
+    for after in RAYS_FORWARD[across][square]:
+        if tiles[after] is None:
+            break
+        end = after
+    return range(start, end + 1, 1 if across else BOARD_SIZE)
 
 
 def run_ends(run: range, across: bool) -> tuple[Square, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntFlag
 from typing import NamedTuple
 
-from engine.board import NEIGHBOURS, RAYS_BACK, RAYS_FORWARD, Board, Layout, Square, position_name
+from engine.board import NEIGHBOURS, Board, Layout, Square, find_tile_run, position_name
 from engine.messages import join_messages, make_message
 from engine.plays import Play
 from engine.reading import BOARD_SIZE
@@ -138,23 +138,14 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
     lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE
     words: list[WordScore] = []
     for across in (lies_across, not lies_across):
-        rays_back, rays_forward, step = RAYS_BACK[across], RAYS_FORWARD[across], 1 if across else BOARD_SIZE
         main_start = -1  # start of the main word, which is the same for most of its squares
         for square in squares:
-            start = end = square
-            for before in rays_back[square]:
-                if merged[before] is None:
-                    break
-                start = before
-            for after in rays_forward[square]:
-                if merged[after] is None:
-                    break
-                end = after
-            if start == end or (across == lies_across and start == main_start):
+            run = find_tile_run(merged, square, across)
+            if len(run) == 1 or (across == lies_across and run.start == main_start):
                 continue
             if across == lies_across:
-                main_start = start
-            words.append(_score_word(merged, new_tiles, start, end, step, layout, tiles))
+                main_start = run.start
+            words.append(_score_word(merged, new_tiles, run, layout, tiles))
     if len(words) > 1:
         words = list({(word.start, word.across): word for word in words}.values())
         if len(squares) == 1:
@@ -167,21 +158,16 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
 
 
 def _score_word(
-    merged: list[Tile | None],
-    new_tiles: dict[Square, Tile],
-    start: Square,
-    end: Square,
-    step: int,
-    layout: Layout,
-    tiles: TileSet,
+    merged: list[Tile | None], new_tiles: dict[Square, Tile], run: range, layout: Layout, tiles: TileSet
 ) -> WordScore:
+    """Return the score of the word on the squares `run`; `merged` has the tile of each square after the play."""
     letter_multipliers, word_multipliers = layout.letter_multipliers, layout.word_multipliers
     word_tiles: list[Tile] = []
     points: list[int] = []
     premiums: list[int] = []
     multiplier = 1
     total = 0
-    for square in range(start, end + 1, step):
+    for square in run:
         tile = merged[square]
         assert tile is not None
         value = tiles.values[tile.face]
@@ -194,7 +180,7 @@ def _score_word(
         premiums.append(premium)
         total += value * premium
     return WordScore(
-        start, step == 1, tuple(word_tiles), tuple(points), tuple(premiums), multiplier, total * multiplier
+        run.start, run.step == 1, tuple(word_tiles), tuple(points), tuple(premiums), multiplier, total * multiplier
     )
 
 
