@@ -75,6 +75,13 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
     `margin` is the width, in squares, of the border around the expected grid; a cell is one square wide.
     """
     predictions = _CellPredictions.from_output(cells)
+    try:
+        return _find_best_fit(predictions, margin)
+    except np.linalg.LinAlgError:  # the corners lie on one line: no homography maps a grid to them
+        return None
+
+
+def _find_best_fit(predictions: _CellPredictions, margin: float) -> LatticeFit | None:
     best: LatticeFit | None = None
     for H in _propose_homographies(predictions, margin):
         fit = _refine_homography(predictions, H)

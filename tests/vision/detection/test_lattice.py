@@ -63,6 +63,12 @@ def test_nothing_sure_is_no_grid() -> None:
     assert fit_lattice(cells, MARGIN) is None
 
 
+def test_corners_on_one_line_are_no_grid() -> None:
+    offset_down = np.broadcast_to(9.5 - np.arange(20.0)[:, None], (20, 20))
+    cells = np.stack([np.zeros((20, 20)), offset_down, np.full((20, 20), -4.0), np.full((20, 20), 3.0)])
+    assert fit_lattice(cells.astype(np.float32), MARGIN) is None
+
+
 def test_corners_that_are_not_trusted_do_not_pull_the_grid() -> None:
     quad = grid_corners() + 0.05
     cells = seen_cells(quad)
