@@ -92,14 +92,14 @@ def fit_layout_shifts(colours: Floats, around: int) -> list[LayoutFit]:
     squares on each side.
     """
     side = BOARD_SIZE + 2 * around
-    flat_colours = colours.reshape(-1, 3)
-    similarity = _compare_colours(flat_colours)
     indices = np.arange(side * side).reshape(side, side)
-    fits = []
-    for row, column in product(range(2 * around + 1), repeat=2):
-        window = indices[row : row + BOARD_SIZE, column : column + BOARD_SIZE].ravel()
-        shift = (column - around, row - around)
-        fits.append(_fit_layout(flat_colours[window], similarity[np.ix_(window, window)], shift))
+    starts = list(product(range(2 * around + 1), repeat=2))
+    windows = np.stack([indices[y : y + BOARD_SIZE, x : x + BOARD_SIZE].ravel() for y, x in starts])
+    explained_shares, are_uncovered = _fit_layouts(colours.reshape(-1, 3), windows)
+    fits = [
+        LayoutFit(float(share), (x - around, y - around), uncovered.reshape(BOARD_SIZE, BOARD_SIZE))
+        for (y, x), share, uncovered in zip(starts, explained_shares, are_uncovered, strict=True)
+    ]
     return sorted(fits, key=lambda fit: -fit.explained_share)
 
 
@@ -186,74 +186,91 @@ class _LayoutModel:
         return cls(tuple(np.flatnonzero(kinds == kind) for kind in range(kind_count)), board, tiles)
 
 
-def _fit_layout(colours: Floats, similarity: Floats, shift: tuple[int, int]) -> LayoutFit:
+def _fit_layouts(colours: Floats, windows: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
     """Fit two models, one colour for all squares and one colour for each of the five kinds, and compare their errors.
 
-    `colours` `(225, 3)` are Lab colours of the squares, `similarity` `(225, 225)` their pairwise similarities (0..1).
+    `colours` `(m, 3)` are Lab colours of squares, `windows` `(n, 225)` the indices of the squares of n grids. Returns
+    the share of the colour variation that the kinds explain, `(n,)`, and a mask of the uncovered squares, `(n, 225)`.
     """
-    tile = _find_typical_tile(similarity)
-    as_board, as_tile = _fit_colours(_PREMIUM_MODEL, colours, similarity, tile)
+    similarity = _compare_colours(colours)
+    tiles = _find_typical_tiles(similarity, windows)
+    as_board, as_tile = _fit_colours(_PREMIUM_MODEL, colours, similarity, windows, tiles)
     premium_error = _sum_errors(as_board, as_tile)
-    uniform_error = _sum_errors(*_fit_colours(_UNIFORM_MODEL, colours, similarity, tile))
+    uniform_error = _sum_errors(*_fit_colours(_UNIFORM_MODEL, colours, similarity, windows, tiles))
     uncovered = (as_board < as_tile) & (as_board < _MAX_SQUARED_ERROR)
-    explained_share = (uniform_error - premium_error) / (uniform_error + _CHANCE_RESIDUAL)
-    return LayoutFit(explained_share, shift, uncovered.reshape(BOARD_SIZE, BOARD_SIZE))
+    return (uniform_error - premium_error) / (uniform_error + _CHANCE_RESIDUAL), uncovered
 
 
-def _find_typical_tile(similarity: Floats) -> int:
-    """Return the index of the square whose colour is most typical of a tile.
+def _find_typical_tiles(similarity: Floats, windows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each of n grids the index of the square whose colour is most typical of a tile, `(n,)`.
 
     The plain squares that differ from the most common colour probably have tiles. The result is the square among them
-    whose colour is the most frequent. `similarity` `(225, 225)` are the pairwise similarities of the colours.
+    whose colour is the most frequent. `similarity` `(m, m)` are the pairwise similarities of the colours, `windows`
+    `(n, 225)` the indices of the squares of each grid.
     """
-    plain = _PREMIUM_MODEL.members[0]
-    plain_similarity = similarity[np.ix_(plain, plain)]
-    most_common = int(np.argmax(plain_similarity.sum(axis=1)))
-    tile_weight = 1 - plain_similarity[most_common]
-    return int(plain[int(np.argmax((plain_similarity @ tile_weight) * tile_weight))])
+    plain = windows[:, _PREMIUM_MODEL.members[0]]
+    most_common = _find_most_common(similarity, np.ones((len(plain), len(similarity))), plain)
+    return _find_most_common(similarity, 1 - similarity[most_common], plain)
 
 
-def _sum_errors(as_board: Floats, as_tile: Floats) -> float:
-    """Return the weighted sum of the squares' errors under a colour model; a large sum means a bad fit.
+def _find_most_common(similarity: Floats, weights: Floats, among: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each of n grids the index of the square with the most common colour, `(n,)`.
 
-    `as_board` and `as_tile` `(225,)` are the squared colour errors of each square as an uncovered square and as a tile;
-    the smaller of the two counts. An error e adds e / (1 + e) times the weight of the square (Geman-McClure), so that
-    outliers have little influence.
+    `similarity` `(m, m)` are the pairwise similarities of the colours, `weights` `(n, m)` the weights of the squares,
+    and `among` `(n, k)` the indices of the squares that are compared with each other.
+    """
+    compared = np.zeros_like(weights)
+    np.put_along_axis(compared, among, np.take_along_axis(weights, among, axis=1), axis=1)
+    frequency = np.take_along_axis((compared @ similarity) * compared, among, axis=1)
+    return np.take_along_axis(among, frequency.argmax(axis=1)[:, None], axis=1)[:, 0]
+
+
+def _sum_errors(as_board: Floats, as_tile: Floats) -> Floats:
+    """Return the weighted sum of the squares' errors under a colour model, `(n,)`; a large sum means a bad fit.
+
+    `as_board` and `as_tile` `(n, 225)` are the squared colour errors of each square as an uncovered square and as a
+    tile; the smaller of the two counts. An error e adds e / (1 + e) times the weight of the square (Geman-McClure), so
+    that outliers have little influence.
     """
     errors = np.minimum(as_board, as_tile)
-    return float((_SQUARE_WEIGHTS * errors / (1 + errors)).sum())
+    return np.asarray((_SQUARE_WEIGHTS * errors / (1 + errors)).sum(axis=1), np.float64)
 
 
-def _fit_colours(model: _LayoutModel, colours: Floats, similarity: Floats, tile: int) -> tuple[Floats, Floats]:
-    """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model, and return its errors (`_compute_squared_errors`).
+def _fit_colours(
+    model: _LayoutModel,
+    colours: Floats,
+    similarity: Floats,
+    windows: NDArray[np.int64],
+    tiles: NDArray[np.int64],
+) -> tuple[Floats, Floats]:
+    """Fit the coefficients `(n, kinds + 1 + 3, 3)` of n colour models; return the errors (`_compute_squared_errors`).
 
     Alternates between two steps: classify each square as uncovered or tile, and fit the colours by regression.
-    `tile` is the index of a square that probably has a tile.
+    `tiles` `(n,)` are indices of squares that probably have a tile; the other arguments are those of `_fit_layouts`.
     """
     # Initialise each kind with the most common colour among its squares that differs from the tile colour.
-    uncovered_weight = 1 - 0.9 * similarity[tile]
-    typical = []
-    for squares in model.members:
-        weight = uncovered_weight[squares]
-        typical.append(squares[int(np.argmax((similarity[np.ix_(squares, squares)] @ weight) * weight))])
-    beta = np.vstack([colours[[*typical, tile]], np.zeros((3, 3))])
+    uncovered_weight = 1 - 0.9 * similarity[tiles]
+    typical = [_find_most_common(similarity, uncovered_weight, windows[:, squares]) for squares in model.members]
+    beta = np.pad(colours[np.stack([*typical, tiles], axis=1)], [(0, 0), (0, 3), (0, 0)])
     # Classify and fit in turn. A small ridge penalty keeps the coefficients of kinds that tiles cover completely.
-    ridge = _RIDGE_WEIGHT * np.eye(len(beta))
+    grids = colours[windows]
+    ridge = _RIDGE_WEIGHT * np.eye(beta.shape[1])
     for _ in range(_EM_ROUNDS):
-        as_board, as_tile = _compute_squared_errors(model, colours, beta)
-        design = np.where((as_tile < as_board)[:, None], model.tile_design, model.board_design)
-        weighted = design * (_SQUARE_WEIGHTS / (1 + np.minimum(as_board, as_tile)) ** 2)[:, None]
-        beta = np.linalg.solve(design.T @ weighted + ridge, weighted.T @ colours + _RIDGE_WEIGHT * beta)
-    return _compute_squared_errors(model, colours, beta)
+        as_board, as_tile = _compute_squared_errors(model, grids, beta)
+        design = np.where((as_tile < as_board)[:, :, None], model.tile_design, model.board_design)
+        weighted = design * (_SQUARE_WEIGHTS / (1 + np.minimum(as_board, as_tile)) ** 2)[:, :, None]
+        transposed = weighted.transpose(0, 2, 1)
+        beta = np.linalg.solve(transposed @ design + ridge, transposed @ grids + _RIDGE_WEIGHT * beta)
+    return _compute_squared_errors(model, grids, beta)
 
 
 def _compute_squared_errors(model: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """Return the squared colour error of each square under two assumptions, `(225,)` each: uncovered, and with a tile.
+    """Return the squared colour error of each square under two assumptions, `(n, 225)` each: uncovered, with a tile.
 
     Squared errors are in units of the square of `_KIND_SPREAD_LAB`, the usual spread of one colour.
     """
     as_board, as_tile = (
-        ((colours - design @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2
+        ((colours - design @ beta) ** 2).sum(axis=2) / _KIND_SPREAD_LAB**2
         for design in (model.board_design, model.tile_design)
     )
     return as_board, as_tile
