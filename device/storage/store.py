@@ -95,8 +95,6 @@ class GameStore(Closeable):
         """Functions that are called with the start time (seconds since 1970) of a game that was deleted."""
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
-            self._damaged: dict[int, int]
-            self._last_game_number: int
             self._check_games()
             self.lost_tail = describe_lost_tail(self._database, self._tail_record)
             """Message about missing events at the end of the newest game; empty if no event is missing."""
@@ -201,7 +199,7 @@ class GameStore(Closeable):
             db.executemany(_INSERT_EVENT, [(game, *row) for row in rows])
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
             db.executemany(_INSERT_NOTE, [make_note_row(game, name, text) for name, text in (notes or {}).items()])
-        self._last_game_number = game
+        self._last_game_number = int(game)
         if damaged:
             self._damaged[game] = len(rows)
         elif not imported:
@@ -351,7 +349,7 @@ class GameStore(Closeable):
         return StoredGame(game, started, json.loads(body or "{}"), length, imported, damage)
 
     def _check_games(self) -> None:
-        """Find the damaged games and the number of the last game, and store both in this object."""
+        """Find the damaged games, each with the number of its intact events, and the number of the last game."""
         self._damaged = find_damaged_games(self._database)
         self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
 

@@ -19,7 +19,6 @@ from vision.rendering.simulated_table import SimulatedTable
 
 QUARTZ = {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
 UNCHANGED = np.zeros((BOARD_SIZE, BOARD_SIZE), np.bool_)
-WHOLE_ROW = [(7, column) for column in range(BOARD_SIZE)]
 WHOLE_VIEW = 17 * 17
 """Area of a view in squares."""
 
