@@ -103,7 +103,7 @@ class TableSession(Closeable):
         """The camera if it is a phone on a stand that sends its pictures, otherwise None."""
         follows_board = config.follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
-        controller = self._controller = GameController(store, words, clock)
+        self._controller = GameController(store, words, clock)
         self._setup = TableSetup(self._board_camera, store, profile)
         self._turn_worker = TurnWorker[TurnCapture](clock, config.max_turn_s)
         empty_board = BoardView(premiums=list_premium_texts(load_layout()))
@@ -122,7 +122,7 @@ class TableSession(Closeable):
         )
         turn_recorder = TurnRecorder(
             self._board_camera,
-            controller,
+            self._controller,
             self._queue,
             self._turn_worker,
             self._advance_reader,
@@ -130,7 +130,7 @@ class TableSession(Closeable):
             self._background,
             rejects_blur=self.uses_phone_camera,
         )
-        self._context = CommandContext(controller, turn_recorder, phone_camera)
+        self._context = CommandContext(self._controller, turn_recorder, phone_camera)
 
     def close(self) -> None:
         """Finish the running command, defer an open question, stop the threads and release the camera."""

@@ -45,8 +45,9 @@ class ProfileUpdater:
             self._has_failed = False
             self.discard_pending()
             return ""
-        error = self.learn_pending(source, game)
-        self.set_pending(game, own, turn.reading.views)
+        error = self._learn_pending(source, game)
+        if turn.reading.views is not None and game.turns:
+            self._pending = _PendingTurn(len(game.turns) - 1, own, turn.reading.views)
         is_reported, self._has_failed = self._has_failed, bool(error)
         return "" if is_reported else error
 
@@ -54,7 +55,7 @@ class ProfileUpdater:
         """Discard the pending turn, because it was undone or is uncertain."""
         self._pending = None
 
-    def learn_pending(self, source: str, game: Game) -> str:
+    def _learn_pending(self, source: str, game: Game) -> str:
         """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
 
         The last turn of `game` confirms the pending turn. If this is the pending turn itself, it was undone and played
@@ -76,8 +77,3 @@ class ProfileUpdater:
         except ProfileError as error:
             return str(error)
         return ""
-
-    def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
-        """Keep the reading of the last turn of the game until the next turn confirms it."""
-        if views is not None and game.turns:
-            self._pending = _PendingTurn(len(game.turns) - 1, reading, views)

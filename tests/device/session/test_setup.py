@@ -11,24 +11,15 @@ import numpy as np
 import pytest
 
 from calibration.profile import TableProfile
-from device.cameras import CameraError, Frame
+from device.cameras import CameraError
 from device.cameras.folder import FolderCamera
 from device.capture.board_camera import BoardCamera
-from device.session.background.profile_updater import ProfileUpdater
 from device.session.messages import CommandRefusedError
 from device.session.setup import TableSetup
-from device.session.turns.decision import Decision
-from device.session.turns.turn_capture import TurnCapture
 from device.storage.store import GameStore
-from engine.events import Passed, PlayMade
-from engine.game import Game
-from engine.plays import Play
-from engine.reading import BoardReading
 from tests.device.capture.test_board_camera import HERE, Board, Letters
 from tests.support.own_tiles import Muddle, OwnTable, rows_of
 from tests.support.text_table import PaintedTable
-from vision.recognition.reader import PhotoReading, ReadingTimes
-from vision.recognition.views import BoardViews
 
 TILES = ("A", "B", "C")
 
@@ -159,78 +150,6 @@ def test_lesson_of_another_size_is_refused(taught: TaughtTable, store: GameStore
 def test_table_without_a_place_for_it_teaches_nothing(taught: TaughtTable, store: GameStore) -> None:
     with pytest.raises(CommandRefusedError, match="no folder to save them in"):
         TableSetup(BoardCamera(taught, taught), store, None).enrol_tiles(rows_of(LESSON), TILES)  # type: ignore[arg-type]
-
-
-def turn(game: Game, word: str) -> Game:
-    return game.push(PlayMade(game.to_move, Play.from_gcg(game.board, "8F", word, game.tiles)))
-
-
-def read_of(game: Game) -> BoardReading:
-    faces = [tile.face if (tile := game.board[s]) else "." for s in range(225)]
-    return BoardReading.from_rows([faces[at : at + 15] for at in range(0, 225, 15)])
-
-
-def test_turn_is_learnt_once_the_next_one_confirms_it(knowledge: TableProfile) -> None:
-    learner, game = ProfileUpdater(knowledge), turn(Game.start(("Anna", "Ben")), "CAB")
-    views = OwnTable().picture({s: tile.face for s in game.board.occupied_squares() if (tile := game.board[s])})
-    learner.set_pending(game, read_of(game), views)
-    assert not knowledge.examples
-    learner.learn_pending("1", game.push(Passed(1)))
-    assert len(knowledge.examples) == 3
-
-
-def test_turn_that_was_taken_back_is_not_learnt(knowledge: TableProfile) -> None:
-    learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
-    game = turn(before, "CAB")
-    learner.set_pending(game, read_of(game), OwnTable().picture({112: "A"}))
-    learner.learn_pending("1", before)
-    learner.set_pending(game, read_of(game), OwnTable().picture({112: "A"}))
-    learner.discard_pending()
-    learner.learn_pending("1", game.push(Passed(1)))
-    assert not knowledge.examples
-
-
-def test_corrected_turn_is_learnt_with_its_correction(knowledge: TableProfile) -> None:
-    learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
-    read, right = turn(before, "CAA"), turn(before, "CAB")
-    learner.set_pending(read, read_of(read), OwnTable().picture(dict(zip((110, 111, 112), "CAB", strict=True))))
-    learner.learn_pending("1", right.push(Passed(1)))
-    assert {one.symbol for one in knowledge.examples} == {"A", "B", "C"}
-
-
-def capture(game: Game, reading: BoardReading, views: BoardViews, *, is_aligned: bool = True) -> TurnCapture:
-    """Return a capture of the last turn of `game`; `reading` is that of its picture alone."""
-    photo = PhotoReading(read_of(game), HERE, (), ReadingTimes(1, 1, 2), views=views)
-    frame = Frame(np.zeros((300, 300, 3), np.uint8), 0.0)
-    decision = Decision(game.events[-1:])
-    return TurnCapture(frame, photo, game, decision=decision, is_aligned=is_aligned, own_board=reading)
-
-
-def test_tile_that_its_picture_does_not_show_is_not_learnt(knowledge: TableProfile) -> None:
-    learner, game = ProfileUpdater(knowledge), turn(Game.start(("Anna", "Ben")), "CAB")
-    rows = read_of(game).rows()
-    own = BoardReading.from_rows(["".join(row).replace("B", "#") for row in rows])  # an earlier picture shows the B
-    learner.add_turn(capture(game, own, OwnTable().picture({110: "C", 111: "A"})), "1", game)
-    after = game.push(Passed(1))
-    learner.add_turn(capture(after, read_of(after), OwnTable().picture({})), "1", after)
-    assert {one.symbol for one in knowledge.examples} == {"C", "A"}
-
-
-def test_turn_that_was_played_again_after_an_undo_is_not_learnt(knowledge: TableProfile) -> None:
-    learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
-    undone, redone = turn(before, "CAA"), turn(before, "BAB")
-    for game in (undone, redone):
-        learner.add_turn(capture(game, read_of(game), OwnTable().picture({110: "C", 111: "A", 112: "A"})), "1", game)
-    assert not knowledge.examples
-
-
-def test_turn_whose_grid_was_one_square_off_is_not_learnt(knowledge: TableProfile) -> None:
-    learner, game = ProfileUpdater(knowledge), turn(Game.start(("Anna", "Ben")), "CAB")
-    views = OwnTable().picture({111: "C", 112: "A", 113: "B"})
-    learner.add_turn(capture(game, read_of(game), views, is_aligned=False), "1", game)
-    after = game.push(Passed(1))
-    learner.add_turn(capture(after, read_of(after), views), "1", after)
-    assert not knowledge.examples
 
 
 # A folder as the camera

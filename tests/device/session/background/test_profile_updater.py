@@ -1,0 +1,106 @@
+"""What a table learns from the pictures of its turns, and which turns it does not learn from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.profile import TableProfile
+from device.cameras import Frame
+from device.session.background.profile_updater import ProfileUpdater
+from device.session.turns.decision import Decision
+from device.session.turns.turn_capture import TurnCapture
+from engine.events import Passed
+from engine.game import Game
+from engine.reading import BoardReading
+from tests.device.capture.test_board_camera import HERE
+from tests.support.engine_table import new_game, play, seen
+from tests.support.own_tiles import Muddle, OwnTable
+from vision.recognition.reader import PhotoReading, ReadingTimes
+from vision.recognition.views import BoardViews
+
+CAB_VIEWS = OwnTable().picture({110: "C", 111: "A", 112: "B"})
+
+
+@pytest.fixture
+def profile() -> TableProfile:
+    return TableProfile(None, Muddle())
+
+
+@pytest.fixture
+def updater(profile: TableProfile) -> ProfileUpdater:
+    return ProfileUpdater(profile)
+
+
+def capture(
+    game: Game, views: BoardViews = CAB_VIEWS, own: BoardReading | None = None, *, is_aligned: bool = True
+) -> TurnCapture:
+    """Return a capture of the last turn of `game`; `own` is the reading of its picture alone."""
+    photo = PhotoReading(seen(game.board), HERE, (), ReadingTimes(1, 1, 2), views=views)
+    frame = Frame(np.zeros((300, 300, 3), np.uint8), 0.0)
+    decision = Decision(game.events[-1:])
+    own = own or seen(game.board)
+    return TurnCapture(frame, photo, game, decision=decision, is_aligned=is_aligned, own_board=own)
+
+
+def confirm(updater: ProfileUpdater, game: Game) -> None:
+    """Add a pass after the last turn of `game`."""
+    after = game.push(Passed(1))
+    updater.add_turn(capture(after), "1", after)
+
+
+def list_symbols(profile: TableProfile) -> set[str]:
+    return {example.symbol for example in profile.examples}
+
+
+def test_turn_is_learnt_once_the_next_one_confirms_it(updater: ProfileUpdater, profile: TableProfile) -> None:
+    game = play(new_game(), "8F CAB")
+    updater.add_turn(capture(game), "1", game)
+    assert not profile.examples
+    confirm(updater, game)
+    assert len(profile.examples) == 3
+
+
+def test_discarded_turn_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
+    game = play(new_game(), "8F CAB")
+    updater.add_turn(capture(game), "1", game)
+    updater.discard_pending()
+    confirm(updater, game)
+    assert not profile.examples
+
+
+def test_turn_that_was_taken_back_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
+    before = new_game()
+    game = play(before, "8F CAB")
+    updater.add_turn(capture(game), "1", game)
+    updater.add_turn(capture(before), "1", before)
+    assert not profile.examples
+
+
+def test_corrected_turn_is_learnt_with_its_correction(updater: ProfileUpdater, profile: TableProfile) -> None:
+    read, right = play(new_game(), "8F CAA"), play(new_game(), "8F CAB")
+    updater.add_turn(capture(read), "1", read)
+    confirm(updater, right)
+    assert list_symbols(profile) == {"A", "B", "C"}
+
+
+def test_tile_that_its_picture_does_not_show_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
+    game = play(new_game(), "8F CAB")
+    rows = seen(game.board).rows()
+    own = BoardReading.from_rows(["".join(row).replace("B", "#") for row in rows])  # an earlier picture shows the B
+    updater.add_turn(capture(game, OwnTable().picture({110: "C", 111: "A"}), own), "1", game)
+    confirm(updater, game)
+    assert list_symbols(profile) == {"C", "A"}
+
+
+def test_turn_that_was_played_again_after_an_undo_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
+    for game in (play(new_game(), "8F CAA"), play(new_game(), "8F BAB")):
+        updater.add_turn(capture(game, OwnTable().picture({110: "C", 111: "A", 112: "A"})), "1", game)
+    assert not profile.examples
+
+
+def test_turn_whose_grid_was_one_square_off_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
+    game = play(new_game(), "8F CAB")
+    updater.add_turn(capture(game, OwnTable().picture({111: "C", 112: "A", 113: "B"}), is_aligned=False), "1", game)
+    confirm(updater, game)
+    assert not profile.examples
