@@ -97,6 +97,8 @@ _TURNED_TILE_RATE: Final = 0.001
 """Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
 _MIN_TURN_PROBABILITY: Final = 0.1
 """Minimum probability of a rotation for which the letter of a rotated crop is predicted as well."""
+_MIN_BLANK_PROBABILITY: Final = 0.1
+"""Minimum probability of a blank for which it is examined whether the tile has a letter and lies diagonally."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to the contrast of a crop. The crop is divided by the sum, so that the grain of a blank is not
 amplified."""
@@ -235,6 +237,27 @@ class LetterNet:
             turned_p = np.exp(self.predict(np.ascontiguousarray(crops)).letters)
             mixed_logp[rows] = np.log((1 - share) * np.exp(mixed_logp[rows]) + share * turned_p + 1e-12)
         return mixed_logp
+
+    def doubt_diagonal_tiles(self, poses: TilePoses, letters_logp: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Correct the predictions of tiles that lie diagonally; return log-probabilities `(n, classes)`.
+
+        `letters_logp` `(n, classes)` are the log-probabilities of the tiles `poses`. The letter of a diagonal tile
+        looks like a drawing on a blank. So if a blank has a clear, upright letter after an eighth turn, the result is
+        the mean of both predictions, in which neither is certain.
+        """
+        blanks = np.flatnonzero(np.exp(letters_logp[:, BLANK_CLASS]) > _MIN_BLANK_PROBABILITY)
+        doubted_logp = letters_logp.copy()
+        for angle in (-np.pi / 4, np.pi / 4) if len(blanks) else ():
+            turned = TilePoses(
+                poses.view, [poses.cells[row] for row in blanks.tolist()], poses.poses[blanks] + [0, 0, angle]
+            )
+            predictions = self.predict(turned.cut_crops())
+            letters_p = np.exp(predictions.letters)
+            is_clear = letters_p[:, LETTER_CLASSES].max(axis=1) >= _MIN_CLEAR_PROBABILITY
+            is_clear &= predictions.turns.argmax(axis=1) == 0
+            rows = blanks[is_clear]
+            doubted_logp[rows] = np.log((np.exp(letters_logp[rows]) + letters_p[is_clear]) / 2 + 1e-12)
+        return doubted_logp
 
     def predict_normalised(self, normalised: NDArray[np.float32]) -> TilePredictions:
         """Run the network on an array `(n, 1, 36, 36)` from `normalise_contrast`."""
