@@ -327,8 +327,8 @@ class SquareClassifier:
         letters_logp = self._letter_net.predict_augmented(poses, predictions.letters, alphabet)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
-        letters_logp = self._letter_net.doubt_diagonal_tiles(poses, letters_logp)
         tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])
+        letters_logp = self._letter_net.doubt_diagonal_tiles(poses, letters_logp, tile_p)
         return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features)
 
     def _classify_changed_tiles(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY
-from vision.geometry import Image
+from vision.geometry import Floats, Image
 from vision.net import MODELS_DIR, Net
 from vision.recognition.views import CROP_SIDE_PX, TilePoses
 
@@ -97,11 +97,16 @@ _TURNED_TILE_RATE: Final = 0.001
 """Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
 _MIN_TURN_PROBABILITY: Final = 0.1
 """Minimum probability of a rotation for which the letter of a rotated crop is predicted as well."""
-_MIN_BLANK_PROBABILITY: Final = 0.1
-"""Minimum probability of a blank for which it is examined whether the tile has a letter and lies diagonally."""
+_MIN_BLANK_PROBABILITY: Final = 0.5
+"""Minimum probabilities of a tile and of a blank for which it is examined whether it has a letter and lies diagonally.
+"""
+_MIN_PRINT_CONTRAST: Final = 0.5
+"""Minimum contrast of a blank with a letter or a drawing, relative to the median contrast of all tiles."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to the contrast of a crop. The crop is divided by the sum, so that the grain of a blank is not
 amplified."""
+_INNER_PART: Final = slice(CROP_SIDE_PX // 6, -CROP_SIDE_PX // 6)
+"""Rows, and columns, of a crop that show only the tile."""
 
 
 def normalise_contrast(crops: Image) -> NDArray[np.float32]:
@@ -109,15 +114,19 @@ def normalise_contrast(crops: Image) -> NDArray[np.float32]:
 
     The median and the standard deviation are measured on the inner part of the crop, which shows only the tile.
     """
-    edge = CROP_SIDE_PX // 6
-    inner = crops[:, edge:-edge, edge:-edge]
+    inner = crops[:, _INNER_PART, _INNER_PART]
     grey = crops.astype(np.float32)
-    contrast = grey[:, edge:-edge, edge:-edge].std(axis=(1, 2)) + np.float32(_MIN_CONTRAST)
+    contrast = _measure_contrast(grey) + np.float32(_MIN_CONTRAST)
     # Take the median from the sorted pixels: for uint8, numpy's stable sort is a fast radix sort.
-    ranked = np.sort(inner.reshape(len(crops), (CROP_SIDE_PX - 2 * edge) ** 2), axis=1, kind="stable")
+    ranked = np.sort(inner.reshape(len(crops), inner.shape[1] * inner.shape[2]), axis=1, kind="stable")
     median = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
     normalised = np.clip((grey - median[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
     return np.asarray(normalised, np.float32)
+
+
+def _measure_contrast(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the standard deviation of the grey levels on the inner part of crops `(n, 36, 36)`, as `(n,)`."""
+    return np.asarray(grey[:, _INNER_PART, _INNER_PART].std(axis=(1, 2)), np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,14 +247,21 @@ class LetterNet:
             mixed_logp[rows] = np.log((1 - share) * np.exp(mixed_logp[rows]) + share * turned_p + 1e-12)
         return mixed_logp
 
-    def doubt_diagonal_tiles(self, poses: TilePoses, letters_logp: NDArray[np.float32]) -> NDArray[np.float32]:
+    def doubt_diagonal_tiles(
+        self, poses: TilePoses, letters_logp: NDArray[np.float32], tile_p: Floats
+    ) -> NDArray[np.float32]:
         """Correct the predictions of tiles that lie diagonally; return log-probabilities `(n, classes)`.
 
-        `letters_logp` `(n, classes)` are the log-probabilities of the tiles `poses`. The letter of a diagonal tile
-        looks like a drawing on a blank. So if a blank has a clear, upright letter after an eighth turn, the result is
-        the mean of both predictions, in which neither is certain.
+        `letters_logp` `(n, classes)` are the log-probabilities of the tiles `poses`, `tile_p` `(n,)` the probabilities
+        of a tile. The letter of a diagonal tile looks like a drawing on a blank. So if a blank has a clear, upright
+        letter after an eighth turn, the result is the mean of both predictions, in which neither is certain.
         """
-        blanks = np.flatnonzero(np.exp(letters_logp[:, BLANK_CLASS]) > _MIN_BLANK_PROBABILITY)
+        is_blank = np.exp(letters_logp[:, BLANK_CLASS]) >= _MIN_BLANK_PROBABILITY
+        is_blank &= tile_p >= _MIN_BLANK_PROBABILITY
+        if is_blank.any():  # Leave out plain blanks.
+            contrast = _measure_contrast(poses.cut_crops().astype(np.float32))
+            is_blank &= contrast >= _MIN_PRINT_CONTRAST * np.median(contrast[tile_p >= _MIN_BLANK_PROBABILITY])
+        blanks = np.flatnonzero(is_blank)
         doubted_logp = letters_logp.copy()
         for angle in (-np.pi / 4, np.pi / 4) if len(blanks) else ():
             turned = TilePoses(
