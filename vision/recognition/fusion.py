@@ -3,6 +3,9 @@
 The square network uses colours and surroundings; the letter network uses the letter and the shape of a tile. A square
 without a letter is either empty or has a blank, and both networks are unreliable for these squares. Two more
 measurements on the same board help: its colours (`colour_comparison`) and its edges (`edge_comparison`).
+
+A blank may have a sticker that looks like the square below it. Both networks then take the square for empty; only the
+rim of the tile shows. So the edges of the empty squares beside a tile are examined, too.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
 from vision.recognition.colour_comparison import SQUARE_KINDS, compute_colour_log_ratio, measure_log_colours
-from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours
+from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours, find_tile_rims
 from vision.recognition.glare import hide_under_glare
 from vision.recognition.letters import BLANK_CLASS, NO_TILE_CLASS
 from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
@@ -29,6 +32,8 @@ _FALSE_LETTER_RATE: Final = 0.01
 """Share of empty squares on which the letter network sees a letter, at any confidence."""
 _MIN_PROBABILITY: Final = 1e-4
 """Minimum of each probability that is turned into log-odds; limits them to +-9.2 nats."""
+_MIN_EMPTY_PROBABILITY: Final = 0.97
+"""Minimum probability of a square that certainly is empty."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
 """Maximum probability that a square is hidden. If it is more, the square is not examined for a blank, and its colours
 are not compared with those of other squares."""
@@ -76,12 +81,14 @@ def fuse_predictions(
     """
     kinds_p, indices = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(kinds_p, indices, letters)
-    evidence = _measure_blank_evidence(kinds_p, indices, letters, chances, board)
+    colours = measure_log_colours(board)
+    evidence = _measure_blank_evidence(kinds_p, indices, letters, chances, board, colours)
     plain = chances[evidence.squares, NO_TILE_CLASS] + chances[evidence.squares, BLANK_CLASS]
     blank = plain / (
         1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
     )
     chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
+    _doubt_squares_with_rim(chances, board, colours)
     hide_under_glare(chances, evidence.squares, board, SQUARE_KINDS)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
 
@@ -91,7 +98,8 @@ def collect_blank_evidence(
 ) -> BlankEvidence:
     """Measure the evidence for blanks on squares without a letter; the arguments are those of `fuse_predictions`."""
     kinds_p, indices = _flatten_kinds(kinds, cells)
-    return _measure_blank_evidence(kinds_p, indices, letters, _multiply_odds(kinds_p, indices, letters), board)
+    chances = _multiply_odds(kinds_p, indices, letters)
+    return _measure_blank_evidence(kinds_p, indices, letters, chances, board, measure_log_colours(board))
 
 
 def _flatten_kinds(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple[Floats, NDArray[np.intp]]:
@@ -123,7 +131,7 @@ def _multiply_odds(kinds_p: Floats, indices: NDArray[np.intp], letters: Floats) 
 
 
 def _measure_blank_evidence(
-    kinds_p: Floats, indices: NDArray[np.intp], letters: Floats, chances: Floats, board: Image
+    kinds_p: Floats, indices: NDArray[np.intp], letters: Floats, chances: Floats, board: Image, colours: Floats
 ) -> BlankEvidence:
     empty, blank = chances[:, NO_TILE_CLASS], chances[:, BLANK_CLASS]
     in_sight = chances[:, -1] < _MAX_HIDDEN_PROBABILITY
@@ -133,10 +141,9 @@ def _measure_blank_evidence(
     if not len(places):
         return BlankEvidence(places, np.zeros((0, len(_EVIDENCE_WEIGHTS))), places)
     plain = _mark_squares(places)
-    known_empty = in_sight & (empty > 0.97) & ~plain
+    known_empty = in_sight & (empty > _MIN_EMPTY_PROBABILITY) & ~plain
     known_tile = in_sight & (1 - empty - blank > 0.9)
-    square_colours = measure_log_colours(board)
-    by_colours = compute_colour_log_ratio(square_colours, known_empty, known_tile, plain)[places]
+    by_colours = compute_colour_log_ratio(colours, known_empty, known_tile, plain)[places]
     by_squares = _log_odds(kinds_p[places, TILE_KIND], kinds_p[places, EMPTY_KIND])
     by_letters = _log_odds(seen[:, BLANK_CLASS], seen[:, NO_TILE_CLASS])
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
@@ -145,8 +152,24 @@ def _measure_blank_evidence(
     doubtful = places[np.abs(odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[beside]) < _MAX_DOUBTFUL_LOG_ODDS]
     if len(doubtful):
         mask = _mark_squares(doubtful)
-        odds[:, 3] = compute_edge_log_ratio(board, square_colours, known_empty, known_tile, mask)[places]
+        odds[:, 3] = compute_edge_log_ratio(board, colours, known_empty, known_tile, mask)[places]
     return BlankEvidence(places, odds, beside)
+
+
+def _doubt_squares_with_rim(chances: Floats, board: Image, colours: Floats) -> None:
+    """Make a blank as probable as no tile, in place, on the empty squares with edges like those of a tile.
+
+    `chances` `(225, classes + 1)` are the class probabilities, `colours` the result of `measure_log_colours(board)`.
+    Only squares beside a tile are examined: all tiles on a board are connected.
+    """
+    empty, blank = chances[:, NO_TILE_CLASS], chances[:, BLANK_CLASS]
+    in_sight = chances[:, -1] < _MAX_HIDDEN_PROBABILITY
+    known_empty, known_tile = in_sight & (empty > _MIN_EMPTY_PROBABILITY), in_sight & (1 - empty - blank > 0.9)
+    beside_tile = find_neighbours(known_tile.reshape(BOARD_SIZE, BOARD_SIZE)).any(axis=-1).ravel()
+    has_rim = find_tile_rims(board, colours, known_empty, known_tile, known_empty & beside_tile)
+    squares = np.flatnonzero(has_rim)
+    plain = empty[squares] + blank[squares]
+    chances[squares, NO_TILE_CLASS] = chances[squares, BLANK_CLASS] = plain / 2
 
 
 def _mark_squares(indices: NDArray[np.intp]) -> NDArray[np.bool_]:

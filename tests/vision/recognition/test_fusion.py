@@ -22,7 +22,7 @@ GROUND, WOOD = (120, 125, 128), (120, 160, 190)
 
 
 @dataclass(frozen=True)
-class Message:
+class Predictions:
     """A board with a word on it, and what the networks say of it and of one more square."""
 
     kinds: NDArray[np.float32]
@@ -35,7 +35,9 @@ class Message:
         return np.asarray(fuse_predictions(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
 
 
-def make_message(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Message:
+def make_predictions(
+    colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0
+) -> Predictions:
     """The square ASKED has this colour; the networks give it `tile` and `letters`."""
     kinds = np.zeros((BOARD_SIZE, BOARD_SIZE, 3), np.float32)
     kinds[:, :, EMPTY_KIND] = 1
@@ -51,22 +53,22 @@ def make_message(colour: tuple[int, int, int], tile: float, letters: tuple[float
         )
     kinds[ASKED] = (1 - hidden) * kinds[ASKED] + np.float32([0, 0, hidden])
     printed = [[0.0, 0.0, 1.0, 0.0]] * len(LAID)
-    return Message(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
+    return Predictions(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
 
 
 def test_a_tile_with_print_is_its_letter_whatever_the_colours() -> None:
     for colour in (GROUND, WOOD):
-        assert make_message(colour, 0.99, (0.001, 0.001, 0.99, 0.008)).at(ASKED)[A] > 0.98
+        assert make_predictions(colour, 0.99, (0.001, 0.001, 0.99, 0.008)).at(ASKED)[A] > 0.98
 
 
 @pytest.mark.parametrize("colour, what", [(WOOD, BLANK), (GROUND, EMPTY)])
 def test_colours_decide_if_the_networks_are_in_doubt(colour: tuple[int, int, int], what: int) -> None:
-    assert make_message(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
+    assert make_predictions(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
 
 
 def test_colours_outweigh_networks_that_are_sure_of_a_blank() -> None:
     of_wood, of_ground = (
-        make_message(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND)
+        make_predictions(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND)
     )
     assert of_wood > 0.9
     assert of_ground < of_wood / 2
@@ -77,26 +79,26 @@ LETTER = (0.01, 0.0, 0.98, 0.01)
 
 
 def test_blank_under_glare_is_hidden() -> None:
-    like_a_blank = make_message(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
+    like_a_blank = make_predictions(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
     assert like_a_blank[BLANK] == 0
     assert like_a_blank[HIDDEN] > 0.5
 
 
 def test_empty_square_under_glare_is_hidden() -> None:
-    looks_empty = make_message(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0)).at(ASKED)
+    looks_empty = make_predictions(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0)).at(ASKED)
     assert looks_empty[EMPTY] == 0
     assert looks_empty[HIDDEN] > 0.95
 
 
 def test_empty_squares_of_an_overexposed_board_are_not_hidden() -> None:
-    overexposed = make_message(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0))
+    overexposed = make_predictions(GLARE, 0.02, (0.98, 0.02, 0.0, 0.0))
     overexposed.board[(overexposed.board == GROUND).all(axis=2)] = GLARE
     assert overexposed.at(ASKED)[EMPTY] > 0.9
 
 
-def washed(columns: int) -> Message:
+def washed(columns: int) -> Predictions:
     """Return a letter on a square on which glare covers `columns` of the inner eight columns of pixels."""
-    one = make_message(WOOD, 0.98, LETTER)
+    one = make_predictions(WOOD, 0.98, LETTER)
     top, left = (VIEW_PX_PER_SQUARE * (at + VIEW_MARGIN_SQUARES) for at in ASKED)
     one.board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE // 4 + columns] = GLARE
     return one
@@ -121,7 +123,7 @@ def test_letters_on_overexposed_tiles_are_not_hidden() -> None:
 
 
 def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> None:
-    open_, hole = (make_message(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    open_, hole = (make_predictions(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     sides = [(6, 7), (8, 7), (7, 6), (7, 8)]
     for side in sides:
         hole.kinds[side] = (0, 1, 0)
@@ -132,25 +134,28 @@ def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> Non
 
 
 def test_evidence_is_measured_only_on_squares_without_print() -> None:
-    plain, printed = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), make_message(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
+    plain, printed = (
+        make_predictions(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)),
+        make_predictions(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0)),
+    )
     for board, heard in ((plain, [BOARD_SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
         assert collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
 
 
 def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() -> None:
-    board = make_message(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
+    board = make_predictions(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
     chances = fuse_predictions(board.kinds, [], np.zeros((0, 4)), board.board)
     assert chances[0, 0].tolist() == chances[LAID[0]].tolist() == [1, 0, 0, 0, 0]
 
 
 def test_each_network_has_its_say_about_a_square_without_print() -> None:
-    usual = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY]
-    assert make_message(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
-    assert make_message(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+    usual = make_predictions(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY]
+    assert make_predictions(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+    assert make_predictions(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
 
 
 def test_blank_of_the_colour_of_the_board_is_found_by_its_edges() -> None:
-    covered, shown = (make_message(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    covered, shown = (make_predictions(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     for board in (covered, shown):
         for at in (VIEW_PX_PER_SQUARE * k for k in range(VIEW_MARGIN_SQUARES, BOARD_SIZE + VIEW_MARGIN_SQUARES + 1)):
             board.board[at - 1 : at + 1] = board.board[:, at - 1 : at + 1] = (230, 230, 230)
@@ -164,8 +169,35 @@ def test_blank_of_the_colour_of_the_board_is_found_by_its_edges() -> None:
     assert covered.at(ASKED)[BLANK] > 0.9
 
 
+def draw_square(board: Image, square: tuple[int, int], colour: tuple[int, int, int], rim_px: int = 0) -> None:
+    """Fill a square of a rectified board, but for a rim of `rim_px` pixels."""
+    top, left = (VIEW_PX_PER_SQUARE * (k + VIEW_MARGIN_SQUARES) for k in square)
+    end = VIEW_PX_PER_SQUARE - rim_px
+    board[top + rim_px : top + end, left + rim_px : left + end] = colour
+
+
+@pytest.mark.parametrize("square, is_doubted", [((4, 5), True), ((9, 5), False)], ids=["beside-tile", "alone"])
+def test_sticker_of_the_colour_of_the_board_is_doubted_by_the_rim_of_its_tile(
+    square: tuple[int, int], is_doubted: bool
+) -> None:
+    seen = make_predictions(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
+    draw_square(seen.board, square, WOOD)
+    draw_square(seen.board, square, GROUND, rim_px=2)
+    no_tile, blank, *_ = seen.at(square)
+    assert (no_tile, blank) == pytest.approx((0.5, 0.5) if is_doubted else (1.0, 0.0))
+
+
+def test_print_of_a_bare_square_beside_a_tile_is_no_doubt() -> None:
+    seen = make_predictions(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
+    draw_square(seen.board, (4, 5), WOOD, rim_px=3)
+    assert seen.at((4, 5))[EMPTY] == pytest.approx(1.0)
+
+
 def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
-    doubtful, clear = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), make_message(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
+    doubtful, clear = (
+        make_predictions(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)),
+        make_predictions(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0)),
+    )
     for board, looked in ((doubtful, True), (clear, False)):
         assert (
             collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).log_odds[0, 3] != 0
@@ -173,7 +205,7 @@ def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
 
 
 def test_a_square_half_hidden_is_not_compared() -> None:
-    board = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
+    board = make_predictions(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
     assert not len(collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares)
 
 
@@ -181,7 +213,7 @@ def test_a_square_half_hidden_is_not_compared() -> None:
 def test_probabilities_add_up_and_hidden_squares_stay_hidden(
     tile: float, blank: float, hidden: float, colour: tuple[int, int, int]
 ) -> None:
-    seen = make_message(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)
+    seen = make_predictions(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)
     assert seen.sum() == pytest.approx(1, abs=1e-6)
     assert (seen >= 0).all()
     assert seen[HIDDEN] == pytest.approx(hidden, abs=1e-6)
