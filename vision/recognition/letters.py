@@ -98,8 +98,7 @@ _TURNED_TILE_RATE: Final = 0.001
 _MIN_TURN_PROBABILITY: Final = 0.1
 """Minimum probability of a rotation for which the letter of a rotated crop is predicted as well."""
 _MIN_BLANK_PROBABILITY: Final = 0.5
-"""Minimum probabilities of a tile and of a blank for which it is examined whether it has a letter and lies diagonally.
-"""
+"""Minimum probability of a tile, and of a blank, for which the tile is read as if it lay diagonally."""
 _MIN_PRINT_CONTRAST: Final = 0.5
 """Minimum contrast of a blank with a letter or a drawing, relative to the median contrast of all tiles."""
 _MIN_CONTRAST: Final = 6.0
@@ -258,12 +257,14 @@ class LetterNet:
         """
         is_blank = np.exp(letters_logp[:, BLANK_CLASS]) >= _MIN_BLANK_PROBABILITY
         is_blank &= tile_p >= _MIN_BLANK_PROBABILITY
-        if is_blank.any():  # Leave out plain blanks.
-            contrast = _measure_contrast(poses.cut_crops().astype(np.float32))
-            is_blank &= contrast >= _MIN_PRINT_CONTRAST * np.median(contrast[tile_p >= _MIN_BLANK_PROBABILITY])
+        if not is_blank.any():
+            return letters_logp
+        # Leave out plain blanks, which have less contrast than the other tiles.
+        contrast = _measure_contrast(poses.cut_crops().astype(np.float32))
+        is_blank &= contrast >= _MIN_PRINT_CONTRAST * np.median(contrast[tile_p >= _MIN_BLANK_PROBABILITY])
         blanks = np.flatnonzero(is_blank)
         doubted_logp = letters_logp.copy()
-        for angle in (-np.pi / 4, np.pi / 4) if len(blanks) else ():
+        for angle in (-np.pi / 4, np.pi / 4):
             turned = TilePoses(
                 poses.view, [poses.cells[row] for row in blanks.tolist()], poses.poses[blanks] + [0, 0, angle]
             )
