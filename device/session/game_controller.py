@@ -299,9 +299,14 @@ class GameController:
         self.commit_events(result.events)
         self.memory.doubts.confirm_entered(result.events)
         if any(isinstance(event, PlayMade | PositionEntered) for event in result.events):
-            self.memory.forget_missed_press()
+            self.note_entered_play()
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
+
+    def note_entered_play(self) -> None:
+        """Handle that the players entered a play: the last press missed neither its turn nor a tile of it."""
+        self.memory.forget_missed_press()
+        self.reading_history = self.reading_history.without_missable_squares()
 
     # Notices, pictures and snapshots
 

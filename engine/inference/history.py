@@ -90,6 +90,11 @@ class ReadingHistory:
         hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
         return frozenset(faint | hidden)
 
+    def without_missable_squares(self) -> ReadingHistory:
+        """Return the history after a play that the players entered: the last reading missed no tile of this play."""
+        seen = {square: values for square, values in self.log_likelihoods.items() if values}
+        return replace(self, log_likelihoods=seen, faint_tiles={})
+
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
         """Return the false readings, except those beside an early tile.
 

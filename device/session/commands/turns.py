@@ -45,7 +45,7 @@ from engine.inference.explain import Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import can_decide_challenge
 from engine.messages import join_messages
-from engine.reading import EMPTY, BoardReading, SquareReading
+from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
 from engine.scoring import describe_status
 from engine.state import TurnKind
@@ -187,9 +187,8 @@ class EnterBoard(TableCommand, frozen=True):
         tiles = parse_board(self.rows, game.tiles)
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
-        faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
-        reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
-        controller.memory.forget_missed_press()  # the players enter the turn of that press
+        reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
+        controller.note_entered_play()
         turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
         inference = _match_entered_board(infer_play(game, reading), reading)
         decision = decide(game, inference, reading, turn_context)

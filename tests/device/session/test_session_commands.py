@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import get_text
+from device.session.commands.base import TableCommand
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, PlayAgain, Redo, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
+from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn, EnterBoard, PassTurn
 from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE, CommandRefusedError
 from device.session.snapshot import Moment, Phase, TableSnapshot
@@ -246,6 +248,21 @@ def test_board_entered_with_two_plays_that_cross_asks_about_them(playing: TableS
     board = rows(HORN, ("HOSTILE", 7, 5, False), ("TEAL", 10, 5, True))
     state = playing.submit(EnterBoard(tuple(map(tuple, board)))).result(PATIENCE_S)  # type: ignore[arg-type]
     assert len(state.turns) == 3 and state.question is not None
+
+
+ENTERED_FARM = InsertTurn(2, kind="play", at="H6", word="FA.M")
+ENTERED_BOARD = EnterBoard(tuple(map(tuple, rows(HORN, FARM))))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", [ENTERED_FARM, ENTERED_BOARD])
+def test_entered_play_lacks_no_tile_that_a_hand_hid_before(
+    playing: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    table.board = BoardReading.from_rows(rows(HORN, ("#", 9, 7, True)))
+    playing.submit(EndTurn()).result(PATIENCE_S)
+    playing.submit(command).result(PATIENCE_S)
+    state = play(playing, table, HORN, FARM, PASTE)  # with FARMS
+    assert totals(state) == [39, 9] and state.question is None
 
 
 # Racks, words, colours
