@@ -186,7 +186,7 @@ def _extend_history(
         history = history.with_finding(question.finding)
     elif question is not None and question.first_is_default:
         history = replace(history, open_squares=history.open_squares | {*inference.doubtful_squares})
-    if key_of(inference.question or "") == TILE_LOST:
+    if key_of(inference.question or "") == TILE_LOST and not _is_board_wrong(decision):
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
     for play in filter_plays(decision.events):
         history = history.with_play(play.play, reading)
@@ -198,11 +198,13 @@ def _extend_history(
 
 def _is_press_missed(decision: Decision) -> bool:
     """Return True if the decision records nothing, and asks a question that is not about a wrong board."""
-    question = decision.open_question
-    is_board_wrong = (
-        question is not None and question.finding is not None and question.finding.reason in WRONG_BOARD_REASONS
-    )
-    return question is not None and not decision.events and not is_board_wrong
+    return decision.open_question is not None and not decision.events and not _is_board_wrong(decision)
+
+
+def _is_board_wrong(decision: Decision) -> bool:
+    """Return True if the decision asks about a board that cannot result from a turn of the current game."""
+    finding = decision.open_question.finding if decision.open_question else None
+    return finding is not None and finding.reason in WRONG_BOARD_REASONS
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:

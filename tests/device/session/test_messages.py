@@ -125,6 +125,15 @@ def test_cleared_board_records_nothing_before_the_answer(playing: TableSession, 
     assert answer(playing, "The game is over").phase is Phase.ENDED
 
 
+def test_cleared_board_records_nothing_if_the_button_is_pressed_again(playing: TableSession, table: TextTable) -> None:
+    words = HORN, FARM, PASTE, ("MOB", 8, 7, True), ("BIT", 10, 4, True)
+    for count in range(1, 6):
+        before = play(playing, table, *words[:count])
+    for words in ((), (), (("CAT", 7, 6, True),)):
+        state = play(playing, table, *words)
+        assert get_key(state) == "asked-board-cleared" and state.events == before.events
+
+
 def test_board_of_another_game_records_nothing(playing: TableSession, table: TextTable) -> None:
     for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
         before = play(playing, table, *words)
