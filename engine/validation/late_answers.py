@@ -1,12 +1,13 @@
 """Apply a late answer to a deferred question: replace the provisional events, and apply the later turns again.
 
-A late answer may add or remove turns and give later turns to other players. So the later events are adapted to the new
-numbers and players. An answer after which a later event is not possible is refused.
+A late answer may add or remove turns. So the later events are adapted to the new numbers of the turns, and to the new
+player to move: later turns are given to other players, or passes are added and removed if each player has a button, so
+that it is certain who made a turn. An answer after which a later event is not possible is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -19,6 +20,7 @@ from engine.events import (
     Challenged,
     Correction,
     Event,
+    Passed,
     PlayerTurn,
     PlayMade,
     PlayWithdrawn,
@@ -37,15 +39,22 @@ from engine.validation.void_plays import withdraw_void_plays
 
 
 def answer_deferred_question(
-    game: Game, number: int, answer: int, *, stays_open: bool = False, words: WordList | None = None
+    game: Game,
+    number: int,
+    answer: int,
+    *,
+    stays_open: bool = False,
+    words: WordList | None = None,
+    has_own_buttons: bool = False,
 ) -> Game:
     """Return the game after a late answer to the deferred question `number`.
 
     The events of the answer replace the provisional events, and the later events are applied again. If `stays_open` is
     True, the answer takes effect, but the question stays open. `words` is the word list; it is needed in a game in
     which invalid plays do not count (`ChallengeRule.VOID`). Even in such a game, an invalid play counts if later turns
-    need its tiles. Raises `RulesError` if there is no such question or answer, or if the later turns are not possible
-    after the answer.
+    need its tiles. `has_own_buttons` is True if the players end their turns with buttons of their own: then the later
+    turns keep their players. Raises `RulesError` if there is no such question or answer, or if the later turns are not
+    possible after the answer.
     """
     question = find_open_question(game, number)
     if question is None or not 0 <= answer < len(question.answers):
@@ -58,12 +67,17 @@ def answer_deferred_question(
     chosen = replace(question, chosen=answer)
     if void_plays:
         with suppress(_TilesNeededError):
-            return _replace_provisional_events(game, before, chosen, recorded, stays_open)
-    return _replace_provisional_events(game, before, chosen, events, stays_open)
+            return _replace_provisional_events(game, before, chosen, recorded, stays_open, has_own_buttons)
+    return _replace_provisional_events(game, before, chosen, events, stays_open, has_own_buttons)
 
 
 def _replace_provisional_events(
-    game: Game, before: Game, question: QuestionDeferred, events: Sequence[Event], stays_open: bool
+    game: Game,
+    before: Game,
+    question: QuestionDeferred,
+    events: Sequence[Event],
+    stays_open: bool,
+    has_own_buttons: bool,
 ) -> Game:
     """Return the game with `events` in place of the provisional events of a question, which follow `before`.
 
@@ -75,7 +89,7 @@ def _replace_provisional_events(
         new = new.push(QuestionClosed(question.number))
     later = len(before.events) + question.count + 1  # index of the first event after the question
     old = before.push(*game.events[len(before.events) : later])
-    shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns))
+    shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns), has_own_buttons)
     return _repeat_events(game.events[later:], old, new, shift)
 
 
@@ -86,12 +100,21 @@ _Correction = TypeVar("_Correction", bound=Correction)
 class _TurnShift:
     """Change of the turn numbers by a late answer that adds `added` turns (negative: removes turns).
 
-    The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces.
+    The turns from `start` to `end` (exclusive) are the provisional turns, which the answer replaces. If passes were
+    added or removed after them (`has_changed_passes`), these are among the turns before `end`, too. If
+    `has_own_buttons` is True, later turns keep their players.
     """
 
     start: int
     end: int
     added: int
+    has_own_buttons: bool
+    has_changed_passes: bool = False
+
+    def extend(self, old: Game, new: Game) -> _TurnShift:
+        """Return the shift of the turns after those of `old`, if passes were added or removed in `new`."""
+        added = len(new.turns) - len(old.turns)
+        return replace(self, end=len(old.turns), added=added, has_changed_passes=True)
 
     def move(self, event: _Correction) -> _Correction:
         """Return a correction whose turn number is adapted to the answer.
@@ -99,7 +122,7 @@ class _TurnShift:
         If the answer changes turn numbers, `RulesError` is raised for two kinds of corrections: those of a provisional
         turn, and those that insert or delete a turn.
         """
-        if isinstance(event, BlankNamed) or event.turn is None or not self.added:
+        if isinstance(event, BlankNamed) or event.turn is None or not (self.added or self.has_changed_passes):
             return event
         if isinstance(event, TurnInserted) or (isinstance(event, TurnCorrected) and event.event is None):
             raise _LateAnswerError  # later corrections have the turn numbers after this one
@@ -127,12 +150,36 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
 
     Raises `RulesError` if an event is no longer possible.
     """
+    places = {len(old.events): (len(new.events), shift)}  # in the new game, by numbers of events in the old one
     for event in events:
-        moved = _move_event(event, old, new, shift)
+        moved: tuple[Event, ...]
+        if isinstance(event, QuestionDeferred):
+            start = len(old.events) - event.count
+            new_start, shift_before = places.get(start, (start, shift))
+            moved = (_move_question(event, old, new.events[:new_start], shift_before, len(new.events) - new_start),)
+        elif shift.has_own_buttons and isinstance(event, PlayerTurn) and event.player == old.to_move != new.to_move:
+            moved = _keep_player(event, new)
+        else:
+            moved = (_move_event(event, old, new, shift),)
         if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
             raise _TilesNeededError
-        old, new = old.push(event), new.push(moved)
+        old, new = old.push(event), new.push(*moved)
+        if len(moved) != 1:
+            shift = shift.extend(old, new)
+        places[len(old.events)] = len(new.events), shift
     return new
+
+
+def _keep_player(event: PlayerTurn, game: Game) -> tuple[Event, ...]:
+    """Return the turn of a player who is not to move in `game`, after passes of the players before.
+
+    A pass is left out: the player had no other turn then, but now has the one that the late answer has added.
+    """
+    passes: list[Event] = []
+    while game.to_move != event.player and not isinstance(event, Passed):
+        passes.append(Passed(game.to_move))
+        game = game.push(passes[-1])
+    return () if isinstance(event, Passed) else (*passes, event)
 
 
 def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
@@ -147,8 +194,6 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
             raise _LateAnswerError
     if isinstance(event, TurnCorrected):
         return _move_turn_correction(event, old, new, shift)
-    if isinstance(event, QuestionDeferred):
-        return _move_question(event, old, new, shift)
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
@@ -158,18 +203,21 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     return shift.move(event) if isinstance(event, Correction) else event
 
 
-def _move_question(question: QuestionDeferred, old: Game, new: Game, shift: _TurnShift) -> QuestionDeferred:
-    """Return a question about the last events of the game `old`, with its answers adapted to the game `new`.
+def _move_question(
+    question: QuestionDeferred, old: Game, new_events: Sequence[Event], shift: _TurnShift, count: int
+) -> QuestionDeferred:
+    """Return a question about the last events of the game `old`, with its answers adapted to another game.
 
-    Answers that are not possible any more are left out. Raises `RulesError` if this is the answer in effect.
+    In the other game, `new_events` are the events before the question's `count` provisional events. Answers that are
+    not possible any more are left out. Raises `RulesError` if this is the answer in effect.
     """
-    old, new = (Game.from_events(game.events[: len(game.events) - question.count]) for game in (old, new))
+    old, new = Game.from_events(old.events[: len(old.events) - question.count]), Game.from_events(new_events)
     texts: list[str] = []
     answers: list[tuple[Event, ...]] = []
     chosen = 0
     for number, (text, events) in enumerate(zip(question.texts, question.answers, strict=True)):
         try:
-            moved = tuple(_move_events(events, old, new, shift))
+            moved = _repeat_events(events, old, new, shift).events[len(new.events) :]
         except RulesError:
             if number == question.chosen:
                 raise
@@ -177,7 +225,7 @@ def _move_question(question: QuestionDeferred, old: Game, new: Game, shift: _Tur
         chosen = len(answers) if number == question.chosen else chosen
         texts.append(text)
         answers.append(moved)
-    return replace(question, texts=tuple(texts), answers=tuple(answers), chosen=chosen)
+    return replace(question, texts=tuple(texts), answers=tuple(answers), count=count, chosen=chosen)
 
 
 def _move_turn_correction(event: TurnCorrected, old: Game, new: Game, shift: _TurnShift) -> TurnCorrected:
@@ -215,10 +263,3 @@ def _find_target(game: Game, event: PlayWithdrawn | Challenged) -> Turn | None:
     if isinstance(event, Challenged):
         return find_challengeable_turn(game.state)
     return next((turn for turn in game.state.standing_plays() if turn.player == event.player), None)
-
-
-def _move_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Iterator[Event]:
-    for event in events:
-        moved = _move_event(event, old, new, shift)
-        yield moved
-        old, new = old.push(event), new.push(moved)

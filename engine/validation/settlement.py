@@ -33,20 +33,25 @@ MIN_SETTLING_CONFIDENCE = 0.99
 
 
 def settle_questions(
-    game: Game, reading: BoardReading, history: ReadingHistory = EMPTY_HISTORY, words: WordList | None = None
+    game: Game,
+    reading: BoardReading,
+    history: ReadingHistory = EMPTY_HISTORY,
+    words: WordList | None = None,
+    *,
+    has_own_buttons: bool = False,
 ) -> Game:
     """Return the game after settling the deferred questions that a new reading answers.
 
     A question is settled if the reading is much more likely after one of the answers than after the others. A reading
-    of the same symbols as before settles nothing: the same light may cause the same error. `words` has the same
-    meaning as in `answer_deferred_question`.
+    of the same symbols as before settles nothing: the same light may cause the same error. `words` and
+    `has_own_buttons` have the same meaning as in `answer_deferred_question`.
     """
     for number in [question.number for question in find_open_questions(game)]:
         question = find_open_question(game, number)  # an answer to an earlier question may have changed it
         answer = None if question is None else _find_settled_answer(game, question, reading, history)
         if answer is not None:
             with suppress(NotationError, RulesError):  # the question stays open for the players
-                game = answer_deferred_question(game, number, answer, words=words)
+                game = answer_deferred_question(game, number, answer, words=words, has_own_buttons=has_own_buttons)
     return game
 
 

@@ -102,7 +102,8 @@ def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> t
     The returned game is `game` with the deferred questions that the reading answers. Tiles about which the players were
     asked before count as recorded, and only tiles in open questions are corrected.
     """
-    before = settle_questions(game, reading, context.earlier, find_deciding_words(context.words))
+    words, has_own_buttons = find_deciding_words(context.words), context.seat is not None
+    before = settle_questions(game, reading, context.earlier, words, has_own_buttons=has_own_buttons)
     settled = context.question_history.settle_reading(before, reading)
     inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
     return before, inference, decide(before, inference, settled, context)

@@ -16,6 +16,7 @@ from engine.events import (
     Event,
     Exchanged,
     Passed,
+    PlayerTurn,
     PlayMade,
     PlayWithdrawn,
     QuestionDeferred,
@@ -208,9 +209,18 @@ def choose_act(rng: random.Random, game: Game) -> Callable[[Game], Event]:
     return lambda now: Exchanged(now.to_move, 2) if chance < 0.9 else Passed(now.to_move)
 
 
-@given(st.integers(0, 2**32), st.integers(2, 4), st.booleans())
-@settings(max_examples=25, deadline=None)
-def test_late_answer_leads_to_the_game_in_which_it_was_known_at_once(seed: int, players: int, is_pass: bool) -> None:
+def push_at_own_button(game: Game, event: PlayerTurn) -> Game:
+    """Return the game after a turn that its player ended with a button of their own; skipped players have passed."""
+    while game.to_move != event.player:
+        game = game.push(Passed(game.to_move))
+    return game.push(event)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4), st.booleans(), st.booleans(), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_late_answer_leads_to_the_game_in_which_it_was_known_at_once(
+    seed: int, players: int, is_pass: bool, is_longer: bool, has_own_buttons: bool
+) -> None:
     rng = random.Random(seed)
     before = random_game(rng, 3, new_game(players=players))
     made = random_play(before, rng)
@@ -221,13 +231,20 @@ def test_late_answer_leads_to_the_game_in_which_it_was_known_at_once(seed: int, 
     wrong: tuple[Event, ...] = (PlayMade(before.to_move, made.with_tile(square, Tile("E"))),)
     if is_pass:
         wrong, right = right, (*right, Passed((before.to_move + 1) % players))
+        wrong, right = (wrong, right) if is_longer else (right, wrong)
     known = before.push(*right)
     asked = before.push(*wrong)
-    asked = asked.push(*defer_question(asked, QuestionDeferred(0, "?", ("a", "b"), (wrong, right), 1), None))
+    asked = asked.push(*defer_question(asked, QuestionDeferred(0, "?", ("a", "b"), (wrong, right), len(wrong)), None))
     for _ in range(4):
         act = choose_act(rng, known)
-        known, asked = known.push(act(known)), asked.push(act(asked))
-    answered = answer_deferred_question(asked, 1, 1)
+        event = act(known)
+        if not isinstance(event, PlayerTurn) and asked.challengeable_turn is None:
+            continue  # its play is the last turn only after the answer
+        if has_own_buttons and isinstance(event, PlayerTurn):
+            known, asked = known.push(event), push_at_own_button(asked, event)
+        else:
+            known, asked = known.push(event), asked.push(act(asked))
+    answered = answer_deferred_question(asked, 1, 1, has_own_buttons=has_own_buttons)
     assert (answered.totals, answered.to_move) == (known.totals, known.to_move)
     assert [(turn.player, turn.kind, turn.word, turn.by) for turn in answered.turns] == [
         (turn.player, turn.kind, turn.word, turn.by) for turn in known.turns
