@@ -209,15 +209,23 @@ class GameController:
             self.extend_last_press([event for event in events if event != QuestionClosed(answered)])
 
     def save_open_question(self) -> None:
-        """Save the open question to disk, so that a power cut does not lose it."""
+        """Save to disk the open question and what is in doubt about the last press: no power cut must lose them."""
         if self._log is not None:
+            self.memory.save_last_press(self._log.number)
             self._question_note.save(self._log, self.open_question, self.pictures)
 
     def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
         """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""
         with convert_engine_errors():
             words = find_deciding_words(self.words)
-            game = answer_deferred_question(self.game, question, answer, stays_open=stays_open, words=words)
+            game = answer_deferred_question(
+                self.game,
+                question,
+                answer,
+                stays_open=stays_open,
+                words=words,
+                has_own_buttons=self.memory.has_own_buttons,
+            )
         self.change_history(game)
         self.reading_history = EMPTY_HISTORY
 

@@ -51,6 +51,9 @@ ASKED_WORDS_NOTE = "asked-words"
 OPEN_QUESTION_NOTE = "open-question"
 """Name of the table's note that contains the open question; its text is empty while no question is open."""
 
+LAST_PRESS_NOTE = "last-press"
+"""Name of the game's note about the last press, see `_LastPress`."""
+
 MAX_PICTURES = 16
 """Maximum number of pictures in memory; each further picture replaces the oldest one."""
 MAX_PICTURE_NAME_LENGTH = 40
@@ -85,10 +88,23 @@ class PlayerColours:
         return replace(player, colour=self.get(player.name))
 
 
+class _LastPress(msgspec.Struct, frozen=True):
+    """Contents of the note about the last press of a game.
+
+    - `has_own_button`: the press was on the button or phone of one player.
+    - `has_missed_press`, `unanswered_pass`: see `QuestionHistory`.
+    """
+
+    has_own_button: bool = False
+    has_missed_press: bool = False
+    unanswered_pass: int | None = None
+
+
 class QuestionMemory:
     """The questions that the players of a table were asked. Each word and recorded tile is asked about only once.
 
-    The words are stored in a note of the table and the squares in the events of the game, so both survive a restart.
+    The words are stored in a note of the table, what is known of the last press in a note of the game, and the squares
+    in the events of the game, so all of them survive a restart.
     """
 
     def __init__(self, store: GameStore) -> None:
@@ -98,12 +114,17 @@ class QuestionMemory:
         self._before = self.history = QuestionHistory(words)
         self.doubts = LetterDoubts(store)
         """The letters of the current game that the camera read without certainty."""
+        self.has_own_buttons = False
+        """True if the last press was on the button or phone of one player."""
+        self._saved: tuple[int, _LastPress] | None = None
 
     def start_game(self, log: GameLog) -> None:
         """Forget the squares of the previous game's questions, and collect those of the game `log` from its events."""
         game = log.game
         self.doubts.start_game(log.number)
         history = self.history.for_new_game()
+        if self._saved is None or self._saved[0] != log.number:
+            history = self._load_last_press(log.number, history)
         open_questions = find_open_questions(game)
         for event in game.events:
             if not isinstance(event, QuestionDeferred):
@@ -112,6 +133,22 @@ class QuestionMemory:
             if is_about_old_tiles or event in open_questions:
                 history = history.with_squares(event.squares, is_about_old_tiles)
         self._before = self.history = history
+
+    def _load_last_press(self, number: int, history: QuestionHistory) -> QuestionHistory:
+        """Load the note about the last press of the game `number`; return `history` with what it says."""
+        warning = "it is not known which questions about the last turns are open"
+        last = load_note(self._store, number, LAST_PRESS_NOTE, _LastPress, warning) or _LastPress()
+        self._saved, self.has_own_buttons = (number, last), last.has_own_button
+        return replace(history, has_missed_press=last.has_missed_press, unanswered_pass=last.unanswered_pass)
+
+    def save_last_press(self, number: int) -> None:
+        """Write the note about the last press of the game `number`, unless it is unchanged."""
+        last = _LastPress(self.has_own_buttons, self.history.has_missed_press, self.history.unanswered_pass)
+        if self._saved == (number, last):
+            return
+        with log_store_errors("the questions about the last turns are not kept"):
+            self._store.save_note(number, LAST_PRESS_NOTE, msgspec.json.encode(last).decode())
+            self._saved = number, last
 
     def add_decision(self, decision: Decision, game: Game, reading: BoardReading | None) -> None:
         """Add the question of a decision to the history, and save the words about which players were asked.

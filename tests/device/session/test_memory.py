@@ -182,3 +182,30 @@ def test_deferred_question_of_an_ended_game_is_answered_after_a_restart(table: T
         session.submit(Undo()).result(PATIENCE_S)
         state = session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
         assert get_words(state) == ["HORN"] and state.phase is Phase.ENDED
+
+
+def test_pass_without_an_answer_is_in_doubt_after_a_restart(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play(session, table, HORN)
+            play(session, table, HORN)
+            session.submit(DeferQuestion()).result(PATIENCE_S)
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(ResumeGame()).result(PATIENCE_S)
+            state = play(session, table, HORN, FARM)
+            assert [notice.key for notice in state.notices] == ["noted-pass-unanswered"]
+
+
+def test_press_that_recorded_nothing_is_remembered_over_a_restart(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play(session, table, HORN)
+            state = play(session, table, HORN, ("FARM", 0, 0, True))
+            assert state.question is not None and len(state.turns) == 1
+            session.submit(DeferQuestion()).result(PATIENCE_S)
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(ResumeGame()).result(PATIENCE_S)
+            state = play(session, table, HORN, FARM)
+            assert state.question is not None and state.question.key == "asked-press-missed"

@@ -1,0 +1,75 @@
+"""Tables at which each player has a button, so that it is certain who ended a turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.session.commands.games import ResumeGame, StartGame
+from device.session.commands.questions import AnswerDeferred, DeferQuestion
+from device.session.commands.turns import EndTurn
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from tests.support.text_table import FARM, HORN, STARTED, TextTable
+from tests.support.waiting import PATIENCE_S
+
+HORNS = ("HORNS", 7, 5, True)
+WORDS = frozenset({"HORNS", "FARM", "PASTE"})
+
+
+def press(
+    session: TableSession, table: TextTable, seat: int | None, *words: tuple[str, int, int, bool]
+) -> TableSnapshot:
+    """End a turn with the button of the player on `seat`."""
+    table.lay(*words)
+    return session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
+
+
+def list_turns(state: TableSnapshot) -> list[tuple[int, str, str]]:
+    return [(turn.player, str(turn.kind), turn.word) for turn in state.turns]
+
+
+def answer_late(session: TableSession, end: str) -> TableSnapshot:
+    """Give the answer to the first deferred question that ends with this text."""
+    (deferred, *_) = session.state.open_questions
+    (number,) = (n for n, text in enumerate(deferred.question.answers) if text.endswith(end))
+    return session.submit(AnswerDeferred(deferred.number, number)).result(PATIENCE_S)
+
+
+def lengthen_and_defer(session: TableSession, table: TextTable) -> None:
+    """Play HORN; Ben ends a turn after which it is HORNS, and the question who played the S is deferred."""
+    press(session, table, 0, HORN)
+    asked = press(session, table, 1, HORNS).question
+    assert asked is not None and asked.key == "asked-tile-of-earlier-play"
+    session.submit(DeferQuestion()).result(PATIENCE_S)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_late_answer_leaves_a_play_to_the_player_whose_button_ended_it(
+    table: TextTable, tmp_path: Path, restarts: bool
+) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            lengthen_and_defer(session, table)
+            press(session, table, 0, HORNS, FARM)
+            if not restarts:
+                state = answer_late(session, "Anna played HORNS at 8F for 16.")
+        if restarts:
+            with TableSession(table, table, store, WORDS) as session:
+                session.submit(ResumeGame()).result(PATIENCE_S)
+                state = answer_late(session, "Anna played HORNS at 8F for 16.")
+    assert list_turns(state) == [(0, "play", "HORNS"), (1, "pass", ""), (0, "play", "FA.M")]
+
+
+def test_late_answer_moves_later_plays_to_the_next_player_at_a_shared_button(
+    playing: TableSession, table: TextTable
+) -> None:
+    press(playing, table, None, HORN)
+    state = press(playing, table, None, HORNS)
+    assert state.question is not None
+    press(playing, table, None, HORNS, FARM)
+    state = answer_late(playing, "Anna played HORNS at 8F for 16.")
+    assert list_turns(state) == [(0, "play", "HORNS"), (1, "play", "FA.M")]
