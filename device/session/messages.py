@@ -103,7 +103,8 @@ class Question:
     - `symbols`: for each answer, the symbols on these squares (a lower-case letter is a blank, `.` an empty square).
       Empty if the question is not about tiles.
     - `picture`: name of a picture of these squares in the photograph, or an empty string.
-    - `can_defer`: True if the players may answer later. `can_look_again`: True if they may have the board read again.
+    - `can_defer`: True if the players may answer later.
+    - `can_look_again`: True if they may have the board read again, and none of the answers does this.
     """
 
     text: str
@@ -225,7 +226,8 @@ class OpenQuestion:
         is_about_turn = not self.stops_clock and self.question.key not in (WHO_CHALLENGED, WHO_PAYS)
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
         number = zlib.crc32(repr(contents).encode()) or 1
-        return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None, id=number)
+        lacks_picture = self.reading is not None and not any(map(self.asks_for_picture, range(len(self.answers))))
+        return replace(self.question, can_defer=is_about_turn, can_look_again=lacks_picture, id=number)
 
     def asks_for_picture(self, number: int) -> bool:
         """Return True if the answer `number` means that the board is to be read again."""

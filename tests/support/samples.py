@@ -162,7 +162,6 @@ BEGUN = replace(
             tuple(tile.letter.lower() if tile.blank else tile.letter for tile in board().tiles if tile),
         ),
         can_defer=True,
-        can_look_again=True,
     ),
 )
 RACKS = replace(

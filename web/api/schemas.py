@@ -63,7 +63,8 @@ class Question(msgspec.Struct, frozen=True):
       squares (lower case: a blank, `.`: no tile); empty if the question is not about tiles.
     - `picture`: name under `/pictures` of a part of the photograph with these squares (empty: none).
     - `key` and `values`, for translations: the key of the question, and the values of its placeholders.
-    - `can_defer`: true if the players may answer later. `can_look_again`: true if they may have the board read again.
+    - `can_defer`: true if the players may answer later. `can_look_again`: true if they may have the board read again,
+      and none of the answers does this.
     - `id`: to be sent as `question_id` with the answer, which is refused if another question is open. A question that
       is answered later has the id 0.
     """

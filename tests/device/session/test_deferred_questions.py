@@ -31,9 +31,21 @@ from tests.support.waiting import PATIENCE_S
 TEN = ("TEN", 9, 8, False)
 
 
-def test_question_offers_later_and_look_again(playing: TableSession, table: TextTable) -> None:
+def test_question_offers_later_and_another_picture_once(playing: TableSession, table: TextTable) -> None:
     question = play_in_doubt(playing, table, HARN).question
-    assert question is not None and question.can_defer and question.can_look_again
+    assert question is not None and question.can_defer
+    assert question.answers[-1] == "Look again." and not question.can_look_again
+
+
+def test_question_without_look_again_as_an_answer_offers_it_beside_them(
+    playing: TableSession, table: TextTable
+) -> None:
+    lay_in_doubt(table, HARN)
+    squares = list(table.board.squares)
+    squares[7 * 15 + 6] = SquareReading((("A", 0.5), ("O", 0.48)))
+    table.board = BoardReading(tuple(squares))
+    question = playing.submit(EndTurn()).result(PATIENCE_S).question
+    assert question is not None and question.can_look_again and "Look again." not in question.answers
 
 
 def test_deferred_question_makes_the_turn_provisional(playing: TableSession, table: TextTable) -> None:

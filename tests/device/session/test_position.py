@@ -59,8 +59,13 @@ def test_first_press_with_three_plays_asks_before_anything_is_recorded(playing: 
     state = ask(playing, table)
     assert state.events == 1 and state.question is not None
     assert state.question.text == "There are already 12 tiles on the board. Do you want to start from here?"
-    assert len(state.question.squares) == 12 and state.question.can_look_again and state.question.can_defer
+    assert len(state.question.squares) == 12 and state.question.can_defer
     assert set(state.question.symbols[0]) == {"."} and "".join(state.question.symbols[1]) == "FAHORNMPASTE"
+
+
+def test_board_is_not_read_again_by_a_second_button_if_an_answer_does(playing: TableSession, table: TextTable) -> None:
+    question = ask(playing, table).question
+    assert question is not None and question.answers[0] == "Look again." and not question.can_look_again
 
 
 def test_question_about_the_first_picture_is_answered_with_the_position(
