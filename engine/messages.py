@@ -5,7 +5,7 @@ The web page and the speech output translate the messages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class Message(str):
@@ -70,6 +70,21 @@ def values_of(text: str) -> tuple[str, ...]:
 def join_messages(separator: str, texts: Sequence[str]) -> Message:
     """Join several messages to one message. Each part is translated separately."""
     return Message(separator.join(texts), "", separator.join(["{}"] * len(texts)), tuple(texts))
+
+
+def replace_values(text: str, new_values: Mapping[str, str]) -> str:
+    """Return a message with other values, also in the messages that are its values. Other texts are returned unchanged.
+
+    >>> replace_values(make_message("passed", "{0} passed", "Anna"), {"Anna": "Zoë"})
+    'Zoë passed'
+    """
+    if not isinstance(text, Message):
+        return text
+    values = tuple(
+        replace_values(value, new_values) if isinstance(value, Message) else new_values.get(value, value)
+        for value in text.values
+    )
+    return text if values == text.values else Message(text.template.format(*values), text.key, text.template, values)
 
 
 def format_list(names: Sequence[str]) -> str:

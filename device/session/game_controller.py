@@ -19,6 +19,7 @@ from device.session.messages import (
     make_finding_notice,
     make_finding_question,
     make_notice,
+    update_names,
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, build_snapshot
 from device.session.turns.decision import Decision, TurnContext
@@ -355,7 +356,10 @@ class GameController:
             board_colours=self.board_colours,
             notices=self.notices,
             question=self.open_question.view if self.open_question else None,
-            open_questions=tuple(map(self.pictures.find_crop, list_deferred_questions(log.game))),
+            open_questions=tuple(
+                update_names(log.game, self.pictures.find_crop(deferred))
+                for deferred in list_deferred_questions(log.game)
+            ),
             clock=self.clock_keeper.view if self.clock_keeper else None,
             drawing=log.game.drawing,
             undo=log.can_undo or self.can_return,

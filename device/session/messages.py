@@ -29,12 +29,12 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.explain import describe_events
-from engine.messages import Message, key_of, values_of
+from engine.messages import Message, key_of, replace_values, values_of
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import TileSet
 from engine.validation import Finding, Option, Reason
-from engine.validation.deferred_questions import find_open_questions
+from engine.validation.deferred_questions import find_new_names, find_open_question, find_open_questions
 
 _FILE_NAME = re.compile(r"\S*\w[./]\w")
 
@@ -123,6 +123,11 @@ class Question:
         """Return the question that the event `deferred` contains."""
         return cls(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
 
+    def with_names(self, names: Mapping[str, str]) -> Question:
+        """Return the question with other names of players; `names` are the new names by the old ones."""
+        text, *answers = (format_sentence(replace_values(text, names)) for text in (self.text, *self.answers))
+        return replace(self, text=text, answers=tuple(answers))
+
     @property
     def key(self) -> str:
         """The key of the text in the catalogue, or an empty string if the text has no key."""
@@ -187,6 +192,12 @@ def convert_engine_errors() -> Iterator[None]:
 def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
     """Return the deferred questions of a game, the oldest question first."""
     return tuple(DeferredQuestion(event.number, Question.from_event(event)) for event in find_open_questions(game))
+
+
+def update_names(game: Game, deferred: DeferredQuestion) -> DeferredQuestion:
+    """Return a deferred question of a game with the current names of the players."""
+    event = find_open_question(game, deferred.number)
+    return replace(deferred, question=deferred.question.with_names(find_new_names(game, event))) if event else deferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,9 +288,10 @@ class OpenQuestion:
         )
 
 
-def make_recalled_question(deferred: QuestionDeferred) -> OpenQuestion:
-    """Return a deferred question as the open question of the table."""
-    return OpenQuestion(Question.from_event(deferred), deferred.answers, deferred=deferred.number)
+def make_recalled_question(game: Game, deferred: QuestionDeferred) -> OpenQuestion:
+    """Return a deferred question of a game as the open question of the table."""
+    question = Question.from_event(deferred).with_names(find_new_names(game, deferred))
+    return OpenQuestion(question, deferred.answers, deferred=deferred.number)
 
 
 def make_late_question(max_s: float) -> OpenQuestion:

@@ -13,6 +13,7 @@ from engine.board import Square
 from engine.events import (
     BlankNamed,
     Event,
+    PlayerRenamed,
     PlayMade,
     QuestionClosed,
     QuestionDeferred,
@@ -23,6 +24,7 @@ from engine.events import (
 from engine.game import Game
 from engine.inference.evidence import face_of
 from engine.reading import BoardReading
+from engine.state import Turn
 
 MAX_OPEN_QUESTIONS = 3
 """Maximum number of deferred questions. If the players defer one more, the oldest question is closed."""
@@ -42,30 +44,47 @@ def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
     """
     found: dict[int, QuestionDeferred] = {}
     for question in find_open_questions(game):
-        numbers, _ = _follow_turns(game, question)
-        found |= dict.fromkeys(numbers, question)
+        turns, _ = _follow_turns(game, question)
+        found |= dict.fromkeys(turns, question)
     return found
 
 
-def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[set[int], bool]:
-    """Return the numbers (from 0) of the provisional turns of a question, and True if one of them was corrected later.
+def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[dict[int, Turn], bool]:
+    """Return the provisional turns of a question as first recorded, and True if one of them was corrected later.
 
-    Turns that were inserted or removed later have changed the numbers. A correction of only the player is not counted,
-    because it does not answer what was played.
+    The keys are the numbers (from 0) that the turns have now: turns that were inserted or removed later have changed
+    them. A correction of only the player is not counted, because it does not answer what was played.
     """
     before, at = find_game_before(game, question), game.events.index(question)
     after = before.push(*game.events[len(before.events) : at])
-    numbers, is_corrected = set(range(len(before.turns), len(after.turns))), False
-    plays = [turn.play for turn in after.turns[len(before.turns) :]]
+    turns, is_corrected = {turn.number: turn for turn in after.turns[len(before.turns) :]}, False
+    plays = [turn.play for turn in turns.values()]
     for event in game.events[at + 1 :]:
         if isinstance(event, TurnInserted):
-            numbers = {number + (number >= event.turn) for number in numbers}
+            turns = {number + (number >= event.turn): turn for number, turn in turns.items()}
         elif isinstance(event, TurnCorrected):
             is_same_play = isinstance(event.event, PlayMade) and event.event.play in plays
-            is_corrected |= event.turn in numbers and not is_same_play
+            is_corrected |= event.turn in turns and not is_same_play
             if event.event is None:
-                numbers = {number - (number > event.turn) for number in numbers if number != event.turn}
-    return numbers, is_corrected
+                turns = {n - (n > event.turn): turn for n, turn in turns.items() if n != event.turn}
+    return turns, is_corrected
+
+
+def find_new_names(game: Game, question: QuestionDeferred) -> Mapping[str, str]:
+    """Return the current names of the players, by the names that they have in the texts of a deferred question.
+
+    Players may have been renamed since then, and provisional turns may have been given to other players.
+    """
+    at = game.events.index(question)
+    names = list(game.start_event.players)
+    for event in game.events[:at]:
+        if isinstance(event, PlayerRenamed):
+            names[event.player] = event.name
+    found = dict(zip(names, game.players, strict=True))
+    if any(isinstance(event, TurnCorrected) for event in game.events[at:]):
+        turns, _ = _follow_turns(game, question)
+        found |= {names[turn.player]: game.players[game.turns[number].player] for number, turn in turns.items()}
+    return found
 
 
 def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:

@@ -31,8 +31,9 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
+from engine.inference.explain import describe_events
 from engine.lexicon import WordList
-from engine.messages import make_message
+from engine.messages import Message, make_message, replace_values
 from engine.state import Turn, find_challengeable_turn
 from engine.validation.deferred_questions import find_game_before, find_open_question
 from engine.validation.void_plays import withdraw_void_plays
@@ -209,23 +210,28 @@ def _move_question(
     """Return a question about the last events of the game `old`, with its answers adapted to another game.
 
     In the other game, `new_events` are the events before the question's `count` provisional events. Answers that are
-    not possible any more are left out. Raises `RulesError` if this is the answer in effect.
+    not possible any more are left out. The texts get the new words, scores and players. Raises `RulesError` if the
+    answer in effect is not possible.
     """
     old, new = Game.from_events(old.events[: len(old.events) - question.count]), Game.from_events(new_events)
+    moved_by = new.to_move - old.to_move
+    names = {name: new.players[(seat + moved_by) % len(new.players)] for seat, name in enumerate(old.players)}
     texts: list[str] = []
     answers: list[tuple[Event, ...]] = []
     chosen = 0
     for number, (text, events) in enumerate(zip(question.texts, question.answers, strict=True)):
         try:
-            moved = _repeat_events(events, old, new, shift).events[len(new.events) :]
+            after = _repeat_events(events, old, new, shift)
         except RulesError:
             if number == question.chosen:
                 raise
             continue
         chosen = len(answers) if number == question.chosen else chosen
-        texts.append(text)
-        answers.append(moved)
-    return replace(question, texts=tuple(texts), answers=tuple(answers), count=count, chosen=chosen)
+        answers.append(after.events[len(new.events) :])
+        is_description = isinstance(text, Message) and not text.key  # other texts have a key
+        texts.append(describe_events(new, after, answers[-1]) if is_description else replace_values(text, names))
+    text = replace_values(question.text, names)
+    return replace(question, text=text, texts=tuple(texts), answers=tuple(answers), count=count, chosen=chosen)
 
 
 def _move_turn_correction(event: TurnCorrected, old: Game, new: Game, shift: _TurnShift) -> TurnCorrected:

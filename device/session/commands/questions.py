@@ -134,10 +134,11 @@ class RecallQuestion(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Open the question; refuse the command if no question was deferred."""
-        questions = find_open_questions(context.controller.game)
+        game = context.controller.game
+        questions = find_open_questions(game)
         if not questions:
             raise make_refusal("nothing-asked")
-        context.controller.open_question = make_recalled_question(questions[0])
+        context.controller.open_question = make_recalled_question(game, questions[0])
 
 
 class ConfirmExchange(QuestionCommand, frozen=True):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from device.session.commands.base import TableCommand
 from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.questions import (
@@ -16,7 +17,7 @@ from device.session.commands.questions import (
     ReadAgain,
     RecallQuestion,
 )
-from device.session.commands.turn_corrections import InsertTurn
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import PASS_OR_EXCHANGE, CommandRefusedError
 from device.session.table_session import TableSession
@@ -312,3 +313,16 @@ def test_question_about_the_last_play_stays_open_at_the_end_of_the_game(
     assert get_words(state)[0] == "HARN?" and len(state.open_questions) == 1
     state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
     assert get_words(state)[0] == "HORN" and state.turn_of is None
+
+
+@pytest.mark.parametrize("command", [RenamePlayer(0, "Zoë"), CorrectTurn(1, player=1)], ids=["name", "player"])
+def test_deferred_question_names_the_player_after_a_correction(
+    playing: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    (deferred,) = playing.submit(command).result(PATIENCE_S).open_questions
+    name = playing.state.players[playing.state.turns[0].player].name
+    assert name != "Anna" and all(text.startswith(f"{name} played H") for text in deferred.question.answers[:2])
+    recalled = playing.submit(RecallQuestion()).result(PATIENCE_S).question
+    assert recalled is not None and recalled.answers == deferred.question.answers

@@ -26,6 +26,8 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
+from engine.inference.explain import describe_events
+from engine.messages import make_message
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
 from engine.validation.deferred_questions import defer_question, find_open_questions, find_provisional_turns
@@ -143,6 +145,19 @@ def test_late_answer_moves_the_answers_of_later_questions_to_the_other_player() 
     game = defer(play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M"), "H6 FA.M")
     after = answer_deferred_question(answer_deferred_question(game, 1, 1), 2, 1)
     assert [(turn.player, turn.word) for turn in after.turns][2] == (0, "FA.M") and after.totals == (23, 0)
+
+
+def test_late_answer_puts_the_other_player_into_the_texts_of_later_questions() -> None:
+    game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M")
+    before = Game.from_events(game.events[:-1])
+    right = (PlayMade(1, written(before, "H6 FA.M")),)
+    answers = (game.events[-1:], right)
+    texts = tuple(describe_events(before, before.push(*answer), answer) for answer in answers)
+    text = make_message("who", "Did {0} play it?", "Ben")
+    game = game.push(*defer_question(game, QuestionDeferred(0, text, texts, answers, 1), None))
+    (later,) = find_open_questions(answer_deferred_question(game, 1, 1))
+    assert later.text == "Did Anna play it?"
+    assert later.texts == ("Anna played FORM at H6 for 9", "Anna played FARM at H6 for 9")
 
 
 VOID_GAME = defer(play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.VOID)), "8F HARN"), "8F HORN")
