@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from device.cli import UserError
-from device.cli.options import add_data_options, find_games_file
+from device.cli.options import add_data_options, open_games
 
 HELP = "copy all games into one file"
 
@@ -23,13 +23,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the copy of the store to the file."""
-    from device.storage.recovery import open_for_reading
     from device.storage.store import StoreError
 
     if not args.file.parent.is_dir():
         raise UserError(f"There is no folder {args.file.parent}. Create it, or choose another name for the backup.")
     try:
-        with open_for_reading(find_games_file(args)) as store:
+        with open_games(args) as store:
             store.backup(args.file)
             count = len(store.games())
             print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_data_options, find_games_file
+from device.cli.options import add_data_options, open_games
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore
@@ -29,11 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List the games, or write one game to a file."""
     from device.storage.errors import ArchiveError
-    from device.storage.recovery import open_for_reading
     from device.storage.store import StoreError
 
     try:
-        with open_for_reading(find_games_file(args)) as store:
+        with open_games(args) as store:
             if args.game is None:
                 _list_games(store)
             else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ from engine.rules import PRESETS, Rules
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import ProfiledReader, TableProfile
+    from device.storage.store import GameStore
     from vision.recognition.reader import BoardReader
 
 
@@ -256,12 +258,19 @@ def find_games_folder(args: argparse.Namespace) -> Path:
     return ensure_data_folder(folder)
 
 
-def find_games_file(args: argparse.Namespace) -> Path:
-    """Return the path of the database file with the games. Raises `UserError` if the file does not exist."""
+@contextmanager
+def open_games(args: argparse.Namespace) -> Iterator[GameStore]:
+    """Open the store with the games to read it. Raises `UserError` if there is no game, and `StoreError`."""
+    from device.storage.recovery import open_for_reading
+
     path = find_games_folder(args) / "games.db"
+    no_games = UserError(f"There are no games in {path.parent}. Give the folder of your games with --data.")
     if not path.is_file():
-        raise UserError(f"There are no games in {path.parent}. Give the folder of your games with --data.")
-    return path
+        raise no_games
+    with open_for_reading(path) as store:
+        if not store.games():
+            raise no_games
+        yield store
 
 
 def make_board_reader() -> BoardReader:

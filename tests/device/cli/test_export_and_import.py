@@ -114,9 +114,20 @@ def test_files_are_written_and_read_while_the_table_runs(
     assert "2 games are in" in (out := capsys.readouterr().out) and f"{game} is game 3" in out
 
 
-def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", "--data", str(tmp_path / "empty")]) == 2
-    assert "There are no games in" in capsys.readouterr().err
+@pytest.mark.parametrize("command", [["export"], ["backup", "copy.db"]])
+@pytest.mark.parametrize("has_store", [False, True])
+def test_folder_without_games_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    has_store: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if has_store:
+        GameStore(tmp_path / "games.db").close()
+    assert main([*command, "--data", str(tmp_path)]) == 2
+    assert "There are no games in" in capsys.readouterr().err and not Path("copy.db").exists()
 
 
 def test_games_of_an_installed_table_are_found_where_a_user_has_none(
