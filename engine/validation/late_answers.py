@@ -214,7 +214,7 @@ def _move_question(
     answer in effect is not possible.
     """
     old, new = Game.from_events(old.events[: len(old.events) - question.count]), Game.from_events(new_events)
-    moved_by = new.to_move - old.to_move
+    moved_by = 0 if shift.has_own_buttons else new.to_move - old.to_move
     names = {name: new.players[(seat + moved_by) % len(new.players)] for seat, name in enumerate(old.players)}
     texts: list[str] = []
     answers: list[tuple[Event, ...]] = []

@@ -147,17 +147,18 @@ def test_late_answer_moves_the_answers_of_later_questions_to_the_other_player() 
     assert [(turn.player, turn.word) for turn in after.turns][2] == (0, "FA.M") and after.totals == (23, 0)
 
 
-def test_late_answer_puts_the_other_player_into_the_texts_of_later_questions() -> None:
+@pytest.mark.parametrize(("has_own_buttons", "name"), [(False, "Anna"), (True, "Ben")])
+def test_late_answer_updates_the_players_in_the_texts_of_later_questions(has_own_buttons: bool, name: str) -> None:
     game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M")
     before = Game.from_events(game.events[:-1])
-    right = (PlayMade(1, written(before, "H6 FA.M")),)
-    answers = (game.events[-1:], right)
+    answers = (game.events[-1:], (PlayMade(1, written(before, "H6 FA.M")),))
     texts = tuple(describe_events(before, before.push(*answer), answer) for answer in answers)
-    text = make_message("who", "Did {0} play it?", "Ben")
-    game = game.push(*defer_question(game, QuestionDeferred(0, text, texts, answers, 1), None))
-    (later,) = find_open_questions(answer_deferred_question(game, 1, 1))
-    assert later.text == "Did Anna play it?"
-    assert later.texts == ("Anna played FORM at H6 for 9", "Anna played FARM at H6 for 9")
+    question = QuestionDeferred(0, make_message("who", "Did {0} play it?", "Ben"), texts, answers, 1)
+    game = game.push(*defer_question(game, question, None))
+    (later,) = find_open_questions(answer_deferred_question(game, 1, 1, has_own_buttons=has_own_buttons))
+    assert later.text == f"Did {name} play it?"
+    last = [text.split(", ")[-1] for text in later.texts]
+    assert last == [f"{name} played {word} at H6 for 9" for word in ("FORM", "FARM")]
 
 
 VOID_GAME = defer(play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.VOID)), "8F HARN"), "8F HORN")
