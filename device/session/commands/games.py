@@ -29,11 +29,9 @@ from device.session.phases import Command
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
-from engine.game import Game
 from engine.lexicon import WordList
 from engine.messages import format_list
 from engine.rules import MAX_PLAYERS
-from engine.validation.deferred_questions import find_open_questions
 
 _log = logging.getLogger(__name__)
 
@@ -262,8 +260,8 @@ class PlayAgain(TableCommand, frozen=True):
 class ResumeGame(TableCommand, frozen=True):
     """Resume the newest game in the store if it has not ended.
 
-    An ended game whose unplayed letters are not known, or with a deferred question, is not resumed, but an undo in the
-    next game goes back to it.
+    An ended game is not resumed, but an undo in the next game goes back to it: it may have been ended by mistake, or
+    unplayed letters and answers may be missing.
 
     The function `words_for` returns the word list with which the game was started; without this function, the current
     list is kept. If the game has no turn, the game `replacement` (if any) is started instead.
@@ -284,8 +282,7 @@ class ResumeGame(TableCommand, frozen=True):
         if log is None:
             raise make_refusal("nothing-to-resume")
         if log.game.is_over:
-            if _lacks_answers(log.game):  # Undo in the next game goes back to enter them
-                controller.game_before = log, self._find_words(controller, log)
+            controller.game_before = log, self._find_words(controller, log)
             raise make_refusal("resume-ended")
         controller.words = self._find_words(controller, log)
         controller.open_log(log)
@@ -298,18 +295,13 @@ class ResumeGame(TableCommand, frozen=True):
         context.turn_recorder.prepare_board()
 
     def _find_game_before(self, controller: GameController) -> None:
-        """Let an undo go back to the unfinished game before the current one, which may have been begun by mistake."""
+        """Let an undo go back to the game before the current one, which may have been begun by mistake."""
         before = _load_newest_log(controller.store, before=controller.log.number)
-        if before is not None and before.game.turns and (_lacks_answers(before.game) or not before.game.is_over):
+        if before is not None and before.game.turns:
             controller.game_before = before, self._find_words(controller, before)
 
     def _find_words(self, controller: GameController, log: GameLog) -> WordList | None:
         return self.words_for(log.game.start_event) if self.words_for else controller.words
-
-
-def _lacks_answers(game: Game) -> bool:
-    """Return True if the totals of a game may change: unplayed letters, or answers to questions, are not known."""
-    return bool(game.racks_wanted or find_open_questions(game))
 
 
 def _leave_game(context: CommandContext) -> None:

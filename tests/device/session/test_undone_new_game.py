@@ -73,16 +73,28 @@ def test_new_game_is_undone_after_a_restart(path: Path) -> None:
         assert len(store.games()) == 1
 
 
-def test_new_game_after_an_ended_one_is_not_undone_after_a_restart(path: Path) -> None:
+@pytest.mark.parametrize("begins_before", [False, True])
+def test_game_that_was_ended_by_mistake_goes_on_after_a_restart(path: Path, begins_before: bool) -> None:
+    """The new game begins before the restart or, as on a table without a page, when the table starts."""
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        play(session, table, HORN)
-        for player in session.submit(EndGame()).result(PATIENCE_S).racks_wanted:
-            session.submit(RevealRack(player, "")).result(PATIENCE_S)
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        before = play(session, table, HORN)
+        for player, letter in enumerate("AE"):
+            session.submit(RevealRack(player, letter)).result(PATIENCE_S)
+        assert not session.submit(EndGame()).result(PATIENCE_S).racks_wanted
+        if begins_before:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        assert not session.submit(ResumeGame()).result(PATIENCE_S).undo
+        if begins_before:
+            session.submit(ResumeGame()).result(PATIENCE_S)
+        else:
+            with pytest.raises(CommandRefusedError):
+                session.submit(ResumeGame()).result(PATIENCE_S)
+            session.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+        assert session.submit(Undo()).result(PATIENCE_S).phase is Phase.ENDED
+        state = session.submit(Undo()).result(PATIENCE_S)
+        assert state.phase is before.phase and totals(state) == [14, 0]
 
 
 @pytest.mark.parametrize("restarts", [1, 2])
