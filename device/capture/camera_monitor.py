@@ -6,7 +6,6 @@ neural network.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -36,41 +35,44 @@ LONG_REST_S = 5.0
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
-class CameraMonitor:
-    """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
+class MonitorClient:
+    """Client of a `CameraMonitor`: it says when the monitor may use the camera, and handles what the monitor detects.
 
-    `report_trouble` gets the message of a fault, and None when the camera works again. `on_motion` gets True at the
-    beginning of a motion, and False at rest. If the board looks different after a motion, three functions are called:
-
-    - `on_scene`, with a still and two previews, as soon as the board has stopped moving;
-    - `on_rest`, with this still, when the board has been at rest for `MIN_REST_S` seconds;
-    - `on_long_rest`, with a preview, `LONG_REST_S` seconds after `on_rest`.
-
-    `is_idle` returns True while the monitor may use the camera, and `is_in_play` while a game is in play.
+    A subclass overrides the methods that it needs.
     """
 
-    def __init__(
-        self,
-        source: BoardCamera,
-        report_trouble: Callable[[str | None], None],
-        on_rest: Callable[[Frame], None],
-        is_idle: Callable[[], bool],
-        clock: Callable[[], float] = time.monotonic,
-        on_motion: Callable[[bool], None] = lambda _: None,
-        on_long_rest: Callable[[Frame], None] = lambda _: None,
-        on_scene: Callable[[RestScene], None] = lambda _: None,
-        is_in_play: Callable[[], bool] = lambda: True,
-    ) -> None:
+    def is_idle(self) -> bool:
+        """Return True while the monitor may use the camera."""
+        return True
+
+    def is_in_play(self) -> bool:
+        """Return True while a game is in play. Otherwise the monitor reports only faults of the camera."""
+        return True
+
+    def handle_trouble(self, message: str | None) -> None:
+        """Handle a fault of the camera; `message` is None when the camera works again."""
+
+    def handle_motion(self, is_moving: bool) -> None:
+        """Handle that something begins to move (`is_moving` is True), or that the board has come to rest."""
+
+    def handle_scene(self, scene: RestScene) -> None:
+        """Handle a board that has stopped moving and looks different."""
+
+    def handle_rest(self, still: Frame) -> None:
+        """Handle a board that looks different and has been at rest for `MIN_REST_S`; `still` is that of the scene."""
+
+    def handle_long_rest(self, preview: Frame) -> None:
+        """Handle that nothing has moved for `LONG_REST_S` seconds after `handle_rest`."""
+
+
+class CameraMonitor:
+    """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly."""
+
+    def __init__(self, source: BoardCamera, client: MonitorClient, clock: Callable[[], float]) -> None:
         self._source = source
-        self._report_trouble = report_trouble
-        self._on_motion = on_motion
-        self._on_long_rest = on_long_rest
-        self._long_rest_time: float | None = None
-        self._on_rest = on_rest
-        self._on_scene = on_scene
-        self._is_idle = is_idle
-        self._is_in_play = is_in_play
+        self._client = client
         self._clock = clock
+        self._long_rest_time: float | None = None
         self._backoff = Backoff(BACK_OFF_S)
         self._has_failed = False
         self._rest_detector = RestDetector(MIN_REST_S)
@@ -81,9 +83,9 @@ class CameraMonitor:
 
     def check_camera(self) -> float | None:
         """Check the camera once; return the seconds until the next check, or None if the camera is not live."""
-        if not self._is_idle():
+        if not self._client.is_idle():
             return CHECK_INTERVAL_S
-        is_in_play = self._is_in_play()
+        is_in_play = self._client.is_in_play()
         try:
             frame = self._source.preview()
             if frame is None:
@@ -96,7 +98,7 @@ class CameraMonitor:
         if self._has_failed:
             self._has_failed = False
             self._backoff.reset()
-            self._report_trouble(None)
+            self._client.handle_trouble(None)
         if not is_in_play:
             return IDLE_CHECK_INTERVAL_S
         return MOTION_CHECK_INTERVAL_S if self._rest_detector.still_s < MIN_SCENE_REST_S else CHECK_INTERVAL_S
@@ -113,24 +115,24 @@ class CameraMonitor:
         self._was_at_rest = False
         if not self._has_failed:
             self._has_failed = True
-            self._report_trouble(message)
+            self._client.handle_trouble(message)
         return self._backoff.record_failure()
 
     def _detect_rest(self, preview: Frame) -> None:
-        """Detect motion and rest in a preview, and call the monitor's functions `on_motion`, `on_scene` and so on."""
+        """Detect motion and rest in a preview, and notify the client."""
         was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(preview.image, preview.time)
         if self._was_at_rest is not was_at_rest:
-            self._on_motion(not self._was_at_rest)
+            self._client.handle_motion(not self._was_at_rest)
         if self._rest_detector.still_s < MIN_SCENE_REST_S:
             self._still = self._long_rest_time = None
         elif not was_at_rest:
             self._handle_rest(preview)
         elif self._long_rest_time is not None and preview.time >= self._long_rest_time:
             self._long_rest_time = None
-            self._on_long_rest(preview)
+            self._client.handle_long_rest(preview)
 
     def _handle_rest(self, preview: Frame) -> None:
-        """Take a still when the board has stopped moving and has changed, and pass it to `on_scene` and `on_rest`.
+        """Take a still when the board has stopped moving and has changed, and pass it to the client.
 
         A hand that pauses over the board counts as a change, so the board is read again when the hand is gone.
         """
@@ -140,11 +142,11 @@ class CameraMonitor:
             self._still = self._source.still()
             self._last_scene_thumbnail = thumbnail
             if (after := self._source.preview()) is not None:
-                self._on_scene(RestScene(self._still, preview.image, after.image))
+                self._client.handle_scene(RestScene(self._still, preview.image, after.image))
         if self._was_at_rest and self._still is not None and has_board_changed:
             self._last_rest_thumbnail = thumbnail
             self._long_rest_time = preview.time + LONG_REST_S
-            self._on_rest(self._still)
+            self._client.handle_rest(self._still)
 
 
 def _differs(before: npt.NDArray[np.float32] | None, thumbnail: npt.NDArray[np.float32]) -> bool:

@@ -34,7 +34,6 @@ from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot, list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turn_recorder import TurnRecorder
-from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import TurnCapture
 from device.session.used_pictures import UsedPictures
 from device.storage.store import GameStore, StoreError
@@ -108,12 +107,10 @@ class TableSession(Closeable):
         self._turn_worker = TurnWorker[TurnCapture](clock, config.max_turn_s)
         empty_board = BoardView(premiums=list_premium_texts(load_layout()))
         self._queue = CommandQueue(TableSnapshot(board=empty_board), self._build_snapshot)
-        self._advance_reader = AdvanceReader(self._board_camera, self._controller)
         self._background = BackgroundWork(
             self._board_camera,
             self._controller,
             self._queue,
-            self._advance_reader,
             ProfileUpdater(profile) if profile else None,
             lambda found, moment: self.submit(EndFoundTurn(found), moment),
             clock=clock,
@@ -125,7 +122,6 @@ class TableSession(Closeable):
             self._controller,
             self._queue,
             self._turn_worker,
-            self._advance_reader,
             UsedPictures(store, is_last_refused=self.uses_phone_camera),
             self._background,
             rejects_blur=self.uses_phone_camera,
@@ -136,7 +132,6 @@ class TableSession(Closeable):
         """Finish the running command, defer an open question, stop the threads and release the camera."""
         self._background.close()
         self._turn_worker.stop()
-        self._advance_reader.close()
         self._queue.close()
         self._turn_worker.close()
         self._controller.defer_question()

@@ -10,7 +10,6 @@ from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, make_late_question, make_notice
 from device.session.threads import CommandQueue, TurnWorker
-from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import (
     AdvanceCapture,
     TurnCapture,
@@ -36,16 +35,13 @@ class TurnRecorder:
     controller: GameController
     queue: CommandQueue
     worker: TurnWorker[TurnCapture]
-    advance_reader: AdvanceReader
     used_pictures: UsedPictures
     background: BackgroundWork
     rejects_blur: bool
 
     def prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light. Raises `CameraError`."""
-        self.background.key_frames.take_all()
-        self.advance_reader.discard()
-        self.background.discard_turns()
+        self.background.discard_pictures()
         self.board_camera.settle_camera()
 
     def take_turn(self) -> tuple[str, ...]:
@@ -63,7 +59,7 @@ class TurnRecorder:
             return ()
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self.background.key_frames.take_all()
-            camera, take_advance = self.board_camera, self.advance_reader.take
+            camera, take_advance = self.board_camera, self.background.advance_reader.take
             worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
         turn = worker.wait(self.queue.run_pings)
         if turn is None:

@@ -82,12 +82,12 @@ class SteppedTime(threading.Event):
 
 def get_advance(session: TableSession) -> AdvanceCapture | None:
     """Return the turn that the session has read in advance, or None if there is none or it was discarded."""
-    return session._advance_reader.get_newest()
+    return session._background.advance_reader.get_newest()
 
 
 def wait_for_readings(session: TableSession) -> None:
     """Wait until the board has been read in advance, and the session's thread has done its tasks."""
-    if (advance := session._advance_reader._future) is not None:
+    if (advance := session._background.advance_reader._future) is not None:
         wait([advance], PATIENCE_S)
     session.ping().result(PATIENCE_S)
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from device.cameras import Frame
 from device.capture.board_camera import BoardCamera
-from device.capture.camera_monitor import CameraMonitor
+from device.capture.camera_monitor import CameraMonitor, MonitorClient
 from device.capture.key_frames import KeyFrameBuffer
+from device.capture.scene_reference import RestScene
 from device.session.background.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import SightMonitor
@@ -35,7 +36,7 @@ MAX_TURNS_TO_LEARN = 4
 """Largest number of turns whose pictures are kept for the next update of the profile."""
 
 
-class BackgroundWork:
+class BackgroundWork(MonitorClient):
     """Threads that work between commands: `watch`, `clock`, `saving`, `learning` and, with automatic turns, `auto`.
 
     The threads do not change the game or the profile themselves, but submit tasks to the session's thread.
@@ -46,7 +47,6 @@ class BackgroundWork:
         camera: BoardCamera,
         controller: GameController,
         queue: CommandQueue,
-        advance_reader: AdvanceReader,
         profile_updater: ProfileUpdater | None,
         end_turn: Callable[[AdvanceCapture, Moment], Future[TableSnapshot]],
         *,
@@ -63,32 +63,22 @@ class BackgroundWork:
         self._queue = queue
         self.key_frames = KeyFrameBuffer()
         """The pictures of the board at rest since the last turn."""
-        self._advance_reader = advance_reader
+        self.advance_reader = AdvanceReader(camera, controller)
+        """The reader of the board at rest, before a press."""
         self._profile_updater = profile_updater
         self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
-        monitor = SightMonitor(camera, controller, queue, advance_reader, self._remove_notices)
+        monitor = SightMonitor(camera, controller, queue, self.advance_reader, self._remove_notices)
         self._sight_monitor = monitor
         self.auto_turns: AutoTurns | None = None
         """The automatic end of turns; None if only a button or a command ends a turn."""
         if auto is not None:
             self.auto_turns = AutoTurns(
-                auto, controller, queue, advance_reader, clock, end_turn, monitor.propose_turn_end
+                auto, controller, queue, self.advance_reader, clock, end_turn, monitor.propose_turn_end
             )
         self.camera_notice: Notice | None = None
         """The notice about a fault of the camera, or None."""
-        camera_monitor = CameraMonitor(
-            camera,
-            report_trouble=self._update_camera_notice,
-            on_rest=self._handle_rest,
-            is_idle=lambda: not queue.is_busy,
-            clock=clock,
-            on_motion=self._handle_motion,
-            on_long_rest=monitor.handle_long_rest,
-            on_scene=advance_reader.read_scene,
-            is_in_play=lambda: queue.state.phase.in_play,
-        )
         self._tasks = (
-            PeriodicTask("watch", camera_monitor.check_camera, closing),
+            PeriodicTask("watch", CameraMonitor(camera, self, clock).check_camera, closing),
             PeriodicTask("clock", self._save_clock, closing),
             PeriodicTask("saving", self._retry_save, closing),
             PeriodicTask("learning", self._learn_turns, closing),
@@ -99,42 +89,66 @@ class BackgroundWork:
         """Stop the threads."""
         for task in self._tasks:
             task.close()
+        self.advance_reader.close()
 
     def add_turn(self, turn: TurnCapture, game: Game) -> None:
         """Queue a turn from which the table profile learns later; `game` is the game after the turn."""
         if self._profile_updater:
             self._turns_to_learn.append((turn, game))
 
-    def discard_turns(self) -> None:
-        """Remove the queued turns, so that the profile does not learn from them; called when a new game begins."""
+    def discard_pictures(self) -> None:
+        """Discard the pictures of the previous game: key frames, the reading in advance, and turns to learn from."""
+        self.key_frames.take_all()
+        self.advance_reader.discard()
         self._turns_to_learn.clear()
         if self._profile_updater:
             self._profile_updater.discard_pending()
 
-    def _update_camera_notice(self, trouble: str | None) -> None:
-        """Show the message `trouble` about a fault of the camera as a notice; if it is None, remove the notice."""
+    # The methods that the camera monitor calls, on the thread `watch`
+
+    def is_idle(self) -> bool:
+        """Return True while no command is running, because a command may use the camera."""
+        return not self._queue.is_busy
+
+    def is_in_play(self) -> bool:
+        """Return True while a game is in play."""
+        return self._queue.state.phase.in_play
+
+    def handle_trouble(self, message: str | None) -> None:
+        """Show the message about a fault of the camera as a notice; if it is None, remove the notice."""
         before = self.camera_notice
-        self.camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
+        self.camera_notice = Notice(format_sentence(message), Trouble.CAMERA) if message else None
 
         def replace_notice(state: TableSnapshot) -> TableSnapshot:
             others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
             return replace(state, notices=(*others, *([self.camera_notice] if self.camera_notice else [])))
 
-        if trouble:
-            self._advance_reader.discard()
+        if message:
+            self.advance_reader.discard()
         if before != self.camera_notice:
             self._queue.update_state(replace_notice)
 
-    def _handle_motion(self, is_moving: bool) -> None:
+    def handle_motion(self, is_moving: bool) -> None:
+        """Set the sight, and delay the automatic end of a turn."""
         if self.auto_turns:
             self.auto_turns.handle_motion(is_moving)
         self._sight_monitor.handle_motion(is_moving)
 
-    def _handle_rest(self, frame: Frame) -> None:
+    def handle_scene(self, scene: RestScene) -> None:
+        """Read the board in advance."""
+        self.advance_reader.read_scene(scene)
+
+    def handle_rest(self, still: Frame) -> None:
         """Add a picture of the board at rest to the key frames, and check if a withdrawn play was removed."""
-        if self._queue.state.phase.in_play:
-            self.key_frames.add(frame)
-        self._sight_monitor.handle_rest(frame)
+        if self.is_in_play():
+            self.key_frames.add(still)
+        self._sight_monitor.handle_rest(still)
+
+    def handle_long_rest(self, preview: Frame) -> None:
+        """Compare the board with the recorded one. Raises `CameraError`."""
+        self._sight_monitor.handle_long_rest(preview)
+
+    # The work of the threads
 
     def _remove_notices(self, key: str) -> None:
         self._controller.remove_notices(key)

@@ -13,11 +13,12 @@ from device.capture.camera_monitor import (
     LONG_REST_S,
     MIN_REST_S,
     CameraMonitor,
+    MonitorClient,
 )
 from device.capture.scene_reference import RestScene
 
 
-class Scene:
+class Scene(MonitorClient):
     """A camera over a table that a test changes; time passes only as it says."""
 
     def __init__(self) -> None:
@@ -33,17 +34,28 @@ class Scene:
         self.long_rests: list[Frame] = []
         self.scenes: list[tuple[float, RestScene]] = []
         self.in_play = True
-        self.watch = CameraMonitor(
-            self,
-            self.troubles.append,
-            self.rests.append,
-            lambda: not self.busy,
-            lambda: self.now,
-            self.motions.append,
-            self.long_rests.append,
-            on_scene=lambda scene: self.scenes.append((self.now, scene)),
-            is_in_play=lambda: self.in_play,
-        )
+        self.watch = CameraMonitor(self, self, lambda: self.now)  # type: ignore[arg-type]
+
+    def is_idle(self) -> bool:
+        return not self.busy
+
+    def is_in_play(self) -> bool:
+        return self.in_play
+
+    def handle_trouble(self, message: str | None) -> None:
+        self.troubles.append(message)
+
+    def handle_motion(self, is_moving: bool) -> None:
+        self.motions.append(is_moving)
+
+    def handle_scene(self, scene: RestScene) -> None:
+        self.scenes.append((self.now, scene))
+
+    def handle_rest(self, still: Frame) -> None:
+        self.rests.append(still)
+
+    def handle_long_rest(self, preview: Frame) -> None:
+        self.long_rests.append(preview)
 
     def preview(self) -> Frame | None:
         self.looks += 1

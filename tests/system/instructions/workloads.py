@@ -77,12 +77,12 @@ def read_known_board(folder: Path, before: str = "before", after: str = "board")
 def monitor_second(folder: Path) -> Callable[[], object]:
     """Monitor the camera over a board at rest for a second; pictures are not decoded."""
     from device.capture.board_camera import BoardCamera
-    from device.capture.camera_monitor import CameraMonitor
+    from device.capture.camera_monitor import CameraMonitor, MonitorClient
     from vision.recognition.reader import BoardReader
 
     camera = _StillCamera(folder)
     board_camera = BoardCamera(camera, BoardReader())
-    monitor = CameraMonitor(board_camera, print, lambda _: None, lambda: True, lambda: camera.now)
+    monitor = CameraMonitor(board_camera, MonitorClient(), lambda: camera.now)
     for _ in range(FRAMES_PER_S):
         monitor.check_camera()
 
