@@ -102,24 +102,25 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
     """Yield pairs of plays by two players that together may be the proposed play.
 
     The first play has consecutive tiles of the proposed play, and both plays have only listed words. Pairs with a
-    longer first play come first. If words are looked up only after a challenge, yield nothing, because a question to
-    the players would show which words are listed.
+    longer first play come first. Without a word list, and if words are looked up only after a challenge (a question to
+    the players would show which words are listed), the first play has the first tiles of the proposed play.
     """
-    game, words, event = proposal.game, proposal.words, proposal.single_play
+    game, event = proposal.game, proposal.single_play
+    words = proposal.words if game.rules.open_dictionary else None
     if event is None or len(proposal.events) > 1 or event.play.rearranged:
-        return
-    if words is None or not game.rules.open_dictionary:
         return
     tiles = event.play.tiles
     parts = ((start, size) for size in range(len(tiles) - 1, 0, -1) for start in range(len(tiles) - size + 1))
     for start, size in parts:
         first = replace(event, play=Play(tiles[start : start + size]))
-        if game.check_play(first.play):
+        if game.check_play(first.play) or (words is None and start):
             continue
         between = game.push(first)
         second = PlayMade(between.to_move, Play(tiles[:start] + tiles[start + size :]))
         scores = game.score_play(first.play), between.score_play(second.play)
-        if not between.check_play(second.play) and not any(find_unlisted_words(score, words) for score in scores):
+        if between.check_play(second.play):
+            continue
+        if words is None or not any(find_unlisted_words(score, words) for score in scores):
             yield first, second
 
 

@@ -36,7 +36,7 @@ def test_turn_of_the_wrong_player_is_noted() -> None:
 
 
 def test_press_from_another_seat_is_asked_about() -> None:
-    proposal = replace(propose("8F HORN"), seat=1)
+    proposal = replace(propose("8F HORN"), words=frozenset({"HORN"}), seat=1)
     found = next(check_seat(proposal))
     play_of_ben = replace(proposal.events[0], player=1)  # type: ignore[type-var]
     assert found.options == (LOOK_AGAIN, Option(proposal.events), Option((Passed(0), play_of_ben)))
@@ -65,16 +65,17 @@ def test_press_without_a_seat_or_from_the_right_one_is_no_question(seat: int | N
         (True, {"HORN", "HORNS"}, [[("HORN", 0), ("....S", 1)]]),
         (True, {"HORN", "HORNS", "OR", "SHORN"}, [[("HORN", 0), ("....S", 1)], [("OR", 0), ("H..NS", 1)]]),
         (True, {"HORNS"}, []),
-        (False, {"HORN", "HORNS"}, []),
+        (False, {"HORN", "HORNS"}, [[("HORN", 0), ("....S", 1)], [("HOR", 0), ("...NS", 1)]]),
+        (True, None, [[("HORN", 0), ("....S", 1)], [("HOR", 0), ("...NS", 1)]]),
     ],
 )
 def test_play_from_the_seat_of_the_next_player_may_be_two(
-    is_open: bool, words: set[str], splits: list[list[tuple[str, int]]]
+    is_open: bool, words: set[str] | None, splits: list[list[tuple[str, int]]]
 ) -> None:
     game = new_game(Rules(open_dictionary=is_open))
     event = PlayMade(0, written(game, "8F HORNS"))
     as_one = [[("HORNS", 0)], [("pass", 0), ("HORNS", 1)]]
-    assert list_options(game, (event,), 1, frozenset(words)) == as_one + splits
+    assert list_options(game, (event,), 1, None if words is None else frozenset(words)) == as_one + splits
 
 
 def test_second_of_two_plays_from_another_seat_is_asked_about() -> None:
