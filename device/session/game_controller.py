@@ -27,7 +27,7 @@ from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import Event, GameStarted, PlayMade, PositionEntered, QuestionClosed
+from engine.events import Event, GameStarted, PlayerTurn, PlayMade, PositionEntered, QuestionClosed
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
@@ -307,8 +307,10 @@ class GameController:
         question = make_finding_question(self.game, result.question) if result.question else None
         self.commit_events(result.events)
         self.memory.doubts.confirm_entered(result.events)
-        if any(isinstance(event, PlayMade | PositionEntered) for event in result.events):
+        if any(isinstance(event, PlayMade) for event in result.events):
             self.note_entered_play()
+        if any(isinstance(event, PlayerTurn | PositionEntered) for event in result.events):
+            self.memory.forget_missed_press()
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
 

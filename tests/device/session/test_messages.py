@@ -8,7 +8,7 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EnterPosition, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import EndTurn, PassTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
@@ -362,6 +362,18 @@ def test_what_is_entered_is_the_turn_of_the_press_that_recorded_nothing(
     table.lay(HORN, FARM)
     state = end_turn(playing, None)
     assert state.question is None and (state.turns[-1].player, state.turns[-1].word) == (1, "FA.M")
+
+
+@pytest.mark.parametrize("entered", [PassTurn(), ExchangeTiles(2)])
+def test_turn_without_tiles_that_is_entered_is_that_of_the_press_that_recorded_nothing(
+    playing: TableSession, table: TextTable, entered: TableCommand
+) -> None:
+    table.lay(("HORN", 1, 5, True))
+    assert get_key(end_turn(playing, None)) == "no-play"
+    playing.submit(entered).result(PATIENCE_S)
+    table.lay(HORN)
+    state = end_turn(playing, None)
+    assert state.question is None and (state.turns[-1].player, state.turns[-1].word) == (1, "HORN")
 
 
 @pytest.mark.parametrize("given", ["Ben passed", "Anna played HO?N"])
