@@ -63,18 +63,20 @@ def open_store(path: Path) -> tuple[GameStore, str]:
     because the other program also uses the camera.
     """
     was_empty, was_missing = _is_empty_file(path), not os.path.lexists(path)
+    tail_record = TailRecord(Path(f"{path}.tail"))
+    tail = tail_record.read()  # a store that opens corrects it
     try:
         store = GameStore(path)
     except StoreLockedError:
         raise
     except StoreDamagedError as error:
         _log.warning("%s", error)
-        return _rescue_store(path)
+        return _rescue_store(path, tail_record, tail)
     except StoreError as error:
         return _open_fallback(path, str(error))
     if was_empty and not store.games() and list_backups(path.parent / BACKUP_FOLDER):
         store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
-        return _rescue_store(path)
+        return _rescue_store(path, tail_record, tail)
     if was_missing and (backups := list_backups(path.parent / BACKUP_FOLDER)):
         return store, get_text("store-was-missing", path, backups[-1])
     damages = [game.damage for game in store.games() if game.damage]
@@ -96,10 +98,11 @@ def _is_empty_file(path: Path) -> bool:
         return False
 
 
-def _rescue_store(path: Path) -> tuple[GameStore, str]:
-    """Rename a damaged store. Return a new store with all games that can be read, and a message about it."""
-    tail_record = TailRecord(Path(f"{path}.tail"))
-    tail = tail_record.read()
+def _rescue_store(path: Path, tail_record: TailRecord, tail: Tail | None) -> tuple[GameStore, str]:
+    """Rename a damaged store. Return a new store with all games that can be read, and a message about it.
+
+    `tail` is the end of the newest game that `tail_record` had before the store was opened.
+    """
     try:
         aside = set_aside(path)
         tail_record.delete()
@@ -136,14 +139,17 @@ def copy_games(
 ) -> CopyCount:
     """Copy the readable games, oldest first, and the data that belongs to no game (notes, colours of players).
 
-    Events missing in `source` are taken from the store `backup`. If the list of games cannot be read, `tail` gives the
-    number of events of the newest game.
+    Events missing in `source` are taken from the store `backup`. `tail` gives the number of events of the newest game,
+    in case the list of games cannot be read, or is that of an older backup.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
     if backup is not None:
         for number, spare in _read_games(backup, None).items():
             games[number] = games[number].complete_from(spare) if number in games else spare
+    if tail is not None:
+        newest = games.setdefault(tail.game, _ReadGame(tail.game, time.time()))
+        games[tail.game] = replace(newest, length=max(newest.length or 0, tail.length))
     picture_rows = _find_picture_rows(source)
     for number, game in sorted(games.items()):
         if not game.rows and game.deleted:

@@ -286,6 +286,18 @@ def test_emptied_store_comes_back_from_backup(path: Path, games: int) -> None:
         assert not any(stored.damage for stored in store.games())
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_emptied_store_lacks_turns_after_its_backup(path: Path, games: int, is_new: bool) -> None:
+    with GameStore(path) as store:
+        make_backup(store, path.parent / BACKUP_FOLDER)
+        store.append(store.begin_game({"n": 0}) if is_new else games, [{"n": 40}])
+    path.write_bytes(b"")
+    store, trouble = open_store(path)
+    with store:
+        assert "some only in part" in trouble and len(store.games()) == games
+        assert bool(store.games()[0].damage) != is_new
+
+
 def test_emptied_store_without_backup_is_reported(path: Path) -> None:
     with GameStore(path) as store:
         store.begin_game({"n": 0})
