@@ -55,7 +55,7 @@ seconds."""
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password, in bytes (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
-_CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone(-stream)?|usb:.+|folder:.+|(https?|rtsps?)://.+")
+_CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone(-stream)?|usb:(\d+|/.+)|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
@@ -223,7 +223,7 @@ class Settings(_Section, frozen=True):
 
 def find_settings_file() -> Path | None:
     """Return the path of the settings file of this user or of this machine, or None if there is neither."""
-    return next((path for path in (user_settings_file(), SYSTEM_SETTINGS_FILE) if path.is_file()), None)
+    return next((path for path in (user_settings_file(), SYSTEM_SETTINGS_FILE) if path.exists()), None)
 
 
 def user_settings_file() -> Path:

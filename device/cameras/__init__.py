@@ -37,6 +37,7 @@ __all__ = [
     "Image",
     "NoMorePicturesError",
     "is_camera_module",
+    "is_usb_camera",
     "open_camera",
     "open_reconnecting_camera",
 ]
@@ -61,7 +62,7 @@ def open_camera(
         # A shell expands ~ only at the beginning of a word.
         folder = Path(where).expanduser() if where.startswith("~/") else Path(where)
         return FolderCamera.from_folder(folder, open_record and open_record(folder))
-    if kind == "usb" and where:
+    if is_usb_camera(spec):
         from device.cameras.usb import UsbCamera
 
         return UsbCamera(where, mains_hz)
@@ -89,6 +90,11 @@ def is_camera_module(spec: str) -> bool:
     return re.fullmatch(r"pi(:\d)?", spec) is not None
 
 
+def is_usb_camera(spec: str) -> bool:
+    """Return True if `spec` names a USB camera by its number or path: `usb:0` or `usb:/dev/v4l/by-id/...`."""
+    return re.fullmatch(r"usb:(\d+|/.+)", spec) is not None
+
+
 def open_reconnecting_camera(
     spec: str, open_record: Callable[[Path], ShownPictures] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
 ) -> Camera:
@@ -97,7 +103,7 @@ def open_reconnecting_camera(
     `open_record` and `mains_hz` have the same meaning as in `open_camera`. Raises `CameraError` if a folder does not
     exist or `spec` is invalid.
     """
-    if not is_camera_module(spec) and not spec.startswith("usb:") and not is_network_address(spec):
+    if not is_camera_module(spec) and not is_usb_camera(spec) and not is_network_address(spec):
         return open_camera(spec, open_record, mains_hz)
     from device.cameras.reconnecting import ReconnectingCamera
 

@@ -38,6 +38,6 @@ def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
 
 def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:
     assert isinstance(open_reconnecting_camera("usb:77"), ReconnectingCamera)
-    for spec in (f"folder:{tmp_path / 'nowhere'}", "film"):
+    for spec in ("usb:x", f"folder:{tmp_path / 'nowhere'}", "film"):
         with pytest.raises(CameraError):
             open_reconnecting_camera(spec)
