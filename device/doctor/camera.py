@@ -14,7 +14,7 @@ from device.doctor.machine import read_service_state
 from device.doctor.picture import check_image
 from device.doctor.program import check_access, expand_home, find_read_problem
 from device.doctor.system import System
-from device.settings import SYSTEM_SETTINGS_FILE, Settings
+from device.settings import Settings
 
 _LISTED_CAMERA = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
 """Pattern of one line of `rpicam-hello --list-cameras`: `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
@@ -62,7 +62,7 @@ def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
     if auto != "off" and (source == "phone" or source.startswith("folder:")):
         yield Subject("camera").warning(
             f"table.auto = {auto} has no effect, because {source} does not see the board all the time",
-            f"set another camera.source, or set table.auto to off, in {SYSTEM_SETTINGS_FILE}",
+            "set another camera.source, or set table.auto to off, in the settings file",
         )
 
 
@@ -94,7 +94,7 @@ def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
 
 def _check_network_camera(system: System, subject: Subject, source: str) -> Finding:
     """Check that the address is valid and that something answers there; `check_picture` checks the picture."""
-    shown, change = hide_credentials(source), f"change camera.source in {SYSTEM_SETTINGS_FILE}"
+    shown, change = hide_credentials(source), "change camera.source in the settings file"
     try:
         address = urlsplit(source)
         host, port = address.hostname, address.port or _DEFAULT_PORTS[address.scheme]
@@ -131,7 +131,7 @@ def _check_camera_module(system: System, subject: Subject, number: int) -> Itera
         yield subject.fault(
             "picamera2 is not installed, but a camera module needs it",
             "sudo apt install python3-picamera2 --no-install-recommends; if this is not "
-            f"Raspberry Pi OS, use a phone or a USB camera instead (camera.source in {SYSTEM_SETTINGS_FILE})",
+            "Raspberry Pi OS, use a phone or a USB camera instead (camera.source in the settings file)",
         )
     listings = (system.run(*command) for command in _LIST_COMMANDS)
     listing = next((one for one in listings if one is not None), None)
@@ -142,7 +142,7 @@ def _check_camera_module(system: System, subject: Subject, number: int) -> Itera
         if system.glob("/dev/v4l/by-id/*"):
             yield subject.fault(
                 "libcamera sees no camera module, but a USB camera is plugged in",
-                f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}',
+                f'set camera.source = "usb:{_find_first_usb(system)}" in the settings file',
             )
         else:
             yield subject.fault("libcamera sees no camera module", _NO_MODULE_ADVICE)
@@ -150,7 +150,7 @@ def _check_camera_module(system: System, subject: Subject, number: int) -> Itera
     if number >= len(listed):
         yield subject.fault(
             f"libcamera sees {len(listed)} camera module{'' if len(listed) == 1 else 's'}, and none is pi:{number}",
-            f'set camera.source = "pi" in {SYSTEM_SETTINGS_FILE}, or check the cable of the other module',
+            'set camera.source = "pi" in the settings file, or check the cable of the other module',
         )
         return
     name, width, height = listed[number]
@@ -163,7 +163,7 @@ def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[
     """Check that the V4L2 device exists; `where` is its number or its path."""
     device = f"/dev/video{where}" if where.isdecimal() else where
     if system.glob("/dev/v4l/by-id/*index0"):
-        mend = f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}'
+        mend = f'set camera.source = "usb:{_find_first_usb(system)}" in the settings file'
     else:
         mend = "plug it in, or try another socket; lsusb lists the USB devices"
     if not system.path(device).exists():

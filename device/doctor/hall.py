@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from device.doctor.finding import Finding, Subject
 from device.doctor.program import find_read_problem
 from device.doctor.system import System
-from device.settings import SYSTEM_SETTINGS_FILE, Settings
+from device.settings import Settings
 
 
 def check_hall(system: System, settings: Settings) -> Iterator[Finding]:
@@ -29,10 +29,10 @@ def check_hall(system: System, settings: Settings) -> Iterator[Finding]:
     try:
         BrokerConnection(hall, f"{hall.table}-doctor").close()  # so that a running table stays connected
     except BrokerRefusedError as error:
-        mend = f"check ca, user and password_file of [hall] in {SYSTEM_SETTINGS_FILE}"
+        mend = "check ca, user and password_file of [hall] in the settings file"
         yield subject.warning(f"{broker} refuses this table: {error}", mend)
     except BrokerLostError as error:
-        mend = f"is the broker on? Check host and port of [hall] in {SYSTEM_SETTINGS_FILE}"
+        mend = "is the broker on? Check host and port of [hall] in the settings file"
         yield subject.warning(f"{broker} cannot be reached: {error}", mend)
     else:
         yield subject.good(f"{broker} accepts the table {hall.table}")

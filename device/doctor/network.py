@@ -10,7 +10,7 @@ from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
 from device.doctor.program import SERVICE_UNITS, is_service_installed
 from device.doctor.system import System
-from device.settings import SYSTEM_SETTINGS_FILE, Settings
+from device.settings import Settings
 from device.system.hotspot import HOTSPOT_CONNECTION, HotspotError, read_hotspot
 
 FIRST_UNPRIVILEGED_PORT = 1024
@@ -126,7 +126,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
         if "CAP_NET_BIND_SERVICE" not in re.sub(r"(?m)^#.*", "", unit):
             yield subject.fault(
                 f"the table's user may not open port {page.port}",
-                f"set page.port = 8080 in {SYSTEM_SETTINGS_FILE}",
+                "set page.port = 8080 in the settings file",
             )
             return
     try:
@@ -134,7 +134,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
     except OSError as error:
         yield subject.fault(
             f"cannot be served at {page.host or 'all addresses'}, port {page.port}: {error.strerror}",
-            f"set page.host and page.port in {SYSTEM_SETTINGS_FILE}",
+            "set page.host and page.port in the settings file",
         )
         return
     if free:
@@ -144,7 +144,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
     else:
         yield subject.fault(
             f"port {page.port} is used by another program{_name_port_user(system, page.port)}",
-            f"stop that program, or set another page.port in {SYSTEM_SETTINGS_FILE}",
+            "stop that program, or set another page.port in the settings file",
         )
 
 
@@ -158,7 +158,7 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
     if not free and not _is_served(system, page.secure_port):
         yield Subject("page").warning(
             f"no https: port {page.secure_port} is used by another program{_name_port_user(system, page.secure_port)}",
-            f"stop that program, or set another page.secure_port in {SYSTEM_SETTINGS_FILE}",
+            "stop that program, or set another page.secure_port in the settings file",
         )
 
 

@@ -9,7 +9,7 @@ from device.doctor.machine import read_service_state
 from device.doctor.program import REINSTALL, SERVICE_USER, check_access, find_service_account, is_service_installed
 from device.doctor.system import System, can_write
 from device.panel.gpio import GpioUnavailableError, find_header_chip
-from device.settings import SYSTEM_SETTINGS_FILE, Settings
+from device.settings import Settings
 
 OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
 """Names, as in `gpioinfo`, under which the running table itself uses GPIO lines."""
@@ -28,7 +28,7 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
         return
     if not system.glob("/dev/gpiochip*"):
         yield subject.note(
-            "this machine has no pins: use the buttons on the page", f"panel.use = false in {SYSTEM_SETTINGS_FILE}"
+            "this machine has no pins: use the buttons on the page", "panel.use = false in the settings file"
         )
         return
     yield from check_access(system, subject, ("/dev/gpiochip*",), "gpio")
@@ -39,7 +39,7 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.warning("lgpio is not installed: no buttons and lights", "sudo apt install python3-lgpio")
         return
     except GpioUnavailableError as error:
-        yield subject.warning(str(error), f"sudo tilekeeper doctor; or panel.use = false in {SYSTEM_SETTINGS_FILE}")
+        yield subject.warning(str(error), "sudo tilekeeper doctor; or panel.use = false in the settings file")
         return
     label, lines = chips[header]
     wanted = {pin: name for name, pin in settings.panel.pins.list_wired_pins()}
@@ -49,8 +49,7 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
     for line in foreign:
         yield subject.warning(
             f"GPIO {line.number} ({wanted[line.number]}) is used by '{line.user}'",
-            f"use another pin and set it in {SYSTEM_SETTINGS_FILE}, "
-            "or switch off what uses it (/boot/firmware/config.txt)",
+            "use another pin and set it in the settings file, or switch off what uses it (/boot/firmware/config.txt)",
         )
     if not foreign:
         yield subject.good(f"all {len(wanted)} are available on gpiochip{header} ({label})")

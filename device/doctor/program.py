@@ -51,7 +51,7 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
     """
     subject = Subject("settings")
     path = named or system.path(SYSTEM_SETTINGS_FILE)
-    if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and user_settings_file().is_file():
+    if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and user_settings_file().exists():
         path = user_settings_file()  # run from a checkout, without an installed service
     if named is None and not path.exists():
         return Settings(), subject.note(f"there is no {SYSTEM_SETTINGS_FILE}: the defaults are used")
@@ -111,14 +111,14 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
     if game.lexicon and game.lexicon != NO_LEXICON and (problem := find_read_problem(system, Path(game.lexicon))):
         yield subject.fault(
             f"{game.lexicon} {problem}",
-            f"sudo install -m 644 {game.lexicon} /etc/tilekeeper/, and name it there as game.lexicon in "
-            f"{SYSTEM_SETTINGS_FILE}",
+            f"sudo install -m 644 {game.lexicon} /etc/tilekeeper/, and enter the copy as game.lexicon in the settings "
+            "file",
         )
         return
     try:
         lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
     except LexiconError as error:
-        yield subject.fault(str(error), f"name another file as game.lexicon in {SYSTEM_SETTINGS_FILE}")
+        yield subject.fault(str(error), "name another file as game.lexicon in the settings file")
         return
     if lexicon is not None and lexicon.is_authoritative:
         yield subject.good(f"{lexicon.name}: {len(lexicon):,} words")
@@ -128,7 +128,7 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.note("none is chosen: words are not checked")
     else:
         yield subject.note(
-            f"none for {game.tiles}: words are not checked", f"name a file as game.lexicon in {SYSTEM_SETTINGS_FILE}"
+            f"none for {game.tiles}: words are not checked", "name a file as game.lexicon in the settings file"
         )
 
 

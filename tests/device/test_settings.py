@@ -136,6 +136,7 @@ def test_panel_may_have_no_button_at_all() -> None:
             "line 2: page.board_colours: 'pink' is not one of the choices. Choose one of crossword-game",
         ),
         ('[page]\nlanguage = "xx"', "line 2: page.language: 'xx' is not one of the choices. Choose one of en, de"),
+        ('[camera]\nsource = "usb:x"', "line 2: camera.source: 'usb:x' is not a camera. Enter"),
         ('[camera]\nsource = "pi:x"', "line 2: camera.source: 'pi:x' is not a camera. Enter"),
         (
             "[camera]\nturn_seconds = 1",
@@ -218,6 +219,13 @@ def test_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     own.parent.mkdir()
     own.write_text(read_default_text())
     assert find_settings_file() == own and load_settings(own) == Settings()
+
+
+def test_folder_in_place_of_the_users_own_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "tilekeeper" / "settings.toml").mkdir(parents=True)
+    with pytest.raises(SettingsError, match="is not a file"):
+        load_settings(find_settings_file())
 
 
 def test_limits_of_the_pictures_are_set_in_megabytes_and_days() -> None:
