@@ -306,7 +306,7 @@ class GameController:
             result = validate_turn(proposal)
         question = make_finding_question(self.game, result.question) if result.question else None
         self.commit_events(result.events)
-        self.memory.doubts.confirm_entered(result.events)
+        self.memory.confirm_entered(result.events)
         if any(isinstance(event, PlayMade) for event in result.events):
             self.note_entered_play()
         if any(isinstance(event, PlayerTurn | PositionEntered) for event in result.events):

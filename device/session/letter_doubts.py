@@ -15,7 +15,6 @@ from device.storage.errors import log_store_errors
 from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import Square, parse_square, square_name
-from engine.events import Event, SquareCorrected
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.reading import BoardReading
@@ -74,10 +73,6 @@ class LetterDoubts:
             doubtful = set(find_doubtful_squares(play.play, aligned)).difference(squares_in_question)
             faces |= {square: tile.face for square, tile in play.play.tiles if square in doubtful}
         self._replace(faces)
-
-    def confirm_entered(self, events: Iterable[Event]) -> None:
-        """Forget the letters on the squares that a player has corrected or confirmed with these events."""
-        self.confirm_squares(event.square for event in events if isinstance(event, SquareCorrected))
 
     def confirm_squares(self, squares: Iterable[Square]) -> None:
         """Forget the letters on these squares."""

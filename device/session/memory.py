@@ -35,7 +35,18 @@ from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
-from engine.events import Event, QuestionClosed, QuestionDeferred, from_json, to_json
+from engine.board import Square
+from engine.events import (
+    Event,
+    PlayMade,
+    QuestionClosed,
+    QuestionDeferred,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+    from_json,
+    to_json,
+)
 from engine.game import Game
 from engine.messages import key_of, read_message, write_message
 from engine.reading import BoardReading
@@ -176,6 +187,18 @@ class QuestionMemory:
         """Forget that `squares` are doubtful, because the question about them was answered."""
         squares = tuple(squares)
         self.history = self.history.without_squares(squares)
+        self.doubts.confirm_squares(squares)
+
+    def confirm_entered(self, events: Iterable[Event]) -> None:
+        """Forget that the tiles are doubtful that players have entered or corrected with these events."""
+        squares: set[Square] = set()
+        for event in events:
+            entered = event.event if isinstance(event, TurnCorrected | TurnInserted) else event
+            if isinstance(entered, PlayMade):
+                squares.update(entered.play.squares)
+            elif isinstance(entered, SquareCorrected):
+                squares.add(entered.square)
+        self.history = self.history.without_doubts(squares)
         self.doubts.confirm_squares(squares)
 
     def close_corrected_questions(self, game: Game) -> tuple[Event, ...]:

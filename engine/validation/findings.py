@@ -147,12 +147,14 @@ class QuestionHistory:
 
     def without_squares(self, squares: Collection[Square]) -> QuestionHistory:
         """Return the history after the players answered a question about `squares`."""
+        return replace(self.without_doubts(squares), has_missed_press=False, unanswered_pass=None)
+
+    def without_doubts(self, squares: Collection[Square]) -> QuestionHistory:
+        """Return the history after the players entered the tiles on `squares`."""
         return replace(
             self,
             open_squares=self.open_squares.difference(squares),
             doubtful_squares=self.doubtful_squares.difference(squares),
-            has_missed_press=False,
-            unanswered_pass=None,
         )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:

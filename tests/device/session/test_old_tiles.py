@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import StartGame
 from device.session.commands.questions import AnswerQuestion
-from device.session.commands.turns import EndTurn
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
+from device.session.commands.turns import EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BLANK, EMPTY, BoardReading, SquareReading
@@ -20,6 +25,10 @@ H_OF_HORN = 7 * 15 + 5
 BERK = ("BERK", 7, 5, True)
 """HORN with three other letters; the R is also the R of FARM."""
 SWAPPED = (7 * 15 + 5, 7 * 15 + 6, 7 * 15 + 8)
+
+
+KORN = ("KORN", 7, 5, True)
+ENTERED_BOARD = EnterBoard(tuple(map(tuple, rows(KORN))))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -84,3 +93,35 @@ def test_old_tile_that_is_misread_five_times_alike_changes_no_score(
         assert get_scores(state) == [14, 9]
         asked += is_asked_about(state, H_OF_HORN)
     assert asked <= 1
+
+
+def replay_misread(session: TableSession, table: TextTable, confidence: float) -> list[str]:
+    """Play FARM and PASTE while the K of KORN is misread as H; return the words of the turns."""
+    for words in [(KORN, FARM), (KORN, FARM, PASTE)]:
+        lay_with_old_tile(table, SquareReading((("H", confidence), ("K", 1 - confidence))), *words)
+        session.submit(EndTurn()).result(PATIENCE_S)
+    return [turn.word for turn in session.state.turns]
+
+
+@pytest.mark.parametrize("confidence", [0.97, 0.9])  # with 0.9 the players are asked about the letter
+@pytest.mark.parametrize("command", [CorrectSquare("F8", "K"), CorrectTurn(1, at="8F", word="KORN")])
+def test_corrected_tile_counts_although_it_is_misread_again(
+    session: TableSession, table: TextTable, command: TableCommand, confidence: float
+) -> None:
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+    lay_with_old_tile(table, SquareReading((("H", confidence), ("K", 1 - confidence))), HORN)
+    session.submit(EndTurn()).result(PATIENCE_S)
+    session.submit(command).result(PATIENCE_S)
+    assert replay_misread(session, table, confidence) == ["KORN", "FA.M", "PASTE"]
+
+
+@pytest.mark.parametrize("command", [InsertTurn(1, at="8F", word="KORN"), ENTERED_BOARD])
+def test_play_that_was_entered_instead_of_an_answer_counts_although_it_is_misread_again(
+    session: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+    table.board = replace(BoardReading.from_rows(rows(HORN)), offset_confidence=0.6)
+    state = session.submit(EndTurn()).result(PATIENCE_S)
+    assert state.question is not None and state.question.key == "asked-grid-misplaced"
+    session.submit(command).result(PATIENCE_S)
+    assert replay_misread(session, table, 1.0) == ["KORN", "FA.M", "PASTE"]
