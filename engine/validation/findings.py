@@ -128,9 +128,13 @@ class QuestionHistory:
     unanswered_pass: int | None = None
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
-        """Return a copy of the question history that also contains the question asked because of `finding`."""
+        """Return a copy of the question history that also contains the question asked because of `finding`.
+
+        If nothing is recorded before the answer, the question leaves no squares open: the next press reads them anew.
+        """
         words = replace(self, words=self.words | {*finding.words})
-        return words.with_squares(finding.squares, finding.reason is Reason.OLD_TILE_DIFFERS)
+        squares = finding.squares if finding.options[0].events else ()
+        return words.with_squares(squares, finding.reason is Reason.OLD_TILE_DIFFERS)
 
     def with_squares(self, squares: Iterable[Square], is_old: bool) -> QuestionHistory:
         """Return the history with more squares of an open question.

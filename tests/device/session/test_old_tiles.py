@@ -125,3 +125,15 @@ def test_play_that_was_entered_instead_of_an_answer_counts_although_it_is_misrea
     assert state.question is not None and state.question.key == "asked-grid-misplaced"
     session.submit(command).result(PATIENCE_S)
     assert replay_misread(session, table, 1.0) == ["KORN", "FA.M", "PASTE"]
+
+
+def test_play_of_a_second_press_is_asked_about_before_it_is_changed(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+    table.board = replace(BoardReading.from_rows(rows(HORN)), offset_confidence=0.6)
+    assert session.submit(EndTurn()).result(PATIENCE_S).turns == ()
+    table.lay(HORN)
+    session.submit(EndTurn()).result(PATIENCE_S)
+    for words in [(KORN, FARM), (KORN, FARM, PASTE)]:
+        table.lay(*words)
+        state = session.submit(EndTurn()).result(PATIENCE_S)
+    assert state.turns[0].word == "HORN" and is_asked_about(state, H_OF_HORN)
