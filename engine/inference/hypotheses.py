@@ -90,9 +90,12 @@ class Hypothesis:
 def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[SquareCorrected]) -> list[Hypothesis]:
     """Return all hypotheses that may explain the evidence, the most likely hypothesis first.
 
-    The events of every hypothesis begin with `corrections`.
+    The events of every hypothesis begin with `corrections`. If the reading has more new tiles than `_MAX_PLAYS` plays
+    can have, the only hypothesis is that nothing happened: the picture shows another board, or the game began before.
     """
     start = Hypothesis(game, (), 0.0, evidence).push(*corrections)
+    if len(start.find_unexplained_squares()) > _MAX_PLAYS * game.rules.rack_size:
+        return [start]
     withdrawn = list(_withdraw_plays(start))
     bases = [start, *withdrawn, *_restore_lying_tiles(start), *_shift_last_play(start)]
     bases += [

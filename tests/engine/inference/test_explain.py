@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from engine.board import Board, parse_square
@@ -13,6 +15,7 @@ from engine.inference.history import EMPTY_HISTORY
 from engine.scoring import Status
 from engine.tiles import Tile
 from tests.support.engine_table import board_after, new_game, play, seen, with_plays, written
+from tests.support.play_at_random import random_game
 
 
 def test_an_empty_board_adds_nothing() -> None:
@@ -205,3 +208,10 @@ def test_a_board_that_was_cleared_after_a_game_is_asked_about_and_nothing_is_los
         found = infer_play(game, seen(Board()), memory)
         assert found.events == () and found.question is not None and found.best.missing_squares
         game, memory = game.push(*found.events), found.history
+
+
+def test_more_tiles_than_missed_plays_can_have_are_no_plays() -> None:
+    board = random_game(random.Random(5), 40).board
+    found = infer_play(new_game(), seen(board))
+    assert len(board.occupied_squares()) > 80
+    assert found.events == () and found.best.leftover_squares == board.occupied_squares()
