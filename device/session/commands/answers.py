@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from device.session.game_controller import GameController
-from device.session.messages import OpenQuestion, make_refusal
+from device.session.messages import CommandRefusedError, OpenQuestion, make_refusal
 from device.session.turns.decision import find_next_question
 from engine.events import Event
 from engine.validation.deferred_questions import close_question
@@ -78,24 +78,27 @@ def cancel_question(controller: GameController) -> bool:
 def choose_next_answer(controller: GameController) -> bool:
     """Choose the next answer that has events; after the last such answer, close the question.
 
-    When the question is closed, the events that were recorded before the first choice are restored. Return True if no
-    answer has events, so that the board must be read again. Raises `CommandRefusedError`.
+    Answers to a deferred question that later turns exclude are skipped. When the question is closed, the events that
+    were recorded before the first choice are restored. Return True if no answer has events, so that the board must be
+    read again. Raises `CommandRefusedError`.
     """
     question = controller.open_question
     if question is None:
         raise make_refusal("nothing-asked")
     later = range(question.question.chosen + 1, len(question.answers))
-    number = next((number for number in later if question.answers[number]), None)
+    numbers = (number for number in later if question.answers[number])
+    if question.deferred:
+        number = next((number for number in numbers if _try_deferred_answer(controller, question, number)), None)
+    else:
+        number = next(numbers, None)
     if number is None:
         if question.is_unrecorded and question.question.chosen:
             controller.move_in_history(controller.log.undo)
             controller.open_question = None
             return False
         return answer_question(controller, 0)
-    if question.deferred:
-        controller.answer_deferred_question(question.deferred, number, stays_open=True)
-        following = None
-    else:
+    following = None
+    if not question.deferred:
         answer_question(controller, number)
         following = controller.open_question
     controller.open_question = replace(
@@ -107,3 +110,12 @@ def choose_next_answer(controller: GameController) -> bool:
         following=following,
     )
     return False
+
+
+def _try_deferred_answer(controller: GameController, question: OpenQuestion, number: int) -> bool:
+    """Let the answer `number` to a deferred question take effect; return False if later turns exclude it."""
+    try:
+        controller.answer_deferred_question(question.deferred, number, stays_open=True)
+    except CommandRefusedError:
+        return False
+    return True

@@ -26,6 +26,8 @@ from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
 from engine.state import TurnKind
 from tests.support.doubtful_tables import HARN, get_words, lay_in_doubt, play_in_doubt
+from tests.support.engine_table import defer, new_game
+from tests.support.engine_table import play as play_notation
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -267,6 +269,15 @@ def test_one_button_closes_a_deferred_question_after_its_last_answer(playing: Ta
     for _ in asked.answers:
         state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert get_words(state) == ["HARN", "FA.M"] and not state.open_questions and state.question is None
+
+
+def test_one_button_skips_an_answer_that_later_turns_exclude(playing: TableSession) -> None:
+    game = play_notation(defer(play_notation(new_game(), "8F HARN"), "8G HORN", "8F HORN"), "F7 A.M")
+    playing.ping(lambda: playing._controller.log.append(game.events[1:])).result(PATIENCE_S)
+    playing.submit(RecallQuestion()).result(PATIENCE_S)
+    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
+    assert state.question is not None and state.question.chosen == 2 and state.turns[0].word == "HORN"
+    assert playing.submit(ChooseNextAnswer()).result(PATIENCE_S).turns[0].word == "HARN"
 
 
 def test_question_of_a_challenge_cannot_be_deferred(session: TableSession, table: TextTable) -> None:
