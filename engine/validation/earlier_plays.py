@@ -13,6 +13,7 @@ from itertools import islice
 from engine.board import Board, Square, join_square_names, square_name
 from engine.events import Event, Passed, PlayMade, TurnCorrected
 from engine.game import Game
+from engine.inference.history import EMPTY_HISTORY
 from engine.inference.hypotheses import find_overlooked_turn
 from engine.plays import Play
 from engine.scoring import score_play
@@ -51,7 +52,7 @@ def check_hidden_tile(proposal: Proposal) -> Iterator[Finding]:
     event, state = proposal.single_play, proposal.game.state
     if event is None:
         return
-    hidden = proposal.earlier.find_missable_squares() & proposal.question_history.open_squares
+    hidden = _find_missable_squares(proposal) & proposal.question_history.open_squares
     for square, tile in event.play.tiles:
         turn = find_overlooked_turn(state, square) if square in hidden else None
         if turn is None or not state.turns[turn].play or state.turns[turn] is state.turns[-1]:
@@ -157,10 +158,20 @@ class _MovedTiles:
         return not find_unlisted_words(score_play(self.board_before, play, game.layout, game.tiles, game.rules), words)
 
 
+def _find_missable_squares(proposal: Proposal) -> frozenset[Square]:
+    """Return the squares on which the last reading may have missed a tile.
+
+    If there is no earlier reading, because the program was restarted or a turn undone, these are the squares about
+    which a question is open.
+    """
+    earlier = proposal.earlier
+    return proposal.question_history.open_squares if earlier == EMPTY_HISTORY else earlier.find_missable_squares()
+
+
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:
     """Yield sets of tiles of the new play that may belong to the previous play: first all tiles, then single tiles."""
     together = _MovedTiles(proposal, last, event, dict(event.play.tiles))
-    missable = proposal.earlier.find_missable_squares()
+    missable = _find_missable_squares(proposal)
     if together.is_pressed_again or together.is_completion() or missable.issuperset(together.tiles):
         yield together
     ends = find_end_squares(last.board, Play(last.placements))

@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.games import ResumeGame, StartGame
+from device.session.commands.games import Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, DeferQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.text_table import FARM, HORN, STARTED, TextTable
+from engine.reading import BoardReading, SquareReading
+from tests.support.text_table import FARM, HORN, STARTED, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 
 HORNS = ("HORNS", 7, 5, True)
+N_SQUARE = 7 * 15 + 8
 WORDS = frozenset({"HORNS", "FARM", "PASTE"})
 
 
@@ -73,3 +75,16 @@ def test_late_answer_moves_later_plays_to_the_next_player_at_a_shared_button(
     press(playing, table, None, HORNS, FARM)
     state = answer_late(playing, "Anna played HORNS at 8F for 16.")
     assert list_turns(state) == [(0, "play", "HORNS"), (1, "play", "FA.M")]
+
+
+def test_tile_in_question_is_not_taken_for_a_play_after_an_undo(playing: TableSession, table: TextTable) -> None:
+    squares = list(BoardReading.from_rows(rows(HORN)).squares)
+    squares[N_SQUARE] = SquareReading(((".", 0.6), ("N", 0.39)))
+    table.board = BoardReading(tuple(squares))
+    playing.submit(EndTurn(), seat=0).result(PATIENCE_S)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    assert [turn.word for turn in playing.state.turns] == ["HOR"]
+    for command in (Undo(), Redo()):
+        playing.submit(command).result(PATIENCE_S)
+    state = press(playing, table, 1, HORN)
+    assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"

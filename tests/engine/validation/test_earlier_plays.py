@@ -128,4 +128,17 @@ def test_tile_that_was_hidden_since_an_older_play_may_belong_to_it(seat: int | N
     longer = complete("8F HORN")
     assert found.reason is Reason.TILE_ADDED and found.options[0] == Option((event,))
     assert {*found.options[1:]} == {Option((longer, Passed(0))), Option((longer,))}
-    assert not list(check_hidden_tile(replace(proposal, earlier=ReadingHistory())))
+    assert not list(check_hidden_tile(replace(proposal, earlier=hide("A1"))))
+
+
+@pytest.mark.parametrize("seat", [None, 1])
+def test_tile_in_question_may_belong_to_the_play_before_if_no_earlier_reading_is_known(seat: int | None) -> None:
+    """The program was restarted, or a turn was undone, while the question whether the square has a tile was open."""
+    game = play(new_game(), "8F HOR")
+    event = PlayMade(1, written(game, "8F ...N"))
+    asked = QuestionHistory(open_squares=frozenset({parse_square("I8")}))
+    proposal = replace(propose(game, event, seat=seat), words=None, question_history=asked)
+    longer = complete("8F HORN")
+    found = next(check_earlier_play(proposal))
+    assert {*found.options} == {Option((event,)), Option((longer, Passed(1))), Option((longer,))}
+    assert not list(check_earlier_play(replace(proposal, earlier=hide("A1"))))
