@@ -51,7 +51,7 @@ from engine.game import Game
 from engine.messages import key_of, read_message, write_message
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
-from engine.validation.deferred_questions import defer_question, find_corrected_questions, find_open_questions
+from engine.validation.deferred_questions import defer_question, find_corrected_questions
 from vision.geometry import Floats
 
 _log = logging.getLogger(__name__)
@@ -131,19 +131,13 @@ class QuestionMemory:
 
     def start_game(self, log: GameLog) -> None:
         """Forget the squares of the previous game's questions, and collect those of the game `log` from its events."""
-        game = log.game
         self.doubts.start_game(log.number)
         history = self.history.for_new_game()
         if self._saved is None or self._saved[0] != log.number:
             history = self._load_last_press(log.number, history)
-        open_questions = find_open_questions(game)
-        for event in game.events:
-            if not isinstance(event, QuestionDeferred):
-                continue
-            is_about_old_tiles = key_of(event.text) in OLD_TILE_KEYS
-            if is_about_old_tiles or event in open_questions:
-                history = history.with_squares(event.squares, is_about_old_tiles)
-        self._before = self.history = history
+        asked = [event for event in log.game.events if isinstance(event, QuestionDeferred)]
+        squares = {square for event in asked if key_of(event.text) in OLD_TILE_KEYS for square in event.squares}
+        self._before = self.history = replace(history, squares=frozenset(squares))
 
     def _load_last_press(self, number: int, history: QuestionHistory) -> QuestionHistory:
         """Load the note about the last press of the game `number`; return `history` with what it says."""

@@ -33,6 +33,7 @@ from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind, find_withdrawn_turn
+from engine.validation.deferred_questions import find_open_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_GRID_CONFIDENCE = 0.99
@@ -283,7 +284,8 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     ):
         return
     misread = find_misread_tiles(game, reading, proposal.earlier.with_reading(reading, game.board))
-    changes = tuple(event for event in misread if event.square not in questions.squares | questions.open_squares)
+    known = questions.squares | find_open_squares(game)
+    changes = tuple(event for event in misread if event.square not in known)
     if not changes:
         return
     changed = tuple(event.square for event in changes)
@@ -302,10 +304,10 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
 
     Until the answer, the tile counts as part of that play.
     """
-    game, questions = proposal.game, proposal.question_history
+    game = proposal.game
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
-    if added and not all(event.square in questions.open_squares for event in added):
-        squares = tuple(event.square for event in added)
+    squares = tuple(event.square for event in added)
+    if not find_open_squares(game).issuperset(squares):
         yield Finding(Reason.TILE_ADDED, (join_square_names(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 

@@ -37,6 +37,11 @@ def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     return tuple(event for event in deferred if event.number not in closed)
 
 
+def find_open_squares(game: Game) -> frozenset[Square]:
+    """Return the squares of the open questions; later readings may correct the tiles on these squares."""
+    return frozenset(square for question in find_open_questions(game) for square in question.squares)
+
+
 def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
     """Return the turns that count provisionally, because a question about them is open.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -113,7 +113,6 @@ class QuestionHistory:
 
     - `words`: the unlisted words in earlier questions. Only the words are kept for the next game.
     - `squares`: squares of old tiles in earlier questions.
-    - `open_squares`: squares of unanswered questions about plays.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
     - `unanswered_pass`: number of the last turn if a press recorded it as a pass, because its question was not
@@ -122,28 +121,14 @@ class QuestionHistory:
 
     words: frozenset[str] = frozenset()
     squares: frozenset[Square] = frozenset()
-    open_squares: frozenset[Square] = frozenset()
     doubtful_squares: frozenset[Square] = frozenset()
     has_missed_press: bool = False
     unanswered_pass: int | None = None
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
-        """Return a copy of the question history that also contains the question asked because of `finding`.
-
-        If nothing is recorded before the answer, the question leaves no squares open: the next press reads them anew.
-        """
-        words = replace(self, words=self.words | {*finding.words})
-        squares = finding.squares if finding.options[0].events else ()
-        return words.with_squares(squares, finding.reason is Reason.OLD_TILE_DIFFERS)
-
-    def with_squares(self, squares: Iterable[Square], is_old: bool) -> QuestionHistory:
-        """Return the history with more squares of an open question.
-
-        If `is_old` is True, the question is about old tiles, otherwise about a play.
-        """
-        if is_old:
-            return replace(self, squares=self.squares | {*squares})
-        return replace(self, open_squares=self.open_squares | {*squares})
+        """Return a copy of the question history that also contains the question asked because of `finding`."""
+        squares = finding.squares if finding.reason is Reason.OLD_TILE_DIFFERS else ()
+        return replace(self, words=self.words | {*finding.words}, squares=self.squares | {*squares})
 
     def with_play(self, play: Play, reading: BoardReading) -> QuestionHistory:
         """Return the history with the doubtful squares of a new play added."""
@@ -155,11 +140,7 @@ class QuestionHistory:
 
     def without_doubts(self, squares: Collection[Square]) -> QuestionHistory:
         """Return the history after the players entered the tiles on `squares`."""
-        return replace(
-            self,
-            open_squares=self.open_squares.difference(squares),
-            doubtful_squares=self.doubtful_squares.difference(squares),
-        )
+        return replace(self, doubtful_squares=self.doubtful_squares.difference(squares))
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
         """Return the reading with the recorded tiles, at probability 1, on the squares of earlier questions."""

@@ -17,7 +17,7 @@ from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import WordList, is_listed
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
-from engine.validation.deferred_questions import defer_question, find_open_questions
+from engine.validation.deferred_questions import defer_question, find_open_questions, find_open_squares
 from engine.validation.settlement import settle_questions
 from tests.support.disturbed_squares import (
     make_clear_reading,
@@ -72,14 +72,11 @@ class PressModel:
         A question that was not answered is deferred, and the reading may settle deferred questions.
         """
         self._defer_question()
-        open_before = find_open_questions(self.game)
         self.game = settle_questions(self.game, picture.reading, self.history)
-        for question in {*open_before} - {*find_open_questions(self.game)}:
-            self.question_history = self.question_history.without_squares(question.squares)
         self._before, self.open_question, self.has_notice = self.game, None, False
         self._reading = picture.reading
         reading = self.question_history.settle_reading(self.game, picture.reading)
-        inference = infer_play(self.game, reading, self.history, self.question_history.open_squares)
+        inference = infer_play(self.game, reading, self.history, find_open_squares(self.game))
         context = TurnContext(self.words, self.history, self.question_history)
         decision = decide(self.game, inference, reading, context)
         try:

@@ -31,6 +31,7 @@ from engine.lexicon import WordList, find_deciding_words
 from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation.deferred_questions import find_open_squares
 from engine.validation.findings import Option
 from engine.validation.play_checks import list_other_orders, pass_after_exchange
 from engine.validation.settlement import settle_questions
@@ -105,7 +106,7 @@ def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> t
     words, has_own_buttons = find_deciding_words(context.words), context.seat is not None
     before = settle_questions(game, reading, context.earlier, words, has_own_buttons=has_own_buttons)
     settled = context.question_history.settle_reading(before, reading)
-    inference = infer_play(before, settled, context.earlier, context.question_history.open_squares)
+    inference = infer_play(before, settled, context.earlier, find_open_squares(before))
     return before, inference, decide(before, inference, settled, context)
 
 
@@ -185,8 +186,6 @@ def _extend_history(
     question = decision.open_question
     if question is not None and question.finding is not None:
         history = history.with_finding(question.finding)
-    elif question is not None and question.first_is_default:
-        history = replace(history, open_squares=history.open_squares | {*inference.doubtful_squares})
     if key_of(inference.question or "") == TILE_LOST and not _is_board_wrong(decision):
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
     for play in filter_plays(decision.events):

@@ -137,3 +137,17 @@ def test_play_of_a_second_press_is_asked_about_before_it_is_changed(session: Tab
         table.lay(*words)
         state = session.submit(EndTurn()).result(PATIENCE_S)
     assert state.turns[0].word == "HORN" and is_asked_about(state, H_OF_HORN)
+
+
+def test_tile_of_a_settled_question_is_asked_about_before_it_is_changed(
+    session: TableSession, table: TextTable
+) -> None:
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+    lay_with_old_tile(table, SquareReading((("H", 0.55), ("K", 0.45))), HORN)
+    assert is_asked_about(session.submit(EndTurn()).result(PATIENCE_S), H_OF_HORN)
+    table.lay(HORN, FARM)
+    assert session.submit(EndTurn()).result(PATIENCE_S).open_questions == ()
+    for count in (1, 2):
+        table.lay(KORN, FARM, *LATER_WORDS[:count])
+        state = session.submit(EndTurn()).result(PATIENCE_S)
+    assert is_asked_about(state, H_OF_HORN)

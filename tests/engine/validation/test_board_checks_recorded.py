@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.board import parse_square
-from engine.events import GameEnded, Passed, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import (
+    GameEnded,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    QuestionDeferred,
+    SquareCorrected,
+    TurnCorrected,
+)
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import ReadingHistory
@@ -111,6 +119,5 @@ def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_ope
     events = (SquareCorrected(square, Tile("S"), 0), PlayMade(0, written(game, "10F PASTE")))
     proposal = Proposal(game, events, Source.CAMERA, seen(game.board))
     assert next(check_added_tiles(proposal)).options == (Option(events), LOOK_AGAIN)
-    assert not list(
-        check_added_tiles(replace(proposal, question_history=QuestionHistory(open_squares=frozenset({square}))))
-    )
+    asked = QuestionDeferred(1, "a tile on E8?", ("yes", "no"), ((), ()), 0, squares=(square,))
+    assert not list(check_added_tiles(replace(proposal, game=game.push(asked))))

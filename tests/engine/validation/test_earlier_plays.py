@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import Passed, PlayMade, TurnCorrected
+from engine.events import Passed, PlayMade, QuestionDeferred, TurnCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
-from engine.validation import Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation import Option, Proposal, Reason, Source
 from engine.validation.earlier_plays import check_earlier_play, check_hidden_tile, check_lengthened_play
 from tests.support.engine_table import new_game, play, seen, written
 
@@ -103,6 +103,11 @@ def hide(*squares: str) -> ReadingHistory:
     return ReadingHistory(log_likelihoods={parse_square(square): {} for square in squares})
 
 
+def ask_about(game: Game, square: str) -> Game:
+    """Return the game with an open question whether a square has a tile."""
+    return game.push(QuestionDeferred(1, "A tile?", ("yes", "no"), ((), ()), 0, squares=(parse_square(square),)))
+
+
 def test_tiles_that_a_hand_hid_before_are_asked_about_although_the_next_player_has_pressed() -> None:
     game = play(new_game(), "8F HORN")
     event = PlayMade(1, written(game, "8F ....ED"))
@@ -121,9 +126,8 @@ def test_tiles_of_which_a_hand_hid_only_one_are_no_question() -> None:
 @pytest.mark.parametrize("seat", [None, 0])
 def test_tile_that_was_hidden_since_an_older_play_may_belong_to_it(seat: int | None) -> None:
     game = play(play(new_game(), "8F HOR"), "H6 FA.M")
-    event, square = PlayMade(0, written(game, "8F ...N")), parse_square("I8")
-    asked = QuestionHistory(open_squares=frozenset({square}))
-    proposal = replace(propose(game, event, seat=seat), words=None, earlier=hide("I8"), question_history=asked)
+    event = PlayMade(0, written(game, "8F ...N"))
+    proposal = replace(propose(ask_about(game, "I8"), event, seat=seat), words=None, earlier=hide("I8"))
     found = next(check_hidden_tile(proposal))
     longer = complete("8F HORN")
     assert found.reason is Reason.TILE_ADDED and found.options[0] == Option((event,))
@@ -136,8 +140,7 @@ def test_tile_in_question_may_belong_to_the_play_before_if_no_earlier_reading_is
     """The program was restarted, or a turn was undone, while the question whether the square has a tile was open."""
     game = play(new_game(), "8F HOR")
     event = PlayMade(1, written(game, "8F ...N"))
-    asked = QuestionHistory(open_squares=frozenset({parse_square("I8")}))
-    proposal = replace(propose(game, event, seat=seat), words=None, question_history=asked)
+    proposal = replace(propose(ask_about(game, "I8"), event, seat=seat), words=None)
     longer = complete("8F HORN")
     found = next(check_earlier_play(proposal))
     assert {*found.options} == {Option((event,)), Option((longer, Passed(1))), Option((longer,))}
