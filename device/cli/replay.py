@@ -142,7 +142,12 @@ def replay_one_video(
     except VideoError as error:
         raise UserError(str(error)) from None
     sources = tuple(f"{video} {format_time(time)}" for time in result.times)
-    return ReplayedGame(result.state, sources, result.problems)
+    problems = result.problems
+    if not sources and not problems:
+        text = f"{video}: no play lies still for four seconds"
+        remedy = f". If these are photographs, one after each turn, name them: {video / '*'}" if video.is_dir() else "."
+        problems = (text + remedy,)
+    return ReplayedGame(result.state, sources, problems)
 
 
 def as_json(game: ReplayedGame) -> dict[str, Any]:

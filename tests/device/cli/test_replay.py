@@ -210,6 +210,15 @@ def test_folder_of_frames_is_replayed_as_a_video(
     assert [turn["photo"] for turn in answer["turns"]] == [f"{tmp_path} 0:00"]
 
 
+def test_folder_with_a_photograph_of_each_turn_is_no_game_without_a_hint(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for n in range(3):
+        assert cv2.imwrite(str(tmp_path / f"{n}.png"), np.full((60, 60, 3), 90 + n, np.uint8))
+    answer = replay(monkeypatch, capsys, [str(tmp_path)], [rows(HORN)])
+    assert answer["turns"] == [] and f"name them: {tmp_path}/*" in answer["problems"][0]
+
+
 class UnsureReader:
     """Reads every picture as HORN, with a letter on G8 that may be an A or an O."""
 
