@@ -326,6 +326,9 @@ def apply_new_event(hall: HallState) -> HallState:
     Games that have already ended do not count in the new event.
     """
     earlier = hall.earlier.union(result.game for result in hall.results if result.game)
+    # A game that a table has sent again under a new name has ended, too, but has no result of its own.
+    played = [table.played for table in hall.tables.values() if table.played is not None]
+    earlier = earlier.union(one.received.id for one in played if one.game is not None and one.game.is_over)
     return apply_results(apply_pairings(replace(hall, earlier=earlier), ()), ())
 
 

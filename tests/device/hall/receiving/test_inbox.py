@@ -311,6 +311,15 @@ def test_game_that_a_table_sends_again_under_a_new_name_counts_once(tmp_path: Pa
         assert [result.table for result in hall.state.results] == ["7", "8"]
 
 
+def test_game_that_was_sent_again_under_a_new_name_does_not_count_in_the_next_event(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for table in ("7", "8"):
+            send_ended_game(hall, 1, table)
+        hall.begin_event()
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.results == ()
+
+
 def test_game_that_ended_without_a_turn_has_no_result() -> None:
     """The table deletes such a game without an event when the next one begins."""
     events = [GameStarted(("Anna", "Ben"), Rules(unplayed=UnplayedRule.NONE)), GameEnded(EndReason.AGREED)]
