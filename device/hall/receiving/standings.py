@@ -74,7 +74,8 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
             raise _make_line_error(number)
         round_text, table, *names = cells
         names = list(map(_normalize, names))
-        has_valid_round = round_text.isdecimal() and len(round_text) < 4
+        # Round 0 would be that of every game (`Result.round`).
+        has_valid_round = round_text.isdecimal() and len(round_text) < 4 and int(round_text) > 0
         has_valid_names = all(map(is_player_name, names)) and len(make_players_key(names)) == len(names)
         if not has_valid_round or not has_valid_names or len(pairings) >= MAX_PAIRINGS:
             raise _make_line_error(number)

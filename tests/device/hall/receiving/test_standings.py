@@ -163,6 +163,7 @@ def test_csv_has_the_points_in_the_order_of_the_pairing() -> None:
         "1,1,Anna,Anna",
         "1,1,Anna,anna",
         "1,1",
+        "0,1,Anna,Ben",
         "1,1,Anna,Ben,Cem",
         "x\nx,1,Anna,Ben",
         "Round 1,1,Anna,Ben",
