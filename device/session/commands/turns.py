@@ -188,9 +188,9 @@ class EnterBoard(TableCommand, frozen=True):
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
+        inference = _match_entered_board(infer_play(game, reading), reading)
         controller.note_entered_play()
         turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
-        inference = _match_entered_board(infer_play(game, reading), reading)
         decision = decide(game, inference, reading, turn_context)
         named_blanks = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named_blanks))

@@ -8,8 +8,8 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EnterPosition, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
-from device.session.messages import PASS_OR_EXCHANGE
+from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, PassTurn
+from device.session.messages import PASS_OR_EXCHANGE, CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
@@ -416,3 +416,15 @@ def test_turn_of_a_press_without_a_record_is_before_the_next_one(playing: TableS
     assert [turn.word for turn in state.turns] == ["HORN"]
     state = play(playing, table, HORN, ("SO", 7, 9, False), ("AT", 8, 5, False))
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "SO"), (0, ".AT")]
+
+
+def test_refused_board_is_not_the_turn_of_a_press_that_recorded_nothing(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN, FARM)
+    gone = ("ORN", 7, 6, True), FARM
+    play(playing, table, *gone)
+    changed = rows(("KORN", 7, 5, True), FARM)
+    with pytest.raises(CommandRefusedError, match="changed"):
+        playing.submit(EnterBoard(tuple(map(tuple, changed)))).result(PATIENCE_S)  # type: ignore[arg-type]
+    assert get_key(play(playing, table, *gone, ("AT", 4, 7, False))) == "asked-press-missed"
