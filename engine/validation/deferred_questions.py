@@ -23,6 +23,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.evidence import face_of
+from engine.plays import Play
 from engine.reading import BoardReading
 from engine.state import Turn
 
@@ -58,7 +59,7 @@ def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[dict[int, Tur
     """Return the provisional turns of a question as first recorded, and True if one of them was corrected later.
 
     The keys are the numbers (from 0) that the turns have now: turns that were inserted or removed later have changed
-    them. A correction of only the player is not counted, because it does not answer what was played.
+    them. A correction that does not answer the question is not counted, see `_is_answer`.
     """
     before, at = find_game_before(game, question), game.events.index(question)
     after = before.push(*game.events[len(before.events) : at])
@@ -68,11 +69,28 @@ def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[dict[int, Tur
         if isinstance(event, TurnInserted):
             turns = {number + (number >= event.turn): turn for number, turn in turns.items()}
         elif isinstance(event, TurnCorrected):
-            is_same_play = isinstance(event.event, PlayMade) and event.event.play in plays
-            is_corrected |= event.turn in turns and not is_same_play
+            is_corrected |= event.turn in turns and _is_answer(event, plays, before, question)
             if event.event is None:
                 turns = {n - (n > event.turn): turn for n, turn in turns.items() if n != event.turn}
     return turns, is_corrected
+
+
+def _is_answer(
+    correction: TurnCorrected, plays: Sequence[Play | None], before: Game, question: QuestionDeferred
+) -> bool:
+    """Return True if a correction of one of the provisional `plays` answers the question about them.
+
+    A correction of only the player does not say what was played. Neither does one that adds tiles elsewhere: a later
+    reading may have shown that they belong to the play. `before` is the game before the plays.
+    """
+    if not isinstance(correction.event, PlayMade):
+        return True
+    play = correction.event.play
+    if play in plays:
+        return False
+    kept = [other for other in plays if other is not None and {*other.tiles} <= {*play.tiles}]
+    disputed = find_disputed_squares(before, question.answers) if kept else ()
+    return all({*play.squares}.difference(other.squares).intersection(disputed) for other in kept)
 
 
 def find_new_names(game: Game, question: QuestionDeferred) -> Mapping[str, str]:

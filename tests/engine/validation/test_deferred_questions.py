@@ -38,3 +38,14 @@ def test_correction_of_only_the_player_answers_no_question() -> None:
     game = defer(play(new_game(), "8F HARN"), "8F HORN")
     assert not find_corrected_questions(game.push(TurnCorrected(0, PlayMade(1, written(new_game(), "8F HARN")))))
     assert find_corrected_questions(game.push(TurnCorrected(0, PlayMade(0, written(new_game(), "8F HORN")))))
+
+
+def test_correction_that_adds_tiles_elsewhere_answers_no_question() -> None:
+    """The question whether a later tile is of this play gives it that tile, until the players answer."""
+    game = defer(play(new_game(), "8F HARN"), "8F HORN")
+    assert not find_corrected_questions(game.push(TurnCorrected(0, PlayMade(0, written(new_game(), "8F HARNS")))))
+
+
+def test_correction_that_adds_the_tile_in_question_answers_it() -> None:
+    game = defer(play(new_game(), "8F HOR"), "8F HORN")
+    assert find_corrected_questions(game.push(TurnCorrected(0, PlayMade(0, written(new_game(), "8F HORN")))))
