@@ -305,7 +305,9 @@ class GameController:
         with convert_engine_errors():
             result = validate_turn(proposal)
         question = make_finding_question(self.game, result.question) if result.question else None
+        before = self.game.board
         self.commit_events(result.events)
+        self.reading_history = self.reading_history.with_corrections(result.events, before, self.game.board)
         self.memory.confirm_entered(result.events)
         if any(isinstance(event, PlayMade) for event in result.events):
             self.note_entered_play()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import log
 
 from engine.board import NEIGHBOURS, SQUARES, Board, Square
+from engine.events import Event, PlayMade, ScoreCorrected, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.evidence import (
     MIN_CLEAR_PROBABILITY,
@@ -94,6 +95,20 @@ class ReadingHistory:
         """Return the history after a play that the players entered: the last reading missed no tile of this play."""
         seen = {square: values for square, values in self.log_likelihoods.items() if values}
         return replace(self, log_likelihoods=seen, faint_tiles={})
+
+    def with_corrections(self, events: Iterable[Event], before: Board, after: Board) -> ReadingHistory:
+        """Return the history after events that players have entered; `before` and `after` are the boards around them.
+
+        A tile that players removed by correcting its square or its play was never on the board, so it is a false
+        reading. If they removed a whole turn, the next reading may show its tiles as another turn.
+        """
+        for event in events:
+            is_play = isinstance(event, TurnCorrected) and isinstance(event.event, PlayMade)
+            if not is_play and not isinstance(event, SquareCorrected | ScoreCorrected):
+                return self
+        removed = (square for square in before.occupied_squares() if after[square] is None)
+        reads = {square: SquareReading(((face_of(before[square]), 1.0),)) for square in removed}
+        return replace(self, false_readings={**self.false_readings, **reads})
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
         """Return the false readings, except those beside an early tile.

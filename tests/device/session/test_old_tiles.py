@@ -8,7 +8,7 @@ import pytest
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
-from device.session.commands.games import StartGame
+from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, EnterBoard
@@ -151,3 +151,28 @@ def test_tile_of_a_settled_question_is_asked_about_before_it_is_changed(
         table.lay(KORN, FARM, *LATER_WORDS[:count])
         state = session.submit(EndTurn()).result(PATIENCE_S)
     assert is_asked_about(state, H_OF_HORN)
+
+
+@pytest.mark.parametrize("command", [CorrectSquare("H10", EMPTY), CorrectTurn(2, at="H6", word="FA.M")])
+def test_tile_that_players_removed_is_not_added_again(
+    playing: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    """A stain or print looks like the S of FARMS at each press."""
+    playing.submit(Undo()).result(PATIENCE_S)
+    farms, hot = ("FARMS", 5, 7, False), ("HOT", 7, 5, False)
+    table.lay(HORN, farms)
+    playing.submit(EndTurn()).result(PATIENCE_S)
+    playing.submit(command).result(PATIENCE_S)
+    table.lay(HORN, farms, hot)
+    state = playing.submit(EndTurn()).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M", ".OT"] and state.question is None
+
+
+def test_tile_that_is_laid_where_players_removed_one_counts(playing: TableSession, table: TextTable) -> None:
+    playing.submit(Undo()).result(PATIENCE_S)
+    table.lay(HORN, ("FARMS", 5, 7, False))
+    playing.submit(EndTurn()).result(PATIENCE_S)
+    playing.submit(CorrectSquare("H10", EMPTY)).result(PATIENCE_S)
+    table.lay(HORN, FARM, PASTE)
+    state = playing.submit(EndTurn()).result(PATIENCE_S)
+    assert state.turns[-1].word == "PASTE" and state.question is None
