@@ -15,7 +15,7 @@ from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
-from engine.reading import BoardReading
+from engine.reading import EMPTY, BoardReading
 from engine.validation.deferred_questions import (
     find_disputed_squares,
     find_game_before,
@@ -88,8 +88,10 @@ def _explain_after_answers(
 ) -> Mapping[int, Hypothesis]:
     """Return the best hypothesis for a reading after each answer, by index of the answer.
 
-    Answers that are not possible are left out.
+    Answers that are not possible are left out. If the disputed squares were empty when the question was asked, tiles on
+    them have not been left there after a withdrawal.
     """
+    were_empty = set(question.seen) == {EMPTY}
     hypotheses: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
@@ -99,7 +101,8 @@ def _explain_after_answers(
         aligned = align_reading(after, reading) or reading
         has_marked_blanks = not after.rules.retake_blanks
         evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
-        hypotheses[answer] = generate_hypotheses(after, evidence, ())[0]
+        found = generate_hypotheses(after, evidence, ())
+        hypotheses[answer] = next(one for one in found if not (were_empty and one.lying_board))
     return hypotheses
 
 

@@ -193,6 +193,18 @@ def test_play_that_a_later_picture_shows_again_was_not_taken_back(playing: Table
     assert [turn.player for turn in state.turns] == [0, 1, 0]
 
 
+@pytest.mark.parametrize("new", [(), (("HORNS", 7, 5, True),)])
+def test_play_that_is_shown_again_was_not_left_on_the_board(
+    playing: TableSession, table: TextTable, new: tuple[tuple[str, int, int, bool], ...]
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN)  # as on an old picture
+    state = play(playing, table, HORN, FARM, *new)
+    assert get_words(state)[:2] == ["HORN", "FA.M"] and not state.open_questions
+    assert [(turn.player, turn.kind) for turn in state.turns[2:]] == [(0, TurnKind.PLAY if new else TurnKind.PASS)]
+
+
 def test_play_that_was_taken_back_stays_so_when_the_next_play_covers_its_squares(
     playing: TableSession, table: TextTable
 ) -> None:
