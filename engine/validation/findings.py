@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from engine.board import Square
+from engine.board import Board, Square
 from engine.events import Event, PlayMade
 from engine.game import Game
 from engine.inference.evidence import tile_confidence
@@ -113,7 +113,7 @@ class QuestionHistory:
 
     - `words`: the unlisted words in earlier questions. Only the words are kept for the next game.
     - `squares`: squares of old tiles in earlier questions.
-    - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` when it was placed.
+    - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` in all readings so far.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
     - `unanswered_pass`: number of the last turn if a press recorded it as a pass, because its question was not
       answered; None for another last turn.
@@ -134,12 +134,17 @@ class QuestionHistory:
         """Return the history with the doubtful squares of a new play added."""
         return replace(self, doubtful_squares=self.doubtful_squares.union(find_doubtful_squares(play, reading)))
 
+    def without_confirmed(self, board: Board, reading: BoardReading) -> QuestionHistory:
+        """Return the history without the doubtful squares whose recorded tile `reading` shows clearly."""
+        confidences = {s: tile_confidence(reading.squares[s], board[s]) for s in self.doubtful_squares}
+        return self.without_doubts([s for s, confidence in confidences.items() if confidence >= MIN_LETTER_CONFIDENCE])
+
     def without_squares(self, squares: Collection[Square]) -> QuestionHistory:
         """Return the history after the players answered a question about `squares`."""
         return replace(self.without_doubts(squares), has_missed_press=False, unanswered_pass=None)
 
     def without_doubts(self, squares: Collection[Square]) -> QuestionHistory:
-        """Return the history after the players entered the tiles on `squares`."""
+        """Return the history after the tiles on `squares` were entered by the players or read clearly."""
         return replace(self, doubtful_squares=self.doubtful_squares.difference(squares))
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:

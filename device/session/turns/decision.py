@@ -24,6 +24,7 @@ from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected
 from engine.game import Game
+from engine.inference.alignment import align_reading
 from engine.inference.explain import Explanation, Inference, describe_events, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
@@ -137,7 +138,8 @@ def validate_decision(
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
     elif question is not None and question.first_is_default:
         decision = replace(decision, open_question=_put_first(game, question, result.events))
-    return replace(decision, question_history=_extend_history(context.question_history, decision, inference, reading))
+    history = _extend_history(game, context.question_history, decision, inference, reading)
+    return replace(decision, question_history=history)
 
 
 def _put_first(game: Game, asked: OpenQuestion, events: tuple[Event, ...]) -> OpenQuestion:
@@ -180,14 +182,19 @@ def _choose_finding(finding: Finding | None, own: OpenQuestion | None) -> Findin
 
 
 def _extend_history(
-    history: QuestionHistory, decision: Decision, inference: Inference, reading: BoardReading
+    game: Game, history: QuestionHistory, decision: Decision, inference: Inference, reading: BoardReading
 ) -> QuestionHistory:
-    """Return `history` with the question and the plays of `decision`, which follows from `inference`."""
+    """Return `history` with the question and the plays of `decision`, which follows from `inference`.
+
+    `game` is the game before the events of the decision.
+    """
     question = decision.open_question
     if question is not None and question.finding is not None:
         history = history.with_finding(question.finding)
     if key_of(inference.question or "") == TILE_LOST and not _is_board_wrong(decision):
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
+    reading = align_reading(game, reading) or reading
+    history = history.without_confirmed(game.board, reading)
     for play in filter_plays(decision.events):
         history = history.with_play(play.play, reading)
     if decision.events:

@@ -176,3 +176,16 @@ def test_tile_that_is_laid_where_players_removed_one_counts(playing: TableSessio
     table.lay(HORN, FARM, PASTE)
     state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert state.turns[-1].word == "PASTE" and state.question is None
+
+
+def test_letter_that_was_read_clearly_later_counts_until_the_answer(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+    lay_with_old_tile(table, SquareReading((("H", 0.97), ("K", 0.03))), HORN)
+    state = session.submit(EndTurn()).result(PATIENCE_S)
+    assert state.turns[0].doubtful == ("F8",)
+    table.lay(HORN, FARM)
+    assert session.submit(EndTurn()).result(PATIENCE_S).turns[0].doubtful == ()
+    for count in (1, 2, 3):
+        table.lay(KORN, FARM, *LATER_WORDS[:count])
+        state = session.submit(EndTurn()).result(PATIENCE_S)
+    assert is_asked_about(state, H_OF_HORN) and state.turns[0].word == "HORN"
