@@ -26,6 +26,7 @@ from engine.events import (
     PlayWithdrawn,
     QuestionClosed,
     QuestionDeferred,
+    SquareCorrected,
     TileRecycled,
     TurnCorrected,
     TurnInserted,
@@ -195,6 +196,8 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
             raise _LateAnswerError
     if isinstance(event, TurnCorrected):
         return _move_turn_correction(event, old, new, shift)
+    if isinstance(event, SquareCorrected) and old.board[event.square] is not None and new.board[event.square] is None:
+        raise _LateAnswerError  # otherwise the tile would be added to another play
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import (
     Challenged,
@@ -55,6 +56,18 @@ def test_late_answer_that_confirms_the_turn_closes_the_question() -> None:
     game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
     after = answer_deferred_question(game, 1, 0)
     assert after.totals == game.totals and not find_open_questions(after)
+
+
+def test_late_answer_that_removes_a_corrected_tile_is_refused() -> None:
+    """Otherwise the tile would be added to the play before."""
+    game, square = play(new_game(), "8F HORN"), parse_square("H6")
+    farm = PlayMade(1, written(game, "H6 FA.M"))
+    question = QuestionDeferred(0, "Which?", ("Ben played FARM.", "Ben passed."), ((farm,), (Passed(1),)), 1)
+    after = game.push(farm)
+    after = after.push(*defer_question(after, question, None), SquareCorrected(square, Tile("W"), told=True))
+    assert after.turns[-1].word == "WA.M"
+    with pytest.raises(RulesError, match="later turns impossible"):
+        answer_deferred_question(after, 1, 1)
 
 
 def test_late_answer_that_stays_open_is_in_effect() -> None:
