@@ -48,6 +48,9 @@ WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_AL
 """Reasons of questions about a board that cannot result from a turn of the current game."""
 RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
 """Reasons of questions about turns that are already recorded, which are asked before questions about the new play."""
+EARLIER_PLAY_REASONS = (Reason.TILE_OF_EARLIER_PLAY, Reason.TILE_ADDED)
+"""Reasons of questions whether a new tile belongs to an earlier play. If it is already in question whether that play
+has the tile, this matters more than a doubt about the letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def validate_decision(
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
     question = inferred.open_question
-    finding = _choose_finding(result.question, question)
+    finding = _choose_finding(result.question, question, find_open_squares(game))
     if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
     elif question is not None and question.first_is_default:
@@ -170,15 +173,20 @@ def find_next_question(
     return Decision(events, question, question_history=history.with_finding(finding))
 
 
-def _choose_finding(finding: Finding | None, own: OpenQuestion | None) -> Finding | None:
+def _choose_finding(
+    finding: Finding | None, own: OpenQuestion | None, open_squares: frozenset[Square]
+) -> Finding | None:
     """Choose the question to ask: return the validation's `finding`, or None for the inference's question `own`.
 
     The more urgent question is chosen. `finding` is None if the validation asks nothing, and `own` is None if the
     inference asks nothing. If both questions are about one blank, return a finding with the answers of both.
+    `open_squares` are the squares of earlier questions about plays that are still open.
     """
     if finding is None or own is None:
         return finding
-    return _merge_blank_questions(finding, own) or (finding if _is_more_urgent(finding, own) else None)
+    is_in_question = finding.reason in EARLIER_PLAY_REASONS and not open_squares.isdisjoint(finding.squares)
+    is_more_urgent = is_in_question or _is_more_urgent(finding, own)
+    return _merge_blank_questions(finding, own) or (finding if is_more_urgent else None)
 
 
 def _extend_history(

@@ -77,14 +77,36 @@ def test_late_answer_moves_later_plays_to_the_next_player_at_a_shared_button(
     assert list_turns(state) == [(0, "play", "HORNS"), (1, "play", "FA.M")]
 
 
-def test_tile_in_question_is_not_taken_for_a_play_after_an_undo(playing: TableSession, table: TextTable) -> None:
+def lay_with_doubt(table: TextTable, *seen: tuple[str, float]) -> None:
+    """Set the board to HORN, with these candidates for the N."""
     squares = list(BoardReading.from_rows(rows(HORN)).squares)
-    squares[N_SQUARE] = SquareReading(((".", 0.6), ("N", 0.39)))
+    squares[N_SQUARE] = SquareReading(seen)
     table.board = BoardReading(tuple(squares))
-    playing.submit(EndTurn(), seat=0).result(PATIENCE_S)
-    playing.submit(DeferQuestion()).result(PATIENCE_S)
-    assert [turn.word for turn in playing.state.turns] == ["HOR"]
+
+
+def play_horn_in_doubt(session: TableSession, table: TextTable, seat: int | None) -> None:
+    """Play HORN, whose last letter was probably missed, without a word list; leave the question open."""
+    session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+    lay_with_doubt(table, (".", 0.6), ("N", 0.39))
+    session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
+    state = session.submit(DeferQuestion()).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HOR"] and len(state.open_questions) == 1
+
+
+def test_tile_in_question_is_not_taken_for_a_play_after_an_undo(session: TableSession, table: TextTable) -> None:
+    play_horn_in_doubt(session, table, 0)
     for command in (Undo(), Redo()):
-        playing.submit(command).result(PATIENCE_S)
-    state = press(playing, table, 1, HORN)
+        session.submit(command).result(PATIENCE_S)
+    state = press(session, table, 1, HORN)
+    assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
+
+
+@pytest.mark.parametrize("seat", [None, 1])
+def test_tile_in_question_is_asked_about_although_its_letter_is_in_doubt(
+    session: TableSession, table: TextTable, seat: int | None
+) -> None:
+    """Whose tile it is matters more than whether it is an N or an M."""
+    play_horn_in_doubt(session, table, None if seat is None else 0)
+    lay_with_doubt(table, ("N", 0.6), ("M", 0.39))
+    state = session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
     assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
