@@ -26,8 +26,8 @@ from device.session.turns.decision import Decision, TurnContext
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.board import Square
-from engine.events import Event, GameStarted, PlayerTurn, PlayMade, PositionEntered, QuestionClosed
+from engine.board import Board, Square
+from engine.events import Event, GameStarted, PositionEntered, QuestionClosed
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
@@ -307,19 +307,14 @@ class GameController:
         question = make_finding_question(self.game, result.question) if result.question else None
         before = self.game.board
         self.commit_events(result.events)
-        self.reading_history = self.reading_history.with_corrections(result.events, before, self.game.board)
-        self.memory.confirm_entered(result.events)
-        if any(isinstance(event, PlayMade) for event in result.events):
-            self.note_entered_play()
-        if any(isinstance(event, PlayerTurn | PositionEntered) for event in result.events):
-            self.memory.forget_missed_press()
+        self.note_entered_events(result.events, before)
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
 
-    def note_entered_play(self) -> None:
-        """Handle that the players entered a play: the last press missed neither its turn nor a tile of it."""
-        self.memory.forget_missed_press()
-        self.reading_history = self.reading_history.without_missable_squares()
+    def note_entered_events(self, events: Sequence[Event], before: Board) -> None:
+        """Handle recorded events that players have entered, who know the tiles; `before` is the board before them."""
+        self.reading_history = self.reading_history.with_entered_events(events, before, self.game.board)
+        self.memory.confirm_entered(events)
 
     # Notices, pictures and snapshots
 

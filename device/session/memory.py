@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,9 @@ from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import Square
 from engine.events import (
     Event,
+    PlayerTurn,
     PlayMade,
+    PositionEntered,
     QuestionClosed,
     QuestionDeferred,
     SquareCorrected,
@@ -183,8 +185,8 @@ class QuestionMemory:
         self.history = self.history.without_squares(squares)
         self.doubts.confirm_squares(squares)
 
-    def confirm_entered(self, events: Iterable[Event]) -> None:
-        """Forget that the tiles are doubtful that players have entered or corrected with these events."""
+    def confirm_entered(self, events: Sequence[Event]) -> None:
+        """Forget doubts about the tiles, and a press without a record, after events that players have entered."""
         squares: set[Square] = set()
         for event in events:
             entered = event.event if isinstance(event, TurnCorrected | TurnInserted) else event
@@ -194,6 +196,8 @@ class QuestionMemory:
                 squares.add(entered.square)
         self.history = self.history.without_doubts(squares)
         self.doubts.confirm_squares(squares)
+        if any(isinstance(event, PlayerTurn | PositionEntered) for event in events):
+            self.forget_missed_press()
 
     def close_corrected_questions(self, game: Game) -> tuple[Event, ...]:
         """Close the deferred questions that the players answered by a correction; return the events to record it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
@@ -38,6 +38,12 @@ def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> di
     # A symbol that no earlier reading had is as unlikely as the unlikeliest of the earlier symbols.
     floor = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
     return {s: before.get(s, floor) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
+
+
+def _corrects_tiles(event: Event) -> bool:
+    """Return True for a correction that keeps all turns."""
+    is_play = isinstance(event, TurnCorrected) and isinstance(event.event, PlayMade)
+    return is_play or isinstance(event, SquareCorrected | ScoreCorrected)
 
 
 def _likeliest_symbol(log_likelihoods: Mapping[str, float]) -> str:
@@ -91,21 +97,18 @@ class ReadingHistory:
         hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
         return frozenset(faint | hidden)
 
-    def without_missable_squares(self) -> ReadingHistory:
-        """Return the history after a play that the players entered: the last reading missed no tile of this play."""
-        seen = {square: values for square, values in self.log_likelihoods.items() if values}
-        return replace(self, log_likelihoods=seen, faint_tiles={})
-
-    def with_corrections(self, events: Iterable[Event], before: Board, after: Board) -> ReadingHistory:
+    def with_entered_events(self, events: Sequence[Event], before: Board, after: Board) -> ReadingHistory:
         """Return the history after events that players have entered; `before` and `after` are the boards around them.
 
-        A tile that players removed by correcting its square or its play was never on the board, so it is a false
-        reading. If they removed a whole turn, the next reading may show its tiles as another turn.
+        - The last reading missed no tile of a play that was entered.
+        - A tile that players removed by correcting its square or its play was never on the board, so it is a false
+          reading. If they removed a whole turn, the next reading may show its tiles as another turn.
         """
-        for event in events:
-            is_play = isinstance(event, TurnCorrected) and isinstance(event.event, PlayMade)
-            if not is_play and not isinstance(event, SquareCorrected | ScoreCorrected):
-                return self
+        if any(isinstance(event, PlayMade) for event in events):
+            seen = {square: values for square, values in self.log_likelihoods.items() if values}
+            return replace(self, log_likelihoods=seen, faint_tiles={})
+        if not all(map(_corrects_tiles, events)):
+            return self
         removed = (square for square in before.occupied_squares() if after[square] is None)
         reads = {square: SquareReading(((face_of(before[square]), 1.0),)) for square in removed}
         return replace(self, false_readings={**self.false_readings, **reads})

@@ -189,14 +189,14 @@ class EnterBoard(TableCommand, frozen=True):
             raise make_refusal("board-unchanged")
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         inference = _match_entered_board(infer_play(game, reading), reading)
-        controller.note_entered_play()
+        controller.memory.forget_missed_press()  # the players enter the turn of that press
         turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
         decision = decide(game, inference, reading, turn_context)
         named_blanks = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named_blanks))
         before = game if decision.events else controller.game  # an answer does not replace names without a play
         controller.ask_question(_name_blanks_of_answers(before, _drop_answered_question(decision, named_blanks), tiles))
-        controller.memory.confirm_entered(decision.events)
+        controller.note_entered_events(decision.events, game.board)
 
 
 def _match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
