@@ -26,7 +26,7 @@ from device.session.turns.decision import Decision, TurnContext
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.board import Board, Square
+from engine.board import Square
 from engine.events import Event, GameStarted, PositionEntered, QuestionClosed
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
@@ -305,15 +305,15 @@ class GameController:
         with convert_engine_errors():
             result = validate_turn(proposal)
         question = make_finding_question(self.game, result.question) if result.question else None
-        before = self.game.board
+        before = self.game
         self.commit_events(result.events)
         self.note_entered_events(result.events, before)
         self.notices += tuple(map(make_finding_notice, result.notices))
         self.open_question = question
 
-    def note_entered_events(self, events: Sequence[Event], before: Board) -> None:
-        """Handle recorded events that players have entered, who know the tiles; `before` is the board before them."""
-        self.reading_history = self.reading_history.with_entered_events(events, before, self.game.board)
+    def note_entered_events(self, events: Sequence[Event], before: Game) -> None:
+        """Handle recorded events that players have entered, who know the tiles; `before` is the game before them."""
+        self.reading_history = self.reading_history.with_entered_events(events, before, self.game)
         self.memory.confirm_entered(events)
 
     # Notices, pictures and snapshots

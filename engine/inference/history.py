@@ -18,6 +18,7 @@ from engine.inference.evidence import (
     old_tile_likelihood,
 )
 from engine.reading import HIDDEN, BoardReading, SquareReading
+from engine.state import TurnKind
 
 MIN_EARLIER_TILE_PROBABILITY = 0.005  # minimum tile probability, in the last reading, of a tile there
 MIN_FAINT_PROBABILITY = 0.002  # minimum tile probability of a square in `faint_tiles`
@@ -38,12 +39,6 @@ def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> di
     # A symbol that no earlier reading had is as unlikely as the unlikeliest of the earlier symbols.
     floor = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
     return {s: before.get(s, floor) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
-
-
-def _corrects_tiles(event: Event) -> bool:
-    """Return True for a correction that keeps all turns."""
-    is_play = isinstance(event, TurnCorrected) and isinstance(event.event, PlayMade)
-    return is_play or isinstance(event, SquareCorrected | ScoreCorrected)
 
 
 def _likeliest_symbol(log_likelihoods: Mapping[str, float]) -> str:
@@ -97,20 +92,23 @@ class ReadingHistory:
         hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
         return frozenset(faint | hidden)
 
-    def with_entered_events(self, events: Sequence[Event], before: Board, after: Board) -> ReadingHistory:
-        """Return the history after events that players have entered; `before` and `after` are the boards around them.
+    def with_entered_events(self, events: Sequence[Event], before: Game, after: Game) -> ReadingHistory:
+        """Return the history after events that players have entered; `before` and `after` are the games around them.
 
         - The last reading missed no tile of a play that was entered.
         - A tile that players removed by correcting its square or its play was never on the board, so it is a false
-          reading. If they removed a whole turn, the next reading may show its tiles as another turn.
+          reading. If they removed a whole play, the next reading may show its tiles as a play of another turn.
         """
         if any(isinstance(event, PlayMade) for event in events):
             seen = {square: values for square, values in self.log_likelihoods.items() if values}
             return replace(self, log_likelihoods=seen, faint_tiles={})
-        if not all(map(_corrects_tiles, events)):
+        if not all(isinstance(event, SquareCorrected | ScoreCorrected | TurnCorrected) for event in events):
             return self
-        removed = (square for square in before.occupied_squares() if after[square] is None)
-        reads = {square: SquareReading(((face_of(before[square]), 1.0),)) for square in removed}
+        plays_before, plays_after = (sum(turn.kind is TurnKind.PLAY for turn in game.turns) for game in (before, after))
+        if plays_after < plays_before:
+            return replace(self, false_readings={})
+        removed = (square for square in before.board.occupied_squares() if after.board[square] is None)
+        reads = {square: SquareReading(((face_of(before.board[square]), 1.0),)) for square in removed}
         return replace(self, false_readings={**self.false_readings, **reads})
 
     def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:

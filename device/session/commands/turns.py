@@ -196,7 +196,7 @@ class EnterBoard(TableCommand, frozen=True):
         controller.commit_events((*decision.events, *named_blanks))
         before = game if decision.events else controller.game  # an answer does not replace names without a play
         controller.ask_question(_name_blanks_of_answers(before, _drop_answered_question(decision, named_blanks), tiles))
-        controller.note_entered_events(decision.events, game.board)
+        controller.note_entered_events(decision.events, game)
 
 
 def _match_entered_board(inference: Inference, reading: BoardReading) -> Inference:

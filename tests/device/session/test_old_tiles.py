@@ -168,6 +168,14 @@ def test_tile_that_players_removed_is_not_added_again(
     assert [turn.word for turn in state.turns] == ["HORN", "FA.M", ".OT"] and state.question is None
 
 
+def test_play_whose_tiles_players_removed_may_be_read_again(playing: TableSession) -> None:
+    for square in ("H6", "H7", "H9"):
+        playing.submit(CorrectSquare(square, EMPTY)).result(PATIENCE_S)
+    assert playing.state.turns[-1].kind == "pass"
+    state = playing.submit(EndTurn()).result(PATIENCE_S)
+    assert (state.turns[-1].player, state.turns[-1].word) == (0, "FA.M") and state.question is None
+
+
 def test_tile_that_is_laid_where_players_removed_one_counts(playing: TableSession, table: TextTable) -> None:
     playing.submit(Undo()).result(PATIENCE_S)
     table.lay(HORN, ("FARMS", 5, 7, False))
