@@ -92,8 +92,9 @@ def open_for_reading(path: Path) -> GameStore:
 
 
 def _is_empty_file(path: Path) -> bool:
+    """Return True if SQLite takes the file for a new database, as it does with a file of a single byte, too."""
     try:
-        return path.stat().st_size == 0
+        return path.stat().st_size < 2
     except OSError:
         return False
 

@@ -276,10 +276,11 @@ def test_damaged_backup_does_no_harm(path: Path, games: int) -> None:
         assert not any(stored.damage for stored in store.games())
 
 
-def test_emptied_store_comes_back_from_backup(path: Path, games: int) -> None:
+@pytest.mark.parametrize("rest", [b"", b"S"])
+def test_emptied_store_comes_back_from_backup(path: Path, games: int, rest: bytes) -> None:
     with GameStore(path) as store:
         make_backup(store, path.parent / BACKUP_FOLDER)
-    path.write_bytes(b"")
+    path.write_bytes(rest)
     store, trouble = open_store(path)
     with store:
         assert "was damaged" in trouble and len(store.games()) == games
