@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from device.storage.store import GameStore
 
 HELP = "import games from GCG or ZIP files"
+_SQLITE_HEADER = b"SQLite format 3"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +51,10 @@ def _import_file(store: GameStore, path: Path) -> bool:
     from device.storage.errors import ArchiveError
 
     with path.open("rb") as file:
+        if file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER:
+            print(f"{path} is a backup of all games. Go back to it with: tilekeeper restore {path}")
+            return False
+        file.seek(0)
         try:
             number = import_game(store, file)
         except ArchiveError as error:

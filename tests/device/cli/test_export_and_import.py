@@ -66,6 +66,13 @@ def test_file_that_is_no_game_is_named_and_the_others_are_taken_in(
     assert f"{bad}: " in out and f"{good} is game 2" in out
 
 
+def test_import_of_a_backup_names_restore(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backup = tmp_path / "copy.db"
+    assert main(["backup", str(backup), "--data", str(data)]) == 0
+    assert main(["import", str(backup), "--data", str(data)]) == 1
+    assert f"tilekeeper restore {backup}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
