@@ -51,10 +51,9 @@ def _import_file(store: GameStore, path: Path) -> bool:
     from device.storage.errors import ArchiveError
 
     with path.open("rb") as file:
-        if file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER:
+        if file.peek(len(_SQLITE_HEADER)).startswith(_SQLITE_HEADER):
             print(f"{path} is a backup of all games. Go back to it with: tilekeeper restore {path}")
             return False
-        file.seek(0)
         try:
             number = import_game(store, file)
         except ArchiveError as error:
