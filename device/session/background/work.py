@@ -18,7 +18,7 @@ from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import SightMonitor
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, format_sentence, make_notice
-from device.session.snapshot import Moment, TableSnapshot
+from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import AdvanceCapture, TurnCapture
@@ -111,8 +111,12 @@ class BackgroundWork(MonitorClient):
         return not self._queue.is_busy
 
     def is_in_play(self) -> bool:
-        """Return True while a game is in play."""
-        return self._queue.state.phase.in_play
+        """Return True while a game is in play, and while a turn is being ended.
+
+        The phase can still be `LOOKING` when the command has just ended, and the next player may place tiles at once.
+        """
+        phase = self._queue.state.phase
+        return phase.in_play or phase is Phase.LOOKING
 
     def handle_trouble(self, message: str | None) -> None:
         """Show the message about a fault of the camera as a notice; if it is None, remove the notice."""
