@@ -227,6 +227,7 @@ class TableProfile:
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
         self._path = path
         self._lock = threading.Lock()
+        self._save_lock = threading.Lock()
         examples, self.problem = load_examples(path) if path else ((), "")
         """`problem`: message about a profile file that could not be loaded; an empty string if there was no problem."""
         self._tile_examples = TileExamples(letters or LetterNet(), examples)
@@ -264,7 +265,8 @@ class TableProfile:
         """
         if self._path:
             try:
-                write_file(self._path, pack_examples(self.examples))
+                with self._save_lock:  # otherwise a thread could overwrite newer examples with its own
+                    write_file(self._path, pack_examples(self.examples))
             except OSError as error:
                 text = "The pictures of your tiles could not be saved ({0})."
                 raise ProfileError(make_message("learnt-not-saved", text, error.strerror or error)) from error

@@ -25,7 +25,7 @@ class _PendingTurn:
 
 
 class ProfileUpdater:
-    """Updater of the table profile: it learns the look of the tiles from confirmed turns. Used by one thread."""
+    """Updater of the table profile: it learns the look of the tiles from confirmed turns. Not thread-safe."""
 
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile

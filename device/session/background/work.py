@@ -39,7 +39,7 @@ MAX_TURNS_TO_LEARN = 4
 class BackgroundWork(MonitorClient):
     """Threads that work between commands: `watch`, `clock`, `saving`, `learning` and, with automatic turns, `auto`.
 
-    The threads do not change the game or the profile themselves, but submit tasks to the session's thread.
+    The threads do not change the game themselves, but submit tasks to the session's thread.
     """
 
     def __init__(
@@ -66,7 +66,8 @@ class BackgroundWork(MonitorClient):
         self.advance_reader = AdvanceReader(camera, controller)
         """The reader of the board at rest, before a press."""
         self._profile_updater = profile_updater
-        self._turns_to_learn: deque[tuple[TurnCapture, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
+        self._turns_to_learn: deque[tuple[TurnCapture, str, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
+        self._learn_lock = threading.Lock()
         monitor = SightMonitor(camera, controller, queue, self.advance_reader, self._remove_notices)
         self._sight_monitor = monitor
         self.auto_turns: AutoTurns | None = None
@@ -94,15 +95,16 @@ class BackgroundWork(MonitorClient):
     def add_turn(self, turn: TurnCapture, game: Game) -> None:
         """Queue a turn from which the table profile learns later; `game` is the game after the turn."""
         if self._profile_updater:
-            self._turns_to_learn.append((turn, game))
+            self._turns_to_learn.append((turn, str(self._controller.log.number), game))
 
     def discard_pictures(self) -> None:
         """Discard the pictures of the previous game: key frames, the reading in advance, and turns to learn from."""
         self.key_frames.take_all()
         self.advance_reader.discard()
-        self._turns_to_learn.clear()
-        if self._profile_updater:
-            self._profile_updater.discard_pending()
+        with self._learn_lock:
+            self._turns_to_learn.clear()
+            if self._profile_updater:
+                self._profile_updater.discard_pending()
 
     # The methods that the camera monitor calls, on the thread `watch`
 
@@ -178,15 +180,18 @@ class BackgroundWork(MonitorClient):
     def _learn_turns(self) -> float:
         """Update the table profile from the queued turns.
 
-        This is not done when a turn ends, so that page, panel and voice are updated first.
+        This is not done when a turn ends, so that page, panel and voice are updated first. It takes a few tenths of a
+        second, so it is not done on the session's thread, either: a press would have to wait.
         """
-
-        def learn(updater: ProfileUpdater) -> None:
-            while self._turns_to_learn:
-                turn, game = self._turns_to_learn.popleft()
-                if error := updater.add_turn(turn, str(self._controller.log.number), game):
-                    self._queue.add_notice(make_notice("not-learnt", error, trouble=Trouble.STORE))
-
-        if (updater := self._profile_updater) and self._turns_to_learn:
-            self._queue.run_task(lambda: learn(updater))
+        while self._turns_to_learn:
+            self._learn_turn()
         return LEARN_INTERVAL_S
+
+    def _learn_turn(self) -> None:
+        """Update the table profile from the oldest queued turn."""
+        error = ""
+        with self._learn_lock:
+            if self._profile_updater and self._turns_to_learn:  # a new game may have discarded the turns
+                error = self._profile_updater.add_turn(*self._turns_to_learn.popleft())
+        if error:
+            self._queue.add_notice(make_notice("not-learnt", error, trouble=Trouble.STORE))

@@ -1,13 +1,42 @@
-"""The work between turns: it does not miss the play after a press."""
+"""The work between turns: it neither delays a press nor misses the play after it."""
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
+
+import pytest
+
+from calibration.profile import TableProfile
+from device.session.background import work
+from device.session.background.profile_updater import ProfileUpdater
 from device.session.commands.games import StartGame
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S
+
+
+def test_press_does_not_wait_while_tiles_are_learnt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    has_begun, may_end, table = threading.Event(), threading.Event(), TextTable()
+
+    def learn_slowly(*_turn: object) -> str:
+        has_begun.set()
+        may_end.wait(2 * PATIENCE_S)
+        return ""
+
+    monkeypatch.setattr(ProfileUpdater, "add_turn", learn_slowly)
+    monkeypatch.setattr(work, "LEARN_INTERVAL_S", 0.01)
+    profile = TableProfile(tmp_path / "table.npz")
+    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS, profile=profile) as session:
+        try:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            play(session, table, HORN)
+            assert has_begun.wait(PATIENCE_S)
+            assert len(play(session, table, HORN, FARM).turns) == 2
+        finally:
+            may_end.set()
 
 
 def test_camera_is_watched_at_the_pace_of_a_game_while_a_turn_is_being_ended() -> None:
