@@ -27,8 +27,11 @@ from engine.plays import Play
 from engine.reading import BoardReading
 from engine.state import Turn
 
-MAX_OPEN_QUESTIONS = 3
-"""Maximum number of deferred questions. If the players defer one more, the oldest question is closed."""
+MAX_OPEN_QUESTIONS = 8
+"""Maximum number of deferred questions. If the players defer one more, the oldest question is closed.
+
+It is limited because each open question is compared with every reading, which takes time late in a game.
+"""
 
 
 def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:

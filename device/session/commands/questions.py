@@ -36,7 +36,7 @@ class AnswerQuestion(QuestionCommand, frozen=True):
 class DeferQuestion(QuestionCommand, frozen=True):
     """Answer the open question later. Until then, the turn counts with the answer that is in effect now.
 
-    At most three questions can be deferred: a fourth one closes the oldest. Ending the next turn also defers the open
+    At most eight questions can be deferred: one more closes the oldest. Ending the next turn also defers the open
     question.
     """
 

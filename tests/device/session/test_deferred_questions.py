@@ -25,6 +25,7 @@ from device.storage.store import GameStore
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
 from engine.state import TurnKind
+from engine.validation import deferred_questions
 from tests.support.doubtful_tables import HARN, get_words, lay_in_doubt, play_in_doubt
 from tests.support.engine_table import defer, new_game
 from tests.support.engine_table import play as play_notation
@@ -119,9 +120,10 @@ def test_late_answer_defers_the_question_about_a_later_turn(playing: TableSessio
     assert get_words(playing.submit(AnswerDeferred(2, 1)).result(PATIENCE_S)) == ["HORN", "PA.M"]
 
 
-def test_answer_to_the_oldest_of_three_questions_counts_while_a_fourth_is_open(
-    playing: TableSession, table: TextTable
+def test_answer_to_the_oldest_question_counts_while_one_too_many_is_open(
+    playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(deferred_questions, "MAX_OPEN_QUESTIONS", 3)
     doubts = {(7, 6): "OQ", (5, 7): "FP", (9, 9): "EF", (11, 8): "NM"}
     for count, words in enumerate(((HORN,), (HORN, FARM), (HORN, FARM, PASTE), (HORN, FARM, PASTE, TEN)), start=1):
         squares = list(BoardReading.from_rows(rows(*words)).squares)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.events import Passed, PlayMade, TurnCorrected, TurnInserted
+from engine.validation import deferred_questions
 from engine.validation.deferred_questions import find_corrected_questions, find_open_questions, find_provisional_turns
 from tests.support.engine_table import defer, new_game, play, written
 
@@ -13,7 +16,8 @@ def test_deferred_question_makes_its_turn_provisional() -> None:
     assert find_provisional_turns(game).keys() == {0}
 
 
-def test_fourth_deferred_question_closes_the_oldest() -> None:
+def test_oldest_question_is_closed_if_too_many_are_deferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deferred_questions, "MAX_OPEN_QUESTIONS", 3)
     game = new_game()
     for notation in ("8F HORN", "H6 FA.M", "10F PASTE", "11E BIT"):
         game = defer(play(game, notation))
