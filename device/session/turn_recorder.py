@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import make_turn_images
@@ -72,9 +72,12 @@ class TurnRecorder:
         return turn.reading.problems
 
     def record_advance(self, advance: AdvanceCapture) -> None:
-        """Record a turn that was captured in advance, with the picture from which it was read."""
+        """Record a turn that was captured in advance, with the picture from which it was read.
+
+        No button ended this turn. The command that comes first may be that of the next player's button or phone.
+        """
         before, auto_turns = self.controller.game, self.background.auto_turns
-        turn = advance.adapt(before, self.controller.turn_context)
+        turn = advance.adapt(before, replace(self.controller.turn_context, seat=None))
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)

@@ -185,21 +185,23 @@ def test_pass_after_a_doubtful_play_is_a_turn_of_the_next_player() -> None:
         assert [(turn.player, turn.kind) for turn in table.session.state.turns] == [(0, "play"), (1, "pass")]
 
 
+@pytest.mark.parametrize("seat", [None, 1])
 @pytest.mark.parametrize(("command", "kind"), [(PassTurn(), "pass"), (ExchangeTiles(3), "exchange")])
 def test_pass_before_the_end_of_a_turn_is_one_of_the_next_player(
-    command: TableCommand, kind: str, auto: SteppedTable
+    command: TableCommand, kind: str, seat: int | None, auto: SteppedTable
 ) -> None:
     auto.lay(HORN)
     auto.rest(3.0)
-    auto.submit(command)
+    auto.submit(command, seat=seat)
     auto.rest(8.0)
     assert [(turn.player, turn.kind) for turn in auto.session.state.turns] == [(0, "play"), (1, kind)]
 
 
-def test_play_before_the_end_of_the_game_counts(auto: SteppedTable) -> None:
+@pytest.mark.parametrize("seat", [None, 0, 1])
+def test_play_before_the_end_of_the_game_counts(seat: int | None, auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(3.0)
-    state = auto.submit(EndGame(), seat=0)
+    state = auto.submit(EndGame(), seat=seat)
     assert state.phase is Phase.ENDED and found(auto) == [(0, "HORN")]
 
 
@@ -216,12 +218,13 @@ def test_play_before_the_next_game_is_kept(tmp_path: Path) -> None:
         assert [turn.words[0].word for turn in turns] == ["HORN"]
 
 
-def test_challenge_before_the_end_of_a_turn_is_about_its_play(auto: SteppedTable) -> None:
+@pytest.mark.parametrize("seat", [None, 0])
+def test_challenge_before_the_end_of_a_turn_is_about_its_play(seat: int | None, auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
     auto.lay(HORN, ("FOXM", 5, 7, False))
     auto.rest(3.0)
-    auto.submit(ChallengePlay())
+    auto.submit(ChallengePlay(), seat=seat)
     kinds = [(turn.player, turn.kind) for turn in auto.session.state.turns]
     assert kinds == [(0, "play"), (1, "play"), (1, "withdrawn")]
 
