@@ -11,6 +11,7 @@ from device.session.messages import (
     PASS_OR_EXCHANGE,
     PASS_OR_MISTAKE,
     TILE_LOST,
+    TILES_LEFT,
     Notice,
     OpenQuestion,
     Question,
@@ -230,6 +231,8 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
         return own.first_is_default
     if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
         return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
+    if finding.reason is Reason.TILES_REMOVED and own.question.key == TILES_LEFT:
+        return True  # these are tiles of the last play, which may only have been lifted
     return own.question.key in PASS_KEYS or finding.reason in RECORD_REASONS
 
 

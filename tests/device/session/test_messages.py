@@ -17,6 +17,8 @@ from engine.reading import EMPTY, BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
 
+PASTE_AT_I9 = ("PASTE", 8, 8, True)
+
 
 def play_in_doubt(
     session: TableSession, table: TextTable, candidates: dict[str, dict[str, float]], *words: tuple[str, int, int, bool]
@@ -49,6 +51,16 @@ def test_removed_play_is_withdrawn_and_asked_about(playing: TableSession, table:
     state = play(playing, table, HORN)
     assert get_key(state) == "asked-tiles-removed"
     assert [p.total for p in state.players] == [14, 0]
+
+
+def test_play_of_which_most_tiles_were_lifted_is_not_settled_as_a_pass(playing: TableSession, table: TextTable) -> None:
+    """Three of the five tiles of PASTE are in a hand when the button is pressed, and lie there again afterwards."""
+    play(playing, table, HORN)
+    play(playing, table, HORN, PASTE_AT_I9)
+    state = play(playing, table, HORN, ("TE", 8, 11, True))
+    assert get_key(state) == "asked-tiles-removed"
+    state = play(playing, table, HORN, PASTE_AT_I9, ("MOB", 9, 12, True))
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "PASTE"), (0, "MOB")]
 
 
 def test_play_replaced_after_the_press_is_offered_as_a_play_of_the_same_player(
