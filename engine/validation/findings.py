@@ -115,6 +115,7 @@ class QuestionHistory:
     - `squares`: squares of old tiles in earlier questions.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` in all readings so far.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
+      `missed_seat` is the player whose button or phone it was; None for a shared one, and after a restart.
     - `unanswered_pass`: number of the last turn if a press recorded it as a pass, because its question was not
       answered; None for another last turn.
     """
@@ -123,6 +124,7 @@ class QuestionHistory:
     squares: frozenset[Square] = frozenset()
     doubtful_squares: frozenset[Square] = frozenset()
     has_missed_press: bool = False
+    missed_seat: int | None = None
     unanswered_pass: int | None = None
 
     def with_finding(self, finding: Finding) -> QuestionHistory:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected, TurnCorrected
 from engine.game import Game
+from engine.inference.alignment import align_reading
 from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
@@ -138,6 +139,32 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     values = (after.players[event.player], after.players[after.to_move])
     options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
     yield Finding(Reason.PRESS_MISSED, values, options)
+
+
+def check_early_tiles(proposal: Proposal) -> Iterator[Finding]:
+    """Ask who played the tiles that another player's button or phone has ended, but that were not recorded then.
+
+    The player to move has added tiles in the same line since that press, and has pressed. Until the answer, the player
+    of the other button has played the early tiles, because the players before that player passed without a press.
+    """
+    event, game, history = proposal.single_play, proposal.game, proposal.question_history
+    early_seat, seat = history.missed_seat, proposal.seat
+    if event is None or proposal.reading is None or len(proposal.events) > 1 or not history.has_missed_press:
+        return
+    if seat != event.player or early_seat in (None, seat):
+        return
+    early = proposal.earlier.find_early_squares(game, align_reading(game, proposal.reading) or proposal.reading)
+    first = tuple(placed for placed in event.play.tiles if placed[0] in early)
+    rest = tuple(placed for placed in event.play.tiles if placed[0] not in early)
+    if not first or not rest or game.check_play(Play(first)):
+        return
+    before = _move_to_seat(game, (replace(event, play=Play(first)),), early_seat)
+    between = game.push(*before)
+    if between.check_play(Play(rest)):
+        return
+    after = _move_to_seat(between, (replace(event, play=Play(rest)),), seat)
+    values = (game.players[early_seat], game.players[seat])
+    yield Finding(Reason.OUT_OF_TURN, values, (Option((*before, *after)), Option(proposal.events)))
 
 
 def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:

@@ -142,7 +142,7 @@ def validate_decision(
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
     elif question is not None and question.first_is_default:
         decision = replace(decision, open_question=_put_first(game, question, result.events))
-    history = _extend_history(game, context.question_history, decision, inference, reading)
+    history = _extend_history(game, context, decision, inference, reading)
     return replace(decision, question_history=history)
 
 
@@ -191,13 +191,13 @@ def _choose_finding(
 
 
 def _extend_history(
-    game: Game, history: QuestionHistory, decision: Decision, inference: Inference, reading: BoardReading
+    game: Game, context: TurnContext, decision: Decision, inference: Inference, reading: BoardReading
 ) -> QuestionHistory:
-    """Return `history` with the question and the plays of `decision`, which follows from `inference`.
+    """Return the history in `context` with the question and the plays of `decision`, which follows from `inference`.
 
     `game` is the game before the events of the decision.
     """
-    question = decision.open_question
+    history, question = context.question_history, decision.open_question
     if question is not None and question.finding is not None:
         history = history.with_finding(question.finding)
     if key_of(inference.question or "") == TILE_LOST and not _is_board_wrong(decision):
@@ -209,7 +209,7 @@ def _extend_history(
     if decision.events:
         is_pass = question is not None and question.question.key in PASS_KEYS
         history = replace(history, unanswered_pass=len(inference.best.game.turns) if is_pass else None)
-    return replace(history, has_missed_press=_is_press_missed(decision))
+    return replace(history, has_missed_press=_is_press_missed(decision), missed_seat=context.seat)
 
 
 def _is_press_missed(decision: Decision) -> bool:

@@ -12,8 +12,9 @@ from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading
-from tests.support.text_table import FARM, HORN, STARTED, TextTable, rows
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 
 HORNS = ("HORNS", 7, 5, True)
@@ -110,3 +111,36 @@ def test_tile_in_question_is_asked_about_although_its_letter_is_in_doubt(
     lay_with_doubt(table, ("N", 0.6), ("M", 0.39))
     state = session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
     assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
+
+
+def test_tiles_added_to_those_of_a_press_with_another_button_are_not_silently_one_play(
+    playing: TableSession, table: TextTable
+) -> None:
+    """Ben passed without a press. Anna played FAR, and nothing was recorded; then Ben lengthens it."""
+    press(playing, table, 0, HORN)
+    press(playing, table, 0, HORN, ("FAR", 5, 7, False))
+    state = press(playing, table, 1, HORN, ("FARMS", 5, 7, False))
+    assert state.question is not None and state.question.key == "asked-out-of-turn"
+    assert list_turns(state)[1:] == [(1, "pass", ""), (0, "play", "FA."), (1, "play", "...MS")]
+    press(playing, table, 0, HORN, ("FARMS", 5, 7, False), PASTE)
+    state = playing.submit(AnswerDeferred(playing.state.open_questions[0].number, 1)).result(PATIENCE_S)
+    assert list_turns(state)[1:] == [(1, "play", "FA.MS"), (0, "play", "PA.TE")]
+
+
+def test_tiles_added_after_a_press_with_another_button_may_follow_several_passes(
+    session: TableSession, table: TextTable
+) -> None:
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(PATIENCE_S)
+    press(session, table, 2, HORN)
+    state = press(session, table, 0, HORNS)
+    assert list_turns(state) == [(0, "pass", ""), (1, "pass", ""), (2, "play", "HORN"), (0, "play", "....S")]
+
+
+def test_tiles_added_after_an_undone_press_with_another_button_are_one_play(
+    playing: TableSession, table: TextTable
+) -> None:
+    press(playing, table, 0, HORN)
+    press(playing, table, 0, HORN, ("FAR", 5, 7, False))
+    playing.submit(Undo()).result(PATIENCE_S)
+    state = press(playing, table, 1, HORN, ("FARMS", 5, 7, False))
+    assert state.question is None and list_turns(state)[1:] == [(1, "play", "FA.MS")]
