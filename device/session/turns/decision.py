@@ -315,8 +315,8 @@ def _shorten_question(question: str, likely: Sequence[Explanation], answer_count
     return get_text("which-of-these") if is_general else question
 
 
-def ask_one_or_two_plays(game: Game, play: PlayMade, two_plays: tuple[PlayMade, PlayMade]) -> Decision:
-    """Return a decision that asks whether the new tiles are one play, or two plays by different players.
+def ask_one_or_two_plays(game: Game, play: PlayMade, two_plays: tuple[PlayMade, PlayMade]) -> OpenQuestion:
+    """Return the question whether the new tiles are one play, or two plays by different players.
 
     `play` is the single play, which is recorded until the question is answered; `two_plays` are the alternative. The
     reason to ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added
@@ -328,7 +328,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two_plays: tuple[PlayMade, 
     names = game.players[first.player], game.players[second.player]
     squares = tuple(square for square, _ in second.play.tiles)
     question = make_question("one-or-two", *names, answers=texts, squares=squares)
-    return Decision((play,), OpenQuestion(question, answers))
+    return OpenQuestion(question, answers)
 
 
 def _list_likely_explanations(inference: Inference) -> list[Explanation]:

@@ -265,5 +265,5 @@ def _check_key_frames(
     two_plays = find_extended_play(game, turn.inference, stable_readings, context.earlier, context.words)
     if two_plays is None:
         return turn
-    decision = ask_one_or_two_plays(game, plays[0], two_plays)
-    return replace(turn, decision=replace(decision, question_history=turn.decision.question_history))
+    asked = ask_one_or_two_plays(game, plays[0], two_plays)
+    return replace(turn, decision=replace(turn.decision, open_question=asked))

@@ -86,6 +86,20 @@ def test_word_that_a_key_frame_shows_before_it_was_lengthened_is_asked_about(
     assert len(stepped.submit(Undo()).turns) == 1
 
 
+def test_question_of_a_key_frame_keeps_the_notices_of_the_turn(
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    rest(stepped, HORN)
+    stepped.submit(EndTurn())
+    stepped.submit(EndTurn())  # Ben passes, or Anna has pressed twice
+    rest(stepped, HORN, FARM)
+    table.lay(HORN, FARMS)
+    state = stepped.submit(EndTurn())
+    assert state.question is not None and state.question.key == "one-or-two"
+    assert [notice.key for notice in state.notices] == ["noted-pass-unanswered"]
+
+
 def test_part_of_a_play_that_is_no_word_is_asked_about_only_after_a_long_time(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
