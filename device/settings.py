@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from device.cameras import is_camera_spec
 from device.cameras.addresses import hide_credentials
 from device.catalogue import get_text, list_languages
 from device.panel.buttons import Pins
@@ -55,7 +56,6 @@ seconds."""
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password, in bytes (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
-_CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone(-stream)?|usb:(\d+|/.+)|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 TABLE_PATTERN = re.compile(r"[\w.-][\w. -]{0,39}")  # a level of a topic: no /, + or #
@@ -282,7 +282,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     except msgspec.ValidationError as error:
         raise explain_error(error) from None
     _check_game(settings.game)
-    if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
+    if not is_camera_spec(source := settings.camera.source):
         raise InvalidSettingError(("camera", "source"), get_text("setting-camera", repr(hide_credentials(source))))
     if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
         raise InvalidSettingError(("camera", "mains_hz"), get_text("setting-mains", frequency))

@@ -36,8 +36,7 @@ __all__ = [
     "Frame",
     "Image",
     "NoMorePicturesError",
-    "is_camera_module",
-    "is_usb_camera",
+    "is_camera_spec",
     "open_camera",
     "open_reconnecting_camera",
 ]
@@ -62,7 +61,7 @@ def open_camera(
         # A shell expands ~ only at the beginning of a word.
         folder = Path(where).expanduser() if where.startswith("~/") else Path(where)
         return FolderCamera.from_folder(folder, open_record and open_record(folder))
-    if is_usb_camera(spec):
+    if _is_usb_camera(spec):
         from device.cameras.usb import UsbCamera
 
         return UsbCamera(where, mains_hz)
@@ -78,19 +77,29 @@ def open_camera(
         from device.cameras.phone_stream import PhoneStreamCamera
 
         return PhoneStreamCamera()
-    if is_camera_module(spec):
+    if _is_camera_module(spec):
         from device.cameras.pi import PiCamera
 
         return PiCamera(number=int(where or 0), mains_hz=mains_hz)
     raise CameraError(get_text("camera-unknown", hide_credentials(spec)))
 
 
-def is_camera_module(spec: str) -> bool:
+def is_camera_spec(spec: str) -> bool:
+    """Return True if `spec` has a form that `open_camera` accepts; such a camera need not exist."""
+    return _is_reconnectable(spec) or re.fullmatch(r"phone(-stream)?|folder:.+", spec) is not None
+
+
+def _is_reconnectable(spec: str) -> bool:
+    """Return True if `spec` names a camera that may be missing at first, or be lost and return."""
+    return _is_camera_module(spec) or _is_usb_camera(spec) or is_network_address(spec)
+
+
+def _is_camera_module(spec: str) -> bool:
     """Return True if `spec` names a camera module of a Raspberry Pi: `pi`, `pi:0` or `pi:1`."""
     return re.fullmatch(r"pi(:\d)?", spec) is not None
 
 
-def is_usb_camera(spec: str) -> bool:
+def _is_usb_camera(spec: str) -> bool:
     """Return True if `spec` names a USB camera by its number or path: `usb:0` or `usb:/dev/v4l/by-id/...`."""
     return re.fullmatch(r"usb:(\d+|/.+)", spec) is not None
 
@@ -103,7 +112,7 @@ def open_reconnecting_camera(
     `open_record` and `mains_hz` have the same meaning as in `open_camera`. Raises `CameraError` if a folder does not
     exist or `spec` is invalid.
     """
-    if not is_camera_module(spec) and not is_usb_camera(spec) and not is_network_address(spec):
+    if not _is_reconnectable(spec):
         return open_camera(spec, open_record, mains_hz)
     from device.cameras.reconnecting import ReconnectingCamera
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-NETWORK_SCHEMES = ("http://", "https://", "rtsp://", "rtsps://")
+_ADDRESS = re.compile(r"(https?|rtsps?)://.+", re.IGNORECASE)
 _HOST = re.compile(r"([^:@]*|\[[0-9A-Fa-f:.%]+\])(:\d+)?")
 """Pattern of a host name or address with an optional port."""
 
 
 def is_network_address(source: str) -> bool:
     """Return True if `source`, a value of the setting `camera.source`, is the address of a network camera."""
-    return source.lower().startswith(NETWORK_SCHEMES)
+    return _ADDRESS.fullmatch(source) is not None
 
 
 def hide_credentials(source: str) -> str:
