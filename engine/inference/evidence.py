@@ -170,6 +170,11 @@ class Evidence:
         marked = P_BLANK_MARKED if tile.is_blank and tile.letter != BLANK else 1.0
         return log(marked * self.symbol_likelihoods(square)[tile.letter])
 
+    def drop_unseen_letter(self, square: Square, tile: Tile) -> Tile:
+        """Return `tile`; a blank that is read as a blank on this square is returned without its letter."""
+        is_read_as_blank = tile.is_blank and self.reading.squares[square].symbol == BLANK
+        return Tile.unnamed() if is_read_as_blank else tile
+
     def symbol_likelihoods(self, square: Square) -> Mapping[str, float]:
         """Return the likelihood of each symbol for a new tile on a square.
 

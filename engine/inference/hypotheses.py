@@ -291,21 +291,18 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
         return
     name = base.game.players[withdrawn.player]
     note = make_message("still-there", "the tiles that {0} must take back are still on the board", name)
-    lying = replace(
-        base,
-        lying_board=withdrawn.play.apply_to(base.board),
-        log_prior=base.log_prior + STILL_LYING_LOG_PRIOR,
-        note=note,
-    )
+    placed = {square: base.evidence.drop_unseen_letter(square, tile) for square, tile in withdrawn.placements}
+    board, log_prior = withdrawn.play.apply_to(base.board).with_tiles(placed), base.log_prior + STILL_LYING_LOG_PRIOR
+    lying = replace(base, lying_board=board, log_prior=log_prior, note=note)
     yield lying
     squares = base.evidence.reading.squares
-    left = {square: tile for square, tile in withdrawn.placements if squares[square].symbol == tile.face}
+    left = {square: tile for square, tile in placed.items() if squares[square].symbol == tile.face}
     partly_lying = replace(
         lying,
         lying_board=base.board.with_tiles(left),
         log_prior=base.log_prior + PARTLY_LYING_LOG_PRIOR + REPEATED_PLAY_LOG_PRIOR * len(left),
     )
-    for play, log_prior in _find_plays_beside(base, {square for square, _ in withdrawn.placements}):
+    for play, log_prior in _find_plays_beside(base, {*placed}):
         for before in (lying, partly_lying) if left else ():
             assert before.lying_board is not None, "both hypotheses have such a board"
             yield replace(before, lying_board=play.apply_to(before.lying_board), log_prior=before.log_prior + log_prior)

@@ -58,6 +58,13 @@ def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong(
     assert found.events == () and found.best.is_waiting
 
 
+@pytest.mark.parametrize("symbol", ["?", "O"])
+def test_blank_that_must_be_taken_back_still_lies_there_with_or_without_its_letter(symbol: str) -> None:
+    game = with_plays("8F HRoN").push(Challenged(1, upheld=True))
+    found = infer_play(game, seen(with_plays("8F HRoN").board, {"H8": {symbol: 1.0}}))
+    assert found.events == () and found.best.is_waiting
+
+
 @pytest.mark.parametrize("left", ["F10 G10 H10 I10 J10", "F10 G10 H10", "G10 H10", "H10"])
 def test_a_play_beside_tiles_that_must_be_taken_back_waits_until_they_are_gone(left: str) -> None:
     before = with_plays("8F HORN", "H6 FA.M")
