@@ -66,10 +66,15 @@ def read_again(controller: GameController) -> None:
 
 
 def cancel_question(controller: GameController) -> bool:
-    """Close the open question without an answer; return True if nothing was recorded for its turn yet."""
-    question, controller.open_question = controller.open_question, None
+    """Close the open question without an answer; return True if nothing was recorded for its turn yet.
+
+    If its turn counts provisionally, the question is stored with it, so that a redo brings both back.
+    """
+    question = controller.open_question
     if question is None or question.first_is_default:
+        controller.defer_question()
         return False
+    controller.open_question = None
     if question.reading is not None:
         controller.memory.forget_last_question()
     return True

@@ -8,7 +8,7 @@ import pytest
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import RenamePlayer
-from device.session.commands.games import EndGame, StartGame, Undo
+from device.session.commands.games import EndGame, Redo, StartGame, Undo
 from device.session.commands.questions import (
     AnswerDeferred,
     AnswerQuestion,
@@ -63,6 +63,14 @@ def test_question_stays_open_if_a_new_game_is_taken_back(playing: TableSession, 
     play_in_doubt(playing, table, HARN)
     playing.submit(StartGame(STARTED)).result(PATIENCE_S)
     state = playing.submit(Undo()).result(PATIENCE_S)
+    assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+
+
+def test_question_of_an_undone_turn_is_open_again_after_a_redo(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = playing.submit(Undo()).result(PATIENCE_S)
+    assert not state.turns and not state.open_questions
+    state = playing.submit(Redo()).result(PATIENCE_S)
     assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
 
 
