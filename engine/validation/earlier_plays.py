@@ -22,6 +22,7 @@ from engine.tiles import Tile
 from engine.validation.deferred_questions import find_open_squares
 from engine.validation.findings import Finding, Option, Proposal, Reason
 from engine.validation.play_checks import find_end_squares, find_unlisted_words
+from engine.validation.turn_checks import move_to_seat
 
 
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
@@ -141,16 +142,20 @@ class _MovedTiles:
         """Return the options of the question, the most likely option first.
 
         If all tiles of the new play are moved, two options move them: the next player has passed by pressing the
-        button, or has not played yet.
+        button, or has not played yet. If another player's button or phone ended the turn, this player may have made
+        the new play, because the players before passed without a press.
         """
+        seat, new = self.proposal.seat, self.proposal.events
         moved = [Option(events)]
         if self.is_whole_play:
             passed = Option((*events, Passed(self.event.player)))
-            moved.insert(0 if self.proposal.seat == self.event.player else 1, passed)
-        as_played = Option(self.proposal.events)
+            moved.insert(0 if seat == self.event.player else 1, passed)
+        as_played = [Option(new)]
+        if seat is not None and seat != self.event.player:
+            as_played.append(Option(move_to_seat(self.proposal.game, new, seat)))
         is_completed = self.is_completion() if self.is_whole_play else self.has_listed_words()
         is_likely = self.is_pressed_again or is_completed
-        return (*moved, as_played) if is_likely else (as_played, *moved)
+        return (*moved, *as_played) if is_likely else (*as_played, *moved)
 
     def _is_listed(self, play: Play) -> bool:
         words, game = self.proposal.words, self.proposal.game

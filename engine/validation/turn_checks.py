@@ -51,14 +51,14 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
         return  # the question about these events comes first
     values = (game.players[seat], game.players[turns[-1].player])
     orders = (proposal.events, *list_other_orders(game, proposal.events))
-    options = [Option(events) for order in orders for events in (order, _move_to_seat(game, order, seat))]
+    options = [Option(events) for order in orders for events in (order, move_to_seat(game, order, seat))]
     if proposal.source is Source.HAND:
         yield Finding(Reason.OUT_OF_TURN, values, tuple(options))
         return
     if played := _replace_unanswered_pass(proposal):
         options.insert(0, Option(played))
     splits = islice(_split_play(proposal), MAX_ALTERNATIVES)
-    options += [Option(_move_to_seat(game, plays, seat)) for plays in splits]
+    options += [Option(move_to_seat(game, plays, seat)) for plays in splits]
     if not any(isinstance(event, PlayMade) for event in turns):
         options.append(PRESSED_BY_MISTAKE)
     # A hand may hide the tiles of the player to move, who forgot the button.
@@ -79,7 +79,7 @@ def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
     return (TurnCorrected(last.number, PlayMade(last.player, event.play)),)
 
 
-def _move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
+def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
     """Return the events with other players: the last turn by `seat`, the earlier turns by the players before `seat`.
 
     A pass is added for each player who is skipped.
@@ -158,11 +158,11 @@ def check_early_tiles(proposal: Proposal) -> Iterator[Finding]:
     rest = tuple(placed for placed in event.play.tiles if placed[0] not in early)
     if not first or not rest or game.check_play(Play(first)):
         return
-    before = _move_to_seat(game, (replace(event, play=Play(first)),), early_seat)
+    before = move_to_seat(game, (replace(event, play=Play(first)),), early_seat)
     between = game.push(*before)
     if between.check_play(Play(rest)):
         return
-    after = _move_to_seat(between, (replace(event, play=Play(rest)),), seat)
+    after = move_to_seat(between, (replace(event, play=Play(rest)),), seat)
     values = (game.players[early_seat], game.players[seat])
     yield Finding(Reason.OUT_OF_TURN, values, (Option((*before, *after)), Option(proposal.events)))
 

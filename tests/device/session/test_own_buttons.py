@@ -144,3 +144,12 @@ def test_tiles_added_after_an_undone_press_with_another_button_are_one_play(
     playing.submit(Undo()).result(PATIENCE_S)
     state = press(playing, table, 1, HORN, ("FARMS", 5, 7, False))
     assert state.question is None and list_turns(state)[1:] == [(1, "play", "FA.MS")]
+
+
+def test_tiles_that_lengthen_a_play_may_be_its_players_next_play_after_a_pass_without_a_press(
+    playing: TableSession, table: TextTable
+) -> None:
+    press(playing, table, 0, HORN)
+    question = press(playing, table, 0, HORNS).question
+    assert question is not None and question.key == "asked-tile-of-earlier-play"
+    assert question.answers[-1] == "Ben passed, Anna played HORNS at 8F for 8."

@@ -76,7 +76,8 @@ def test_tiles_added_at_another_press_of_the_same_player_belong_to_the_play_befo
     game = play(new_game(), "8G OHM")
     event = PlayMade(1, written(game, "8G ...S"))
     found = next(check_earlier_play(propose(game, event, seat=0)))
-    assert found.options[0] == Option((complete("8G OHMS"),)) and found.options[-1] == Option((event,))
+    after_pass = Option((Passed(1), replace(event, player=0)))
+    assert found.options[0] == Option((complete("8G OHMS"),)) and found.options[-2:] == (Option((event,)), after_pass)
 
 
 def test_tiles_that_extend_a_listed_word_are_a_play_of_the_next_player_who_pressed() -> None:
