@@ -141,15 +141,19 @@ def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
 
 def find_corrected_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     """Return the deferred questions that the players have answered by a correction of their squares or their turn."""
-    found = []
-    for question in find_open_questions(game):
-        later = game.events[game.events.index(question) + 1 :]
-        _, is_corrected = _follow_turns(game, question)
-        squares = {event.square for event in later if isinstance(event, SquareCorrected) and event.told}
-        disputed = find_disputed_squares(find_game_before(game, question), question.answers)
-        if is_corrected or is_blank_named(game, question) or (disputed and squares.issuperset(disputed)):
-            found.append(question)
-    return tuple(found)
+    return tuple(question for question in find_open_questions(game) if _is_corrected(game, question))
+
+
+def _is_corrected(game: Game, question: QuestionDeferred) -> bool:
+    """Return True if a correction of the squares or of the turn of a deferred question has answered it."""
+    if is_blank_named(game, question):
+        return True
+    later = game.events[game.events.index(question) + 1 :]
+    if any(isinstance(event, TurnCorrected) for event in later) and _follow_turns(game, question)[1]:
+        return True
+    squares = {event.square for event in later if isinstance(event, SquareCorrected) and event.told}
+    disputed = find_disputed_squares(find_game_before(game, question), question.answers) if squares else ()
+    return bool(disputed) and squares.issuperset(disputed)
 
 
 def _number_question(game: Game, question: QuestionDeferred) -> QuestionDeferred:
