@@ -158,6 +158,18 @@ class BoardCamera:
             return None
         return AdvanceReading(Capture(scene.still, reading), SceneReference(scene, reading.corners), before, after)
 
+    def read_scene_again(self, advance: AdvanceReading, tiles: Collection[str]) -> Capture | None:
+        """Take and read another picture of a scene that was read in advance, because that reading was implausible.
+
+        The whole picture is searched. Return None if the scene has changed or no board was found. Raises `CameraError`.
+        """
+        with self._lock:
+            frame, preview = self._camera.still(), self._camera.preview()
+        if preview is None or not self.is_unchanged(advance, preview):
+            return None
+        reading, _ = self._read_with(advance.after.mark_unreliable(), frame.image, tiles)
+        return None if reading.board is None else Capture(frame, reading)
+
     def _read_with(
         self, tracker: BoardTracker, image: Image, tiles: Collection[str]
     ) -> tuple[PhotoReading, BoardTracker]:

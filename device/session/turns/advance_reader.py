@@ -1,5 +1,6 @@
 """Capture of a turn in advance, as soon as the board is at rest, so that the score is ready when the button is pressed.
 
+If the play is uncertain, further pictures of the same scene are read, as at a press.
 The result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
 """
 
@@ -13,7 +14,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import replace
 
-from device.capture.board_camera import BoardCamera
+from device.cameras import CameraError
+from device.capture.board_camera import BoardCamera, Capture
 from device.capture.scene_reference import RestScene
 from device.session.game_controller import GameController
 from device.session.turns.decision import TurnContext
@@ -100,11 +102,30 @@ class AdvanceReader:
         if reading is None:
             return None
         capture = capture_in_advance(reading, game, context)
+        while capture.needs_picture and self._is_wanted(number):
+            picture = self._read_again(capture, game)
+            if picture is None:
+                break
+            capture = capture.add_picture(picture)
+        capture = capture.encode_pictures()
         with self._lock:
             if number != self._number:  # discarded in the meantime
                 return None
             self._newest = capture
         return capture
+
+    def _is_wanted(self, number: int) -> bool:
+        """Return True if a reading was neither discarded nor taken by a press, which reads further pictures itself."""
+        with self._lock:
+            return number == self._number and self._future is not None
+
+    def _read_again(self, capture: AdvanceCapture, game: Game) -> Capture | None:
+        """Read another picture of a scene; return None if the scene has changed or the camera has a fault."""
+        try:
+            return self._board_camera.read_scene_again(capture.reading, game.tiles.letters)
+        except CameraError as error:  # the camera monitor reports it to the players
+            _log.warning("no further picture in advance: %s", error)
+            return None
 
 
 def _lower_priority() -> None:

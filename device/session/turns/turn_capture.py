@@ -71,12 +71,32 @@ class TurnCapture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdvanceCapture:
-    """A turn captured in advance from one reading, with the game and the context from which it was inferred."""
+    """A turn captured in advance, with the game and the context from which it was inferred.
+
+    `captures` are that of `reading` and, if the play is uncertain, those of further pictures of the same scene.
+    """
 
     reading: AdvanceReading
     game: Game
     context: TurnContext
     turn: TurnCapture
+    captures: tuple[Capture, ...]
+
+    @property
+    def needs_picture(self) -> bool:
+        """True if another picture of the scene may answer the question about the turn."""
+        decision = self.turn.decision
+        is_asked = decision is not None and decision.open_question is not None and not decision.is_clear
+        return is_asked and len(self.captures) < MAX_IMAGES
+
+    def add_picture(self, capture: Capture) -> AdvanceCapture:
+        """Return the capture of the turn with another picture of the same scene."""
+        captures = (*self.captures, capture)
+        return replace(self, captures=captures, turn=_explain_captures(captures, self.game, self.context))
+
+    def encode_pictures(self) -> AdvanceCapture:
+        """Return the capture with its pictures encoded, so that this is done when the player ends the turn."""
+        return replace(self, turn=replace(self.turn, pictures=self.turn.encode_pictures()))
 
     def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
         """Return the capture for the current game and context. If either has changed, the play is inferred again."""
@@ -85,15 +105,13 @@ class AdvanceCapture:
         )
         if is_same:
             return self.turn
-        seen = self.reading.capture
-        return replace(_explain_first_reading(seen, game, context), pictures=self.turn.pictures)
+        return replace(_explain_captures(self.captures, game, context), pictures=self.turn.pictures)
 
 
 def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
     """Infer the turn from a reading before the player has ended the turn; nothing is recorded or asked."""
-    turn = _explain_first_reading(reading.capture, game, context)
-    pictures = encode_pictures(turn.frame, turn.reading)
-    return AdvanceCapture(reading, game, context, replace(turn, pictures=pictures))
+    captures = (reading.capture,)
+    return AdvanceCapture(reading, game, context, _explain_captures(captures, game, context), captures)
 
 
 def capture_turn(
@@ -128,8 +146,7 @@ def _read_pictures(
       merged, because a square that a hand hides in one picture may be visible in another.
     - While a hand hides squares, more than `MAX_IMAGES` pictures are read, for up to `MAX_HAND_WAIT_S` seconds.
     - If the first picture shows no board, the camera adjusts exposure and focus again.
-    - If the board still looks as in the capture `advance`, the picture and reading of `advance` are used instead of a
-      first picture.
+    - If the board still looks as in the capture `advance`, the pictures and readings of `advance` are used first.
 
     Raises `CameraError`.
     """
@@ -140,11 +157,13 @@ def _read_pictures(
         progress.record_step()
         capture = camera.capture_board(game.tiles.letters, advance.reading if advance and picture_count == 1 else None)
         progress.record_step()
-        if capture.reading.board is not None:
-            readings.append(capture.reading.board)
         if advance is not None and capture is advance.reading.capture:
+            picture_count = len(advance.captures)
+            readings = _list_readings(advance.captures)
             turn = advance.adapt(game, context)
         else:
+            if capture.reading.board is not None:
+                readings.append(capture.reading.board)
             turn = _explain_readings(TurnCapture(capture.frame, capture.reading, game), context, readings)
         is_clear = turn.decision is not None and turn.decision.is_clear
         if is_clear and turn.is_aligned:
@@ -189,9 +208,14 @@ def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
     return sample_premium_colours(views.board, empty, list_premium_texts(turn.game.layout))
 
 
-def _explain_first_reading(capture: Capture, game: Game, context: TurnContext) -> TurnCapture:
-    board = capture.reading.board
-    return _explain_readings(TurnCapture(capture.frame, capture.reading, game), context, (board,) if board else ())
+def _explain_captures(captures: Sequence[Capture], game: Game, context: TurnContext) -> TurnCapture:
+    """Infer the play from pictures of one scene, of which the last one becomes the picture of the turn."""
+    last = captures[-1]
+    return _explain_readings(TurnCapture(last.frame, last.reading, game), context, _list_readings(captures))
+
+
+def _list_readings(captures: Sequence[Capture]) -> list[BoardReading]:
+    return [board for capture in captures if (board := capture.reading.board) is not None]
 
 
 def _explain_readings(turn: TurnCapture, context: TurnContext, readings: Sequence[BoardReading]) -> TurnCapture:

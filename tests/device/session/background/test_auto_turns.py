@@ -15,6 +15,7 @@ from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, U
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight
+from device.session.turns.turn_capture import MAX_IMAGES
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import parse_square
@@ -95,7 +96,7 @@ def test_quick_next_player_ends_the_turn(auto: SteppedTable) -> None:
 
 
 def test_hand_over_the_play_ends_no_turn(auto: SteppedTable) -> None:
-    auto.table.hidden = [frozenset({(7, 6), (7, 7)})]
+    auto.table.hidden = [frozenset({(7, 6), (7, 7)})] * MAX_IMAGES
     auto.lay(HORN)
     assert auto.rest(20.0).turns == ()
 
