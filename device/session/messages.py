@@ -53,8 +53,6 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
 """Advice for taking another picture, by the problem of the last picture; both are keys of messages."""
 TILE_LOST = "tile-lost"
 """Key of the inference's question about a recorded tile that is no longer seen."""
-TILES_LEFT = "what-lies"
-"""Key of the inference's question about tiles that belong to no play."""
 OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
 """Keys of the questions about recorded tiles, which are asked once for each square."""
 

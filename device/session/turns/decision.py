@@ -11,7 +11,6 @@ from device.session.messages import (
     PASS_OR_EXCHANGE,
     PASS_OR_MISTAKE,
     TILE_LOST,
-    TILES_LEFT,
     Notice,
     OpenQuestion,
     Question,
@@ -47,7 +46,7 @@ GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons of questions about the whole grid, which are asked before all other questions."""
 WRONG_BOARD_REASONS = (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
 """Reasons of questions about a board that cannot result from a turn of the current game."""
-RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
+RECORD_REASONS = (Reason.TILES_REMOVED, Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
 """Reasons of questions about turns that are already recorded, which are asked before questions about the new play."""
 EARLIER_PLAY_REASONS = (Reason.TILE_OF_EARLIER_PLAY, Reason.TILE_ADDED)
 """Reasons of questions whether a new tile belongs to an earlier play. If it is already in question whether that play
@@ -231,8 +230,6 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
         return own.first_is_default
     if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
         return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
-    if finding.reason is Reason.TILES_REMOVED and own.question.key == TILES_LEFT:
-        return True  # these are tiles of the last play, which may only have been lifted
     return own.question.key in PASS_KEYS or finding.reason in RECORD_REASONS
 
 

@@ -64,7 +64,7 @@ def test_first_answer_describes_the_play_that_counts_for_the_player_of_the_butto
     assert asked.question.answers == (
         "Tiles were placed elsewhere: Ben played ET at J8 for 10.",
         "Ben took back the play at J8 for -10, Anna played ET at J8 for 10.",
-        "Anna passed.",
+        "Look again.",
     )
 
 
