@@ -17,16 +17,8 @@ import pytest
 
 from device.cameras import BlackPictureError, CameraError, open_camera
 from device.cameras.base import has_light_changed
-from device.cameras.pi import (
-    PiCamera,
-    describe_error,
-    exposure_start_ns,
-    fit_still_size,
-    make_auto_controls,
-    make_locked_controls,
-    to_bgr,
-    to_luma,
-)
+from device.cameras.pi import PiCamera, describe_error, exposure_start_ns, make_auto_controls, make_locked_controls
+from tests.support.pi_pictures import coloured, in_memory
 
 NAMES = ("AeEnable", "AwbEnable", "AfMode", "LensPosition", "ExposureTime", "AnalogueGain", "ColourGains")
 OFFERED = dict.fromkeys(NAMES, (0, 1, 0))
@@ -56,93 +48,6 @@ def test_only_offered_controls_are_set() -> None:
 
 def test_automatic_stays_on_where_its_value_was_not_read() -> None:
     assert make_locked_controls({"ColourGains": (1.0, 1.0)}, OFFERED) == {"AwbEnable": False, "ColourGains": (1.0, 1.0)}
-
-
-@pytest.mark.parametrize(
-    ("sensor", "size"),
-    [
-        ((2592, 1944), (2304, 1728)),  # camera module 1
-        ((3280, 2464), (2304, 1730)),  # 2
-        ((4608, 2592), (2304, 1296)),  # 3
-        ((4056, 3040), (2304, 1726)),  # HQ
-        ((1728, 1296), (1728, 1296)),  # smaller than wanted
-    ],
-)
-def test_stills_keep_the_sensors_proportions(sensor: tuple[int, int], size: tuple[int, int]) -> None:
-    assert fit_still_size(sensor) == size
-
-
-def coloured() -> np.ndarray:
-    """Left half orange, right half blue, `(48, 64, 3) uint8 BGR`."""
-    image = np.zeros((48, 64, 3), np.uint8)
-    image[:, :32], image[:, 32:] = (40, 140, 230), (200, 60, 30)
-    return image
-
-
-def planar(image: np.ndarray, form: str) -> np.ndarray:
-    """`image` as libcamera lays it out in a planar format: brightness, then the two colour planes."""
-    height, width, _ = image.shape
-    i420 = cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420)
-    bright, colour = i420[:height], i420[height:].reshape(2, height // 2, width // 2)
-    if form == "YVU420":
-        colour = colour[::-1]
-    if form in ("NV12", "NV21"):
-        first, second = colour if form == "NV12" else colour[::-1]
-        colour = np.stack([first, second], axis=-1)
-    return np.vstack([bright, colour.reshape(height // 2, width)])
-
-
-def interleaved(image: np.ndarray, form: str) -> np.ndarray:
-    """`image` in a format with half the colours in each row: `(H, W, 2)`."""
-    yuv = cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420)
-    height, width, _ = image.shape
-    u, v = (np.repeat(plane, 2, axis=0) for plane in yuv[height:].reshape(2, height // 2, width // 2))
-    out = np.empty((height, width, 2), np.uint8)
-    places = {"YUYV": (0, u, v), "YVYU": (0, v, u), "UYVY": (1, u, v)}
-    at, even, odd = places[form]
-    out[:, :, at] = yuv[:height]
-    out[:, 0::2, 1 - at], out[:, 1::2, 1 - at] = even, odd
-    return out
-
-
-def in_memory(image: np.ndarray, form: str) -> np.ndarray:
-    alpha = np.full((*image.shape[:2], 1), 255, np.uint8)
-    match form:
-        case "RGB888":
-            return image  # named the other way round than it lies in memory
-        case "BGR888" | "MJPEG":
-            return image[..., ::-1]
-        case "XRGB8888":
-            return np.concatenate([image, alpha], axis=2)
-        case "XBGR8888":
-            return np.concatenate([image[..., ::-1], alpha], axis=2)
-        case "YUYV" | "YVYU" | "UYVY":
-            return interleaved(image, form)
-        case _:
-            return planar(image, form)
-
-
-FORMATS = ["RGB888", "BGR888", "XRGB8888", "XBGR8888", "MJPEG", "YUV420", "YVU420", "NV12", "NV21", "YUYV", "YVYU"]
-
-
-@pytest.mark.parametrize("form", [*FORMATS, "UYVY"])
-def test_every_format_becomes_blue_green_red(form: str) -> None:
-    image = to_bgr(in_memory(coloured(), form), form, (64, 48))
-    assert image.shape == (48, 64, 3) and image.dtype == np.uint8 and image.flags.c_contiguous
-    difference = np.abs(image.astype(int) - coloured())[:, np.r_[2:30, 34:62]]
-    assert difference.max() <= 3
-
-
-def test_padding_of_rows_is_cut_off() -> None:
-    """libcamera pads rows; picamera2 leaves that in YUV420."""
-    wide = np.hstack([coloured(), np.zeros((48, 32, 3), np.uint8)])
-    image = to_bgr(planar(wide, "YUV420"), "YUV420", (64, 48))
-    assert image.shape == (48, 64, 3) and np.abs(image[:, 40:60].astype(int) - coloured()[:, 40:60]).max() <= 3
-
-
-def test_unknown_format_is_named() -> None:
-    with pytest.raises(CameraError, match="SRGGB10"):
-        to_bgr(np.zeros((4, 4), np.uint8), "SRGGB10", (4, 4))
 
 
 def test_exposure_began_before_the_sensors_time_stamp() -> None:
@@ -263,13 +168,6 @@ def test_preview_is_the_brightness_of_the_small_stream() -> None:
 
 def test_preview_without_a_small_stream_is_a_reduced_still() -> None:
     assert opened(WideStandIn(lores=False)).preview().image.shape == (432, 768, 3)
-
-
-@pytest.mark.parametrize("form", ["YUV420", "NV12", "RGB888"])
-def test_brightness_is_read_from_every_format(form: str) -> None:
-    picture = np.full((48, 64, 3), 90, np.uint8)
-    luma = to_luma(in_memory(picture, form), form, (64, 48))
-    assert luma.shape == (48, 64) and np.abs(luma.astype(int) - 90).max() < 16  # YUV has 16 for black
 
 
 def test_still_is_taken_after_the_call() -> None:

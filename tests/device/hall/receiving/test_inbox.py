@@ -5,32 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
 from device.hall.messages import TableStatus, make_status_message
 from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
-from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
-from device.hall.receiving.results import Result
-from device.hall.receiving.standings import PairingsError
+from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
-from engine.events import (
-    EndReason,
-    Event,
-    Exchanged,
-    GameEnded,
-    GameStarted,
-    Passed,
-    RackRevealed,
-    ScoreCorrected,
-    Undone,
-    to_json,
-)
+from engine.events import Event, Exchanged, GameStarted, Passed, ScoreCorrected, to_json
 from engine.messages import key_of
-from engine.rules import Rules, UnplayedRule
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
 STATE = {
@@ -233,158 +218,6 @@ def test_game_with_rules_of_other_types_is_not_shown() -> None:
         hall.receive("tilekeeper/v1/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
         played = hall.state.tables["7"].played
     assert played is not None and played.game is None
-
-
-def test_result_of_a_form_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
-    first = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1000.0)
-    again, later = (msgspec.structs.replace(first, ended=first.ended + seconds) for seconds in (0.3, DOUBLE_CLICK_S))
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        for result in (first, again, later):
-            hall.add_result(result)
-        assert hall.state.results == (first, later)
-
-
-def test_deleted_result_stays_deleted(tmp_path: Path) -> None:
-    wrong, right = (Result("", ("Cleo", "Dan"), (points, 410), (1,), float(points)) for points in (300, 310))
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        for result in (wrong, right):
-            hall.add_result(result)
-        hall.remove_result(wrong)
-        assert hall.state.results == (right,)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert hall.state.results == (right,)
-
-
-def test_result_counts_after_the_disk_was_full_at_the_end_of_the_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The broker sends the last event again, which the file has already."""
-
-    def fail(*_: object) -> None:
-        raise StoreFullError("the disk is full")
-
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        with monkeypatch.context() as full, pytest.raises(StoreFullError):
-            full.setattr(hall.games, "save_result", fail)
-            send_ended_game(hall, 1)
-        send_ended_game(hall, 1)
-        assert [result.game for result in hall.state.results] == [1]
-        assert [result.game for result in hall.games.list_results()] == [1]
-
-
-def test_result_is_kept_after_a_power_cut_at_the_end_of_the_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
-        send_ended_game(hall, 1)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        send_ended_game(hall, 1)  # the log of the table, after each connection
-        send_ended_game(hall, 2)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.game for result in hall.state.results] == [1, 2]
-
-
-def test_result_of_a_game_that_goes_on_is_gone_after_a_power_cut_at_the_undo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        send_ended_game(hall, 1)
-        monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
-        undone = {**EVENT, "number": 4, "event": to_json(Undone())}
-        hall.receive("tilekeeper/v1/7/events", json.dumps(undone).encode(), False)
-        assert hall.state.results == ()
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        send_ended_game(hall, 2)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.game for result in hall.state.results] == [2]
-
-
-def test_game_that_a_table_sends_again_under_a_new_name_counts_once(tmp_path: Path) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        for table in ("7", "8"):
-            send_ended_game(hall, 1, table)
-        assert [result.table for result in hall.state.results] == ["7"]
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.table for result in hall.state.results] == ["7"]
-        send_ended_game(hall, 2, "8")
-        assert [result.table for result in hall.state.results] == ["7", "8"]
-
-
-def test_game_that_was_sent_again_under_a_new_name_does_not_count_in_the_next_event(tmp_path: Path) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        for table in ("7", "8"):
-            send_ended_game(hall, 1, table)
-        hall.begin_event()
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert hall.state.results == ()
-
-
-def test_game_that_ended_without_a_turn_has_no_result() -> None:
-    """The table deletes such a game without an event when the next one begins."""
-    events = [GameStarted(("Anna", "Ben"), Rules(unplayed=UnplayedRule.NONE)), GameEnded(EndReason.AGREED)]
-    logged = [{"time": 1.0, "event": to_json(event)} for event in events]
-    log = {"table": "7", "store": "a", "game": 1, "events": logged}
-    with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
-        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
-        assert hall.state.results == ()
-
-
-def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
-    entered = Result("", ("Cleo", "Dan"), (300, 410), (1,), 1.0)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        hall.add_result(entered)
-        send_ended_game(hall, 1)
-        assert len(hall.state.results) == 2
-        hall.begin_event()
-        send_ended_game(hall, 1)
-        send_ended_game(hall, 2)
-        assert [result.game for result in hall.state.results] == [2]
-        with pytest.raises(PairingsError):
-            hall.set_pairings("1,1,Anna,Ben\n1,2,Anna,Cleo")
-        hall.games.save_note("pairings", "1,1,Anna,Ben\n1,2,Anna,Cleo")
-        kept = hall.state.results
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert hall.state.results == kept and len(hall.state.pairings) == 2
-
-
-def test_pairings_that_an_earlier_version_accepted_do_not_stop_the_hall(tmp_path: Path) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        hall.games.save_note("pairings", "Round 1,1,Anna,Ben")
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert hall.state.pairings == () and [key_of(one) for one in hall.state.problems] == ["pairings-line"]
-
-
-def make_result(points: int, ended: float) -> Result:
-    """Return a result that the director enters at the time `ended`."""
-    return Result("", ("Cleo", "Dan"), (points, 410), (1,), ended)
-
-
-def test_result_entered_after_the_clock_was_set_back_counts_after_a_restart(tmp_path: Path) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        hall.begin_event()
-        for points in (300, 310):
-            hall.add_result(make_result(points, ended=1.0))
-        assert len({result.ended for result in hall.state.results}) == 2, "each can be deleted alone"
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.totals[0] for result in hall.state.results] == [300, 310]
-
-
-def test_result_of_an_earlier_event_from_a_clock_that_was_ahead_does_not_count(tmp_path: Path) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        hall.add_result(make_result(300, ended=9e9))
-        hall.begin_event()
-        hall.add_result(make_result(310, ended=8e9))
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.totals[0] for result in hall.state.results] == [310]
-
-
-def send_ended_game(hall: HallReceiver, game: int, table: str = "7") -> None:
-    """Let a table send a game that has ended."""
-    events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
-    logged = [{"time": float(10 * game + i), "event": to_json(event)} for i, event in enumerate(events)]
-    log = {"table": table, "store": "a", "game": game, "events": logged}
-    hall.receive(f"tilekeeper/v1/{table}/log", json.dumps(log).encode(), False)
 
 
 class FullDisk(BrokerTask):
