@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.commands.base import TableCommand
-from device.session.commands.games import EnterPosition, Undo
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, ReadAgain
+from device.session.commands.games import Undo
+from device.session.commands.questions import AnswerDeferred, ChooseNextAnswer
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, PassTurn
-from device.session.messages import PASS_OR_EXCHANGE, CommandRefusedError
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
-from engine.reading import EMPTY, BoardReading, SquareReading
+from engine.reading import BoardReading, SquareReading
+from tests.support.questions import answer, get_key
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -29,20 +28,6 @@ def play_in_doubt(
         squares[parse_square(name)] = SquareReading(tuple(symbols.items()))
     table.board = BoardReading(tuple(squares))
     return session.submit(EndTurn()).result(PATIENCE_S)
-
-
-def answer(session: TableSession, text: str) -> TableSnapshot:
-    """Choose the answer with this text."""
-    question = session.state.question
-    assert question is not None
-    return session.submit(AnswerQuestion(next(n for n, a in enumerate(question.answers) if text in a))).result(
-        PATIENCE_S
-    )
-
-
-def get_key(state: TableSnapshot) -> str:
-    """Return the key of the open question; empty if there is none."""
-    return state.question.key if state.question else ""
 
 
 def test_removed_play_is_withdrawn_and_asked_about(playing: TableSession, table: TextTable) -> None:
@@ -153,6 +138,11 @@ def test_board_of_another_game_records_nothing(playing: TableSession, table: Tex
     assert get_key(state) == "asked-other-board" and state.events == before.events
 
 
+def test_half_full_board_at_the_first_press_records_nothing(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, HORN, FARM, PASTE, ("QUARTERS", 2, 0, True))
+    assert state.turns == () and state.question is not None and state.question.key == "asked-board-already-full"
+
+
 def test_unlisted_word_counts_until_the_likely_one_is_chosen(playing: TableSession, table: TextTable) -> None:
     state = play_in_doubt(playing, table, {"G8": {"A": 0.97, "O": 0.02}}, ("HARN", 7, 5, True))
     assert get_key(state) == "asked-word-unlisted" and state.turns[0].word == "HARN"
@@ -251,192 +241,3 @@ def test_inserted_play_on_the_squares_of_a_later_play_is_noted(playing: TableSes
 def test_correct_play_by_hand_has_no_notice(playing: TableSession) -> None:
     state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(PATIENCE_S)
     assert state.notices == () and state.question is None
-
-
-def end_turn(session: TableSession, seat: int | None) -> TableSnapshot:
-    return session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
-
-
-def test_turn_from_the_wrong_seat_is_recorded_after_the_answer(playing: TableSession, table: TextTable) -> None:
-    table.lay(HORN)
-    state = end_turn(playing, 1)
-    assert state.question is not None and get_key(state) == "asked-out-of-turn" and state.turns == ()
-    assert state.question.text == "It is Anna’s turn, but Ben ended it. Who played?"
-    assert len(state.question.answers) == 3
-    state = answer(playing, "Anna played HORN")
-    assert [(t.player, t.score) for t in state.turns] == [(0, 14)] and state.question is None
-
-
-def test_player_who_played_out_of_turn_gets_the_points_after_a_pass(playing: TableSession, table: TextTable) -> None:
-    table.lay(HORN)
-    end_turn(playing, 1)
-    state = answer(playing, "Ben played HORN")
-    assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "pass", 0), (1, "play", 14)]
-
-
-@pytest.mark.parametrize(("presses", "is_mistake"), [(1, False), (2, False), (2, True)])
-def test_player_who_pressed_before_placing_the_tiles_gets_the_points_without_a_pass(
-    playing: TableSession, table: TextTable, presses: int, is_mistake: bool
-) -> None:
-    table.lay(HORN)
-    end_turn(playing, 0)
-    assert get_key(end_turn(playing, 1)) == PASS_OR_EXCHANGE
-    for _ in range(1, presses):
-        assert get_key(end_turn(playing, 1)) == "asked-out-of-turn"
-    if is_mistake:
-        answer(playing, "No: End turn was pressed by mistake.")
-    table.lay(HORN, FARM)
-    end_turn(playing, 1)
-    state = answer(playing, "Ben played FARM")
-    assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "play", 14), (1, "play", 9)]
-    assert state.turn_of == 0
-
-
-def test_blank_is_asked_about_after_an_answer_at_the_panel_about_the_player(
-    playing: TableSession, table: TextTable
-) -> None:
-    table.lay(("HO?N", 7, 5, True))
-    end_turn(playing, 1)
-    state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
-    assert get_key(state) == "asked-out-of-turn" and state.turns[0].word == "HO?N"
-    table.lay(("HO?N", 7, 5, True), ("FARM", 8, 6, True))
-    state = end_turn(playing, 1)
-    assert [deferred.question.key for deferred in state.open_questions] == ["asked-blank-unnamed"]
-
-
-def test_press_from_the_wrong_seat_without_a_play_records_no_pass(playing: TableSession) -> None:
-    state = end_turn(playing, 1)
-    assert get_key(state) == "asked-out-of-turn" and state.turns == ()
-    state = answer(playing, "Look again")
-    assert get_key(state) == "asked-out-of-turn" and state.turns == ()
-
-
-def test_second_press_of_a_player_by_mistake_records_nothing(playing: TableSession, table: TextTable) -> None:
-    table.lay(HORN)
-    end_turn(playing, 0)
-    assert get_key(end_turn(playing, 0)) == "asked-out-of-turn"
-    state = answer(playing, "No: End turn was pressed by mistake.")
-    assert [(t.player, t.score) for t in state.turns] == [(0, 14)] and state.question is None
-    table.lay(HORN, FARM)
-    state = end_turn(playing, 1)
-    assert [(t.player, t.score) for t in state.turns] == [(0, 14), (1, 9)] and state.question is None
-
-
-def test_right_press_ends_the_question_about_the_wrong_one(playing: TableSession, table: TextTable) -> None:
-    end_turn(playing, 1)
-    table.lay(HORN)
-    state = end_turn(playing, 0)
-    assert [(t.player, t.score) for t in state.turns] == [(0, 14)] and state.question is None
-
-
-@pytest.mark.parametrize("seat", [None, 0])
-def test_press_of_the_player_to_move_or_of_nobody_is_no_question(
-    playing: TableSession, table: TextTable, seat: int | None
-) -> None:
-    table.lay(HORN)
-    state = end_turn(playing, seat)
-    assert state.question is None and [(t.player, t.score) for t in state.turns] == [(0, 14)]
-
-
-def test_pass_by_hand_from_the_wrong_seat_counts_until_the_answer(playing: TableSession) -> None:
-    state = playing.submit(PassTurn(), seat=1).result(PATIENCE_S)
-    assert get_key(state) == "asked-out-of-turn" and [t.player for t in state.turns] == [0]
-    state = answer(playing, "Ben passed")
-    assert [t.player for t in state.turns] == [0, 1]
-
-
-def test_seat_of_one_turn_does_not_count_for_the_next(playing: TableSession, table: TextTable) -> None:
-    table.lay(HORN)
-    end_turn(playing, 1)
-    answer(playing, "Anna played HORN")
-    table.lay(HORN, FARM)
-    state = playing.submit(EndTurn()).result(PATIENCE_S)
-    assert state.question is None and [t.player for t in state.turns] == [0, 1]
-
-
-def test_press_after_a_question_without_a_record_asks_for_a_pass(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, ("HORN", 3, 3, True))
-    state = play(playing, table, HORN)
-    assert get_key(state) == "asked-press-missed" and [turn.word for turn in state.turns] == ["HORN"]
-    assert [turn.kind for turn in answer(playing, "Ben passed").turns] == ["play", "pass"]
-
-
-@pytest.mark.parametrize(
-    "entered", [InsertTurn(1, at="8F", word="HORN"), EnterPosition(tuple(map(tuple, rows(HORN))), (14, 0), 1)]
-)
-def test_what_is_entered_is_the_turn_of_the_press_that_recorded_nothing(
-    playing: TableSession, table: TextTable, entered: TableCommand
-) -> None:
-    """Otherwise the next press would ask whether the next player had passed."""
-    table.lay(("HORN", 1, 5, True))
-    assert get_key(end_turn(playing, None)) == "no-play"
-    playing.submit(entered).result(PATIENCE_S)
-    table.lay(HORN, FARM)
-    state = end_turn(playing, None)
-    assert state.question is None and (state.turns[-1].player, state.turns[-1].word) == (1, "FA.M")
-
-
-@pytest.mark.parametrize("entered", [PassTurn(), ExchangeTiles(2)])
-def test_turn_without_tiles_that_is_entered_is_that_of_the_press_that_recorded_nothing(
-    playing: TableSession, table: TextTable, entered: TableCommand
-) -> None:
-    table.lay(("HORN", 1, 5, True))
-    assert get_key(end_turn(playing, None)) == "no-play"
-    playing.submit(entered).result(PATIENCE_S)
-    table.lay(HORN)
-    state = end_turn(playing, None)
-    assert state.question is None and (state.turns[-1].player, state.turns[-1].word) == (1, "HORN")
-
-
-@pytest.mark.parametrize("given", ["Ben passed", "Anna played HO?N"])
-def test_letter_of_a_blank_is_asked_after_the_question_for_a_pass(
-    playing: TableSession, table: TextTable, given: str
-) -> None:
-    play(playing, table, ("HORN", 3, 3, True))
-    play(playing, table, ("HO?N", 7, 5, True))
-    state = answer(playing, given)
-    assert get_key(state) == "asked-blank-unnamed"
-    turns = len(state.turns)
-    state = answer(playing, "The blank is R")
-    assert state.question is None and (state.turns[0].word, len(state.turns)) == ("HOrN", turns)
-
-
-def test_press_after_a_picture_of_another_board_is_of_the_same_player(playing: TableSession, table: TextTable) -> None:
-    for words in ((HORN,), (HORN, FARM)):
-        play(playing, table, *words)
-    play(playing, table, ("QUIZZES", 7, 4, True), ("ZEBRA", 7, 8, False), ("BOND", 9, 8, True))
-    assert play(playing, table, HORN, FARM, PASTE).question is None
-
-
-def test_look_again_after_a_question_without_a_record_asks_for_nothing(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, ("HORN", 3, 3, True))
-    table.lay(HORN)
-    assert playing.submit(ReadAgain()).result(PATIENCE_S).question is None
-
-
-def test_half_full_board_at_the_first_press_records_nothing(playing: TableSession, table: TextTable) -> None:
-    state = play(playing, table, HORN, FARM, PASTE, ("QUARTERS", 2, 0, True))
-    assert state.turns == () and state.question is not None and state.question.key == "asked-board-already-full"
-
-
-def test_turn_of_a_press_without_a_record_is_before_the_next_one(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, HORN)
-    squares = list(BoardReading.from_rows(rows(HORN, ("SO", 7, 9, False))).squares)
-    squares[7 * 15 + 9] = SquareReading(((EMPTY, 0.97), ("S", 0.03)))
-    table.board = BoardReading(tuple(squares))
-    state = playing.submit(EndTurn()).result(PATIENCE_S)
-    assert [turn.word for turn in state.turns] == ["HORN"]
-    state = play(playing, table, HORN, ("SO", 7, 9, False), ("AT", 8, 5, False))
-    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "SO"), (0, ".AT")]
-
-
-def test_refused_board_is_not_the_turn_of_a_press_that_recorded_nothing(
-    playing: TableSession, table: TextTable
-) -> None:
-    play(playing, table, HORN, FARM)
-    gone = ("ORN", 7, 6, True), FARM
-    play(playing, table, *gone)
-    changed = rows(("KORN", 7, 5, True), FARM)
-    with pytest.raises(CommandRefusedError, match="changed"):
-        playing.submit(EnterBoard(tuple(map(tuple, changed)))).result(PATIENCE_S)  # type: ignore[arg-type]
-    assert get_key(play(playing, table, *gone, ("AT", 4, 7, False))) == "asked-press-missed"
