@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.capture.camera_monitor import IDLE_CHECK_INTERVAL_S, MIN_REST_S
+from device.capture.camera_monitor import IDLE_CHECK_INTERVAL_S, LONG_REST_S, MIN_REST_S
 from device.cli.benchmarks.fixture import (
     PageClient,
     VideoCamera,
@@ -32,6 +32,7 @@ from device.cli.benchmarks.fixture import (
 )
 from device.cli.benchmarks.memory import draw_memory_plot, measure_memory
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS
+from device.session.background.work import LEARN_INTERVAL_S
 from engine.board import Board
 from engine.state import TurnKind
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 HELP = "time from the button to the score, processor load when idle, memory over many turns"
 IDLE_TIME_S = 5.0
+SETTLE_TIME_S = LONG_REST_S + LEARN_INTERVAL_S
+"""Time in seconds after which the work in the background about the last turn has been done."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +145,7 @@ def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed
             taken_ms, used_ms = _press_button(session, panel, page)
             total.append(taken_ms)
             work.append(used_ms)
+        time.sleep(SETTLE_TIME_S)
         began, used = time.monotonic(), time.process_time()
         time.sleep(IDLE_TIME_S)
         idle = (time.process_time() - used) / (time.monotonic() - began)
