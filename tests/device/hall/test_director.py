@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import Future
 from pathlib import Path
 
 import msgspec
@@ -15,7 +12,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from paho.mqtt.publish import single
 
-from device.hall.connection import BrokerConnection, BrokerRefusedError
 from device.hall.director import (
     KEY_TOPIC,
     MAX_ORDER_BYTES,
@@ -33,14 +29,12 @@ from device.hall.director import (
 )
 from device.hall.publishing.directed_table import NOTE_NAME, DirectedTable
 from device.hall.publishing.publisher import HallPublisher
-from device.hall.receiving.key_file import KeyFileError, open_key
 from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause, Pause
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
-from device.settings import HallSettings
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.messages import key_of, values_of
 from tests.device.hall.conftest import MakeBroker
@@ -265,40 +259,6 @@ def test_withdrawn_hall_directs_nothing(lone: LoneTable) -> None:
     lone.directed.withdraw()
     lone.receive(make_order(2, StartClock()))
     assert (lone.directed.name, lone.submitted) == ("", [])
-
-
-def test_key_is_kept_in_a_file_of_its_user(tmp_path: Path) -> None:
-    path = tmp_path / "key.pem"
-    first = open_key(path)
-    assert open_key(path).private_bytes_raw() == first.private_bytes_raw()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_broken_key_file_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "key.pem"
-    path.write_text("broken")
-    with pytest.raises(KeyFileError):
-        open_key(path)
-    assert path.read_text() == "broken"
-
-
-@pytest.mark.parametrize("name", ["key.pem", "password"])
-def test_fifo_is_no_file_of_the_hall(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    os.mkfifo(path)
-    settings = HallSettings("127.0.0.1", 1, user="hall", password_file=path)
-    with ThreadPoolExecutor(1) as worker, pytest.raises((KeyFileError, BrokerRefusedError)):
-        opened = worker.submit(open_key, path) if name == "key.pem" else worker.submit(BrokerConnection, settings, "7")
-        try:
-            opened.result(PATIENCE_S)
-        finally:
-            release(path)
-
-
-def release(path: Path) -> None:
-    """Let a reader that waits for the writer of a FIFO go on."""
-    with suppress(OSError):
-        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def send(broker: Broker, payload: bytes) -> None:
