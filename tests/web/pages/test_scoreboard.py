@@ -208,6 +208,15 @@ def test_deferred_question_is_listed_with_its_answers(table: ShownTable, paired:
     assert re.findall(r'formaction="/actions/answer-later/3/(\d)"', html) == ["0", "1"]
 
 
+def test_many_deferred_questions_are_folded(table: ShownTable, paired: FlaskClient) -> None:
+    question = samples.ASKED.question
+    assert question is not None
+    table.show(replace(samples.MIDGAME, open_questions=tuple(DeferredQuestion(n, question) for n in (2, 3, 5))))
+    html = page(paired)
+    assert "Still open: 3 Which tile is on G10: T or I?" in part(html, "talk")
+    assert re.findall(r'formaction="/actions/answer-later/(\d)/0"', html) == ["2", "3", "5"]
+
+
 def test_provisional_turn_is_marked(table: ShownTable, client: FlaskClient) -> None:
     *others, last = samples.MIDGAME.turns
     table.show(replace(samples.MIDGAME, turns=(*others, replace(last, provisional=True))))
