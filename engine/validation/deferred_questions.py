@@ -179,7 +179,11 @@ def is_blank_named(game: Game, question: QuestionDeferred) -> bool:
 
 
 def find_disputed_squares(before: Game, answers: Sequence[Sequence[Event]]) -> tuple[Square, ...]:
-    """Return the squares on which the answers lead to different boards, so that a reading can decide between them."""
-    boards = [before.push(*events).board for events in answers]
+    """Return the squares on which the answers lead to different boards, so that a reading can decide between them.
+
+    A reading does not show the letter of a blank, so events that only name a blank make no difference.
+    """
+    seen = [tuple(event for event in events if not isinstance(event, BlankNamed)) for events in answers]
+    boards = [before.push(*events).board for events in dict.fromkeys(seen)]
     found = {square for board in boards for square in boards[0].differences(board)}
     return tuple(sorted(s for s in found if len({face_of(board[s]) for board in boards}) > 1))
