@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from engine.board import Square
 from engine.errors import RulesError
@@ -135,6 +135,16 @@ class _TurnShift:
         return replace(event, turn=event.turn + self.added)
 
 
+class _Place(NamedTuple):
+    """A place between the events of the new game, with the shift of the turns before it.
+
+    `event_count` is the number of events before the place.
+    """
+
+    event_count: int
+    shift: _TurnShift
+
+
 class _LateAnswerError(RulesError):
     """Error for a late answer after which the later turns are not possible."""
 
@@ -152,13 +162,12 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
 
     Raises `RulesError` if an event is no longer possible.
     """
-    places = {len(old.events): (len(new.events), shift)}  # in the new game, by numbers of events in the old one
+    places = {len(old.events): _Place(len(new.events), shift)}  # by the number of events before them in the old game
     for event in events:
         moved: tuple[Event, ...]
         if isinstance(event, QuestionDeferred):
             start = len(old.events) - event.count
-            new_start, shift_before = places.get(start, (start, shift))
-            moved = (_move_question(event, old, new.events[:new_start], shift_before, len(new.events) - new_start),)
+            moved = (_move_question(event, old, new, places.get(start, _Place(start, shift))),)
         elif shift.has_own_buttons and isinstance(event, PlayerTurn) and event.player == old.to_move != new.to_move:
             moved = _keep_player(event, new)
         else:
@@ -168,7 +177,7 @@ def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnSh
         old, new = old.push(event), new.push(*moved)
         if len(moved) != 1:
             shift = shift.extend(old, new)
-        places[len(old.events)] = len(new.events), shift
+        places[len(old.events)] = _Place(len(new.events), shift)
     return new
 
 
@@ -207,16 +216,18 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     return shift.move(event) if isinstance(event, Correction) else event
 
 
-def _move_question(
-    question: QuestionDeferred, old: Game, new_events: Sequence[Event], shift: _TurnShift, count: int
-) -> QuestionDeferred:
-    """Return a question about the last events of the game `old`, with its answers adapted to another game.
+def _move_question(question: QuestionDeferred, old: Game, new: Game, start: _Place) -> QuestionDeferred:
+    """Return a question about the last events of the game `old`, with its answers adapted to the game `new`.
 
-    In the other game, `new_events` are the events before the question's `count` provisional events. Answers that are
-    not possible any more are left out. The texts get the new words, scores and players. Raises `RulesError` if the
-    answer in effect is not possible.
+    The provisional events of the question begin at `start` in the new game. Answers that are not possible any more are
+    left out. The texts get the new words, scores and players. Raises `RulesError` if the answer in effect is not
+    possible.
     """
-    old, new = Game.from_events(old.events[: len(old.events) - question.count]), Game.from_events(new_events)
+    count, shift = len(new.events) - start.event_count, start.shift
+    old, new = (
+        Game.from_events(old.events[: len(old.events) - question.count]),
+        Game.from_events(new.events[: start.event_count]),
+    )
     moved_by = 0 if shift.has_own_buttons else new.to_move - old.to_move
     names = {name: new.players[(seat + moved_by) % len(new.players)] for seat, name in enumerate(old.players)}
     texts: list[str] = []
