@@ -35,7 +35,7 @@ class PanelControl(Protocol):
     def rehearse(self, on: bool) -> None:
         """Start or end the button test, in which a press has no effect except a confirmation."""
 
-    def give(self, signal: Signal) -> None:
+    def show_signal(self, signal: Signal) -> None:
         """Give a signal: switch on lights or the buzzer for some seconds."""
 
 

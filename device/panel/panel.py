@@ -172,7 +172,7 @@ class Panel(Closeable):
         """Begin or end a rehearsal: a test in which pressed buttons are only added to `PanelView.felt`."""
         self._events.put(lambda: self._set_rehearsal(on))
 
-    def give(self, signal: Signal) -> None:
+    def show_signal(self, signal: Signal) -> None:
         """Show a signal of the lights and the buzzer, to test them."""
         self._events.put(lambda: self._outputs.start_signal(signal))
 

@@ -94,7 +94,7 @@ class PanelPages:
         signal = TEST_SIGNALS.get(request.form.get("light", ""))
         if self.host.panel is None or signal is None:
             return refuse(texts()("panel.none"))
-        self.host.panel.give(signal)
+        self.host.panel.show_signal(signal)
         return accept("/panel")
 
     def _render(self, template: str) -> Response:

@@ -119,8 +119,8 @@ def validate_decision(
 ) -> Decision:
     """Validate the events of the decision `inferred`, and return the resulting decision.
 
-    This function is called once for each turn. The validation may change events and add notices or a question. If the
-    inference also has a question, the more urgent of the two questions is asked.
+    The validation may change events and add notices or a question. If the inference also has a question, the more
+    urgent of the two questions is asked.
     """
     proposal = Proposal(
         game,

@@ -247,7 +247,7 @@ def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
         wires.press(button)
     panel.press(Button.POWER, held=True).result(PATIENCE_S)
     until(lambda: set(panel.view.felt or ()) == {Button.END_TURN_1, Button.CHALLENGE, Button.POWER})
-    panel.give(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
+    panel.show_signal(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
     until(lambda: wires.status == Colour.MAGENTA.value)
     assert session.state.moment == before and panel.view.status is PanelStatus.READY
     panel.rehearse(False)
