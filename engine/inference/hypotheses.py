@@ -16,17 +16,18 @@ from math import log
 from operator import attrgetter
 from typing import NamedTuple
 
-from engine.board import NEIGHBOURS, Board, Square, column_of, row_of
+from engine.board import Board, Square, column_of, row_of
 from engine.errors import RulesError
 from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, is_consistent
+from engine.inference.overlooked_tiles import can_be_overlooked
 from engine.inference.placements import find_letterings, find_play_squares, find_variations, is_legal_placement
 from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY
-from engine.state import State, Turn, TurnKind, check_play, find_withdrawn_turn
+from engine.state import TurnKind, check_play, find_withdrawn_turn
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
@@ -329,28 +330,11 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
     state = base.game.state
     for square in base.find_unexplained_squares():
         for turn in state.turns:
-            if _can_be_overlooked(state, turn, square):
+            if can_be_overlooked(state, turn, square):
                 for lettering in find_letterings(base.evidence, (square,), state.stock(), 2):
                     event = SquareCorrected(square, lettering.tiles[0], turn.number)
                     with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
                         yield base.push(event, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
-
-
-def find_overlooked_turn(state: State, square: Square) -> int | None:
-    """Return the number of the last turn in which a tile on `square` may have been placed and missed, or None."""
-    return next((turn.number for turn in reversed(state.turns) if _can_be_overlooked(state, turn, square)), None)
-
-
-def _can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
-    """Return True if a tile on `square` may have been placed in `turn` and missed in the reading of that turn.
-
-    A position has one turn for each player. Only the first of these turns counts.
-    """
-    if turn.kind is TurnKind.POSITION:
-        return turn.number == 0 and any(state.board[near] for near in NEIGHBOURS[square])
-    squares = {square, *(placed for placed, _ in turn.placements)}
-    before = replace(state, board=state.board_before(turn))
-    return turn.kind is TurnKind.PLAY and turn.stands and is_legal_placement(before, sorted(squares))
 
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:

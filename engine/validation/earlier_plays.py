@@ -14,7 +14,7 @@ from engine.board import Board, Square, join_square_names, square_name
 from engine.events import Event, Passed, PlayMade, TurnCorrected
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
-from engine.inference.hypotheses import find_overlooked_turn
+from engine.inference.overlooked_tiles import find_overlooked_turn
 from engine.plays import Play
 from engine.scoring import score_play
 from engine.state import Turn, check_play

@@ -27,7 +27,7 @@ from engine.ending import find_derived_racks, find_revealed_racks
 from engine.errors import NotationError
 from engine.events import BlankNamed, Event, PlayerRenamed, PlayMade, RackRevealed, SquareCorrected
 from engine.game import Game
-from engine.inference.hypotheses import find_overlooked_turn
+from engine.inference.overlooked_tiles import find_overlooked_turn
 from engine.lexicon import WordList, find_deciding_words
 from engine.messages import format_list
 from engine.plays import Play

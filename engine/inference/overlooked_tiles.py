@@ -1,0 +1,26 @@
+"""Find the earlier plays to which tiles may belong that were missed when these plays were read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.board import NEIGHBOURS, Square
+from engine.inference.placements import is_legal_placement
+from engine.state import State, Turn, TurnKind
+
+
+def find_overlooked_turn(state: State, square: Square) -> int | None:
+    """Return the number of the last turn in which a tile on `square` may have been placed and missed, or None."""
+    return next((turn.number for turn in reversed(state.turns) if can_be_overlooked(state, turn, square)), None)
+
+
+def can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
+    """Return True if a tile on `square` may have been placed in `turn` and missed in the reading of that turn.
+
+    A position has one turn for each player. Only the first of these turns counts.
+    """
+    if turn.kind is TurnKind.POSITION:
+        return turn.number == 0 and any(state.board[near] for near in NEIGHBOURS[square])
+    squares = {square, *(placed for placed, _ in turn.placements)}
+    before = replace(state, board=state.board_before(turn))
+    return turn.kind is TurnKind.PLAY and turn.stands and is_legal_placement(before, sorted(squares))
