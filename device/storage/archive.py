@@ -32,7 +32,7 @@ _GCG_MEMBER = "game.gcg"
 
 def load_game(store: GameStore, number: int) -> Game:
     """Load a game from the store and replay its events. Raises `ArchiveError`, `StoreError`."""
-    events = store.events(number)
+    events = store.list_events_to_export(number)
     if not events:
         raise ArchiveError(get_text("game-gone", number))
     try:
@@ -151,7 +151,7 @@ def find_stored_game(store: GameStore, number: int) -> StoredGame:
 
 
 def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tuple[str, bytes]]:
-    events = store.events(stored.id)
+    events = store.list_events_to_export(stored.id)
     yield GAME_MEMBER, encode_game(stored, events)
     if gcg:
         yield _GCG_MEMBER, gcg.encode()

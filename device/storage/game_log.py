@@ -9,13 +9,14 @@ of the press, and a redo appends the events again. In logs of version 1, a redo 
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from device.catalogue import get_text
 from device.storage.errors import GameDeletedError
-from device.storage.store import EventBody, GameStore, StoreError
+from device.storage.store import EventBody, GameStore, StoredEvent, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
@@ -171,11 +172,16 @@ class GameLog:
 
     def save(self) -> str:
         """Save the unsaved events, oldest game first; return an error message, or an empty string on success."""
+        logs = self._find_unsaved_logs()
         try:
-            for log in self._find_unsaved_logs():
+            for log in logs:
                 log._write_unsaved()
         except StoreError as error:
+            self._store.unsaved_events = {
+                log.number: log._list_unsaved_events() for log in logs if log._unsaved_start is None
+            }
             return str(error)
+        self._store.unsaved_events = {}
         self._earlier_logs = ()
         return ""
 
@@ -293,6 +299,12 @@ class GameLog:
         """Return the logs of the games with unsaved events, in the order in which the games were started."""
         logs = (*self._earlier_logs, self)
         return tuple(log for log in logs if log._unsaved_start is not None or log._unsaved_presses)
+
+    def _list_unsaved_events(self) -> tuple[StoredEvent, ...]:
+        """Return the unsaved events of this game, which is in the store. Their times are those of this call."""
+        bodies = [body for bodies, _ in self._unsaved_presses for body in bodies]
+        now, first = time.time(), self.length - len(bodies)
+        return tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies, first))
 
     def _write_unsaved(self) -> None:
         """Save the unsaved events of this game. Raises `StoreError`."""

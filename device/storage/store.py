@@ -91,6 +91,8 @@ class GameStore(Closeable):
         """The reason why the pictures of the newest events were not stored; an empty string if they were."""
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
+        self.unsaved_events: Mapping[int, Sequence[StoredEvent]] = {}
+        """The events that could not be saved yet, by game number. Exported files contain them, too."""
         self.delete_listeners: list[Callable[[float], None]] = []
         """Functions that are called with the start time (seconds since 1970) of a game that was deleted."""
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
@@ -162,6 +164,14 @@ class GameStore(Closeable):
         return tuple(
             StoredEvent(number, at, json.loads(body)) for number, at, body, _ in read_intact_rows(self._database, game)
         )
+
+    def list_events_to_export(self, game: int) -> tuple[StoredEvent, ...]:
+        """Return the events of a game like `events`, followed by those that could not be saved yet."""
+        events = self.events(game)
+        for event in self.unsaved_events.get(game, ()):
+            if event.number == len(events):  # otherwise it has just been saved, or follows a damaged event
+                events += (event,)
+        return events
 
     def delete_game(self, game: int) -> None:
         """Delete a game with its pictures and notes; the game's number is not used again. Raises `StoreError`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,19 @@ def test_gcg_of_the_zip_is_the_game_for_other_programs(store: GameStore, number:
     assert text == export_gcg(store, number)
     assert replay(parse_gcg(text)).problems == ()
     assert text.count("\n>") == len(GAME.turns)
+
+
+def test_zip_made_after_the_file_was_deleted_has_the_turns_that_could_not_be_saved(
+    tmp_path: Path, other: GameStore
+) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        log.append([Passed(0)])
+        (tmp_path / "games.db").unlink()
+        assert "Save the games on the page" in log.append([Exchanged(1, 3)])
+        imported = import_zip(other, export_to_memory(store, log.number))
+        assert [turn.kind for turn in load_game(other, imported).turns] == ["pass", "exchange"]
+        assert export_gcg(store, log.number).count("\n>") == 2
 
 
 def test_zip_made_during_a_turn_can_be_imported(store: GameStore, other: GameStore, number: int) -> None:
