@@ -19,7 +19,7 @@ _LINE_STYLES = ("-", "--")
 _EARLIER_COLOUR = "#b9a6cf"
 
 
-def draw_chart(curves: Curves, path: Path, earlier: Curves | None = None) -> None:
+def draw_chart(curves: Curves, path: Path, earlier: Curves | None) -> None:
     """Draw a PNG file with one panel for each disturbance.
 
     A panel shows three shares by level: of correct letters, of scored turns and of turns with a question. A cross marks

@@ -33,7 +33,6 @@ from device.storage.database import MEMORY, Database
 from device.storage.errors import StoreDamagedError, StoreError, StoreFullError
 from device.storage.picture_limits import (
     DEFAULT_LIMITS,
-    PictureLimits,
     PictureSummary,
     delete_excess_pictures,
     delete_pictures,
@@ -75,7 +74,6 @@ class GameStore(Closeable):
         path: Path | str,
         *,
         clock: Callable[[], float] = time.time,
-        picture_limits: PictureLimits = DEFAULT_LIMITS,
         is_owner: bool = True,
         is_read_only: bool = False,
     ) -> None:
@@ -85,7 +83,7 @@ class GameStore(Closeable):
         True, a file on a disk that cannot be written can be opened, too.
         """
         self._clock = clock
-        self.picture_limits = picture_limits
+        self.picture_limits = DEFAULT_LIMITS
         """Limits for the stored pictures. When a game starts, pictures beyond the limits are deleted."""
         self.picture_problem = ""
         """The reason why the pictures of the newest events were not stored; an empty string if they were."""

@@ -19,7 +19,9 @@ def clock() -> SetClock:
 
 
 def open_store(path: Path, clock: SetClock, limits: PictureLimits = DEFAULT_LIMITS) -> GameStore:
-    return GameStore(path / "games.db", clock=clock, picture_limits=limits)
+    store = GameStore(path / "games.db", clock=clock)
+    store.picture_limits = limits
+    return store
 
 
 def play_game(store: GameStore, size: int = 1000) -> int:

@@ -258,7 +258,8 @@ def test_players_are_known_with_their_colours_who_played_last_first(path: Path) 
 
 
 def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
-    with GameStore(path, picture_limits=PictureLimits(max_bytes=1_000_000)) as store:
+    with GameStore(path) as store:
+        store.picture_limits = PictureLimits(max_bytes=1_000_000)
         games = []
         for _ in range(5):
             games.append(store.begin_game(STARTED))
