@@ -72,10 +72,11 @@ def _read_starts(backup: Path) -> set[float]:
         return set()
 
 
-def delete_from_backups(started: float, folder: Path) -> None:
+def delete_from_backups(started: float, imported: bool, folder: Path) -> None:
     """Delete the game that started at the time `started` (seconds since 1970) from all backups in a folder.
 
-    Its number does not identify a game: a new or recovered store may give it to another game. If a backup cannot be
+    Its number does not identify a game: a new or recovered store may give it to another game. A game and its copy that
+    was imported from a ZIP file have the same start: `imported` says which one is deleted. If a backup cannot be
     changed, raises `StoreError` after deleting the game from all other backups.
     """
     failure: StoreError | None = None
@@ -83,7 +84,7 @@ def delete_from_backups(started: float, folder: Path) -> None:
         try:
             with GameStore(path, is_owner=False) as backup:
                 for stored in backup.games():
-                    if stored.started == started:
+                    if (stored.started, stored.imported) == (started, imported):
                         backup.delete_game(stored.id)
         except StoreError as error:
             failure = error
@@ -117,8 +118,8 @@ class BackupTask:
         """Queue a backup for the thread. If several backups in a row fail, only the first failure is reported."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
-    def _request_deletion(self, started: float) -> None:
-        self._worker.submit(self._run, lambda: delete_from_backups(started, self._folder))
+    def _request_deletion(self, started: float, imported: bool) -> None:
+        self._worker.submit(self._run, lambda: delete_from_backups(started, imported, self._folder))
 
     def _run(self, work: Callable[[], object]) -> None:
         try:

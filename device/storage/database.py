@@ -131,7 +131,7 @@ class Database:
 
         Raises `StoreError`, also if `path` exists.
         """
-        part = path.with_name(f"{path.name}.part")
+        part = Path(f"{path}.part")
         try:
             if path.exists():
                 raise StoreError(get_text("file-exists", path))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import takewhile
@@ -18,7 +19,7 @@ from device.storage.errors import StoreDamagedError, StoreError, to_store_error
 from device.storage.files import give_to_folder_owner, make_dated_path, sync_folder
 from device.storage.recovery import open_for_reading
 from device.storage.store import GameStore
-from device.storage.stored_game import StoredGame
+from device.storage.stored_game import StoredEvent, StoredGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +82,28 @@ def _copy_store(source: Path, target: Path) -> None:
 def _find_newer_games(path: Path, backup: GameStore) -> tuple[NewerGame, ...] | None:
     """Return the games of the store at `path` of which the backup lacks events; None if the store cannot be read.
 
-    The start of a game identifies it, because another store may give its number to another game.
+    The start of a game identifies it, because another store may give its number to another game. A game and its
+    imported copies have the same start: the one with the most equal events counts.
     """
     if not path.exists():
         return ()
-    numbers = {game.started: game.id for game in backup.games()}
     newer = []
     try:
         with open_for_reading(path) as store:
             for game in store.games():
-                copied = backup.events(numbers[game.started]) if game.started in numbers else ()
-                pairs = zip(store.events(game.id), copied, strict=False)
-                restored = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+                events = store.events(game.id)
+                copies = [backup.events(other.id) for other in backup.games() if other.started == game.started]
+                restored = max((_count_equal_events(events, copied) for copied in copies), default=0)
                 if restored < game.length:
                     newer.append(NewerGame(game, restored))
     except StoreError:
         return None
     return tuple(newer)
+
+
+def _count_equal_events(events: Sequence[StoredEvent], copied: Sequence[StoredEvent]) -> int:
+    """Return how many events at the beginning of a game are the same in its copy."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(events, copied, strict=False)))
 
 
 def _keep_aside(path: Path) -> Path | None:

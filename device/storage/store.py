@@ -91,8 +91,9 @@ class GameStore(Closeable):
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.unsaved_events: Mapping[int, Sequence[StoredEvent]] = {}
         """The events that could not be saved yet, by game number. Exported files contain them, too."""
-        self.delete_listeners: list[Callable[[float], None]] = []
-        """Functions that are called with the start time (seconds since 1970) of a game that was deleted."""
+        self.delete_listeners: list[Callable[[float, bool], None]] = []
+        """Functions that are called for a game that was deleted, with its start time (seconds since 1970) and whether
+        it was imported."""
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
             self._check_games()
@@ -176,12 +177,12 @@ class GameStore(Closeable):
         with self._database.transaction() as db:
             if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
                 raise StoreError(get_text("game-gone", game))
-            (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
+            started, imported = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._database.truncate_log()
         for notify in self.delete_listeners:
-            notify(started)
+            notify(started, bool(imported))
 
     def add_game(
         self,

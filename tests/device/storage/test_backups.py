@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from device.storage.archive import import_zip
 from device.storage.backups import MAX_BACKUPS, BackupTask, delete_from_backups, list_backups, make_backup
 from device.storage.errors import StoreError
 from device.storage.store import GameStore
 from engine.events import GameStarted, Passed, to_json
+from tests.support.archives import export_to_memory
 from tests.support.full_disk import file_size_limit
 
 DATA = Path(__file__).parent / "data"
@@ -35,6 +37,8 @@ def test_backup_goes_over_nothing(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         with pytest.raises(StoreError, match="already exists"):
             store.backup(tmp_path / "letter.txt")
+        with pytest.raises(StoreError, match="already exists"):
+            store.backup(Path())  # for `tilekeeper backup ""`
         with pytest.raises(StoreError, match="nowhere"):
             store.backup(tmp_path / "nowhere" / "backup.db")
 
@@ -108,7 +112,7 @@ def test_backup_of_an_earlier_version_with_lost_games_is_kept(tmp_path: Path, na
 
 def test_backup_from_which_a_game_was_deleted_is_not_kept(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
-        store.delete_listeners.append(lambda started: delete_from_backups(started, tmp_path))
+        store.delete_listeners.append(lambda *game: delete_from_backups(*game, tmp_path))
         for _ in range(2):
             store.begin_game(STARTED)
         make_backup(store, tmp_path)
@@ -152,6 +156,19 @@ def test_deleted_game_is_deleted_from_backups(tmp_path: Path) -> None:
     assert b'"Xaver"' not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
+def test_deleted_copy_of_a_game_leaves_the_game_in_the_backups(tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    with GameStore(tmp_path / "games.db") as store, BackupTask(store, folder) as task:
+        game = store.begin_game(STARTED)
+        earlier = export_to_memory(store, game)
+        store.append(game, [to_json(Passed(0))])
+        copy = import_zip(store, earlier)
+        task.request()
+        store.delete_game(copy)
+    with GameStore(list_backups(folder)[0]) as backup:
+        assert [stored.id for stored in backup.games()] == [game]
+
+
 def test_game_of_a_new_store_does_not_delete_an_earlier_game_of_its_number(tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     for name in ("before.db", "games.db"):  # the card lost the first file
@@ -173,7 +190,7 @@ def test_damaged_backup_keeps_no_game_in_the_others(tmp_path: Path) -> None:
         damaged, other = make_backup(store, folder), make_backup(store, folder)
     damaged.write_bytes(b"no store" * 1000)
     with pytest.raises(StoreError, match="damaged"):
-        delete_from_backups(started, folder)
+        delete_from_backups(started, False, folder)
     with GameStore(other) as backup:
         assert backup.games() == ()
 

@@ -13,7 +13,7 @@ from device.storage.backups import make_backup
 from device.storage.errors import StoreDamagedError, StoreLockedError
 from device.storage.recovery import open_store
 from device.storage.restore import Restoration, restore_backup
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoredEvent
 from engine.events import GameStarted, Passed, to_json
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
@@ -50,6 +50,15 @@ def test_games_that_a_backup_lacks_are_listed_and_kept(path: Path, backup: Path)
     done = restore_backup(backup, path)
     assert list_newer(done) == {2: 2, 3: 0}
     assert done.aside and list_lengths(done.aside / "games.db") == {1: 2, 2: 3, 3: 1}
+
+
+def test_imported_copy_with_more_turns_is_not_taken_for_the_game(path: Path, tmp_path: Path) -> None:
+    with GameStore(path) as store:
+        store.begin_game(STARTED)
+        (begun,) = store.events(1)
+        store.add_game(store.games()[0].started, [begun, StoredEvent(1, begun.time, to_json(Passed(0)))], ())
+        backup = make_backup(store, tmp_path / "backups")
+    assert list_newer(restore_backup(backup, path)) == {}
 
 
 def test_second_restore_of_a_day_keeps_both_replaced_stores(path: Path, backup: Path) -> None:
