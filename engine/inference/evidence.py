@@ -84,7 +84,8 @@ class Evidence:
     `false_readings` has earlier readings of squares that looked like a tile by mistake (print or a stain).
     `has_marked_blanks` is True if players may write the letter of a named blank on the tile; that letter is then also a
     correct reading of the blank. `early_squares` are the squares of new tiles that may already have been on the board
-    at the last reading (`ReadingHistory.find_early_squares`).
+    at the last reading (`ReadingHistory.find_early_squares`), and `missable_squares` all squares on which that reading
+    may have missed a tile.
     """
 
     reading: BoardReading
@@ -92,6 +93,7 @@ class Evidence:
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     has_marked_blanks: bool = True
     early_squares: frozenset[Square] = frozenset()
+    missable_squares: frozenset[Square] = frozenset()
 
     @cached_property
     def empty_log_likelihoods(self) -> tuple[float, ...]:

@@ -138,6 +138,7 @@ def infer_play(
         history.find_false_readings(early_squares),
         has_marked_blanks=not game.rules.retake_blanks,
         early_squares=early_squares,
+        missable_squares=history.find_missable_squares(),
     )
     history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
     misread = find_misread_tiles(game, reading, history)

@@ -22,7 +22,7 @@ from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnC
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, is_consistent
-from engine.inference.overlooked_tiles import can_be_overlooked
+from engine.inference.overlooked_tiles import can_be_overlooked, find_hidden_ends
 from engine.inference.placements import find_letterings, find_play_squares, find_variations, is_legal_placement
 from engine.messages import make_message
 from engine.plays import Play
@@ -323,18 +323,21 @@ def _find_plays_beside(base: Hypothesis, squares: set[Square]) -> list[tuple[Pla
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an unexplained tile belongs to an earlier play, in whose reading it was missed.
+    """Yield hypotheses in which unexplained tiles belong to an earlier play, in whose reading they were missed.
 
-    The tile may also belong to the position from which the game started.
+    This may be one tile, or all tiles at the ends of the last play that a hand may have hidden. One tile may also
+    belong to the position from which the game started.
     """
-    state = base.game.state
-    for square in base.find_unexplained_squares():
+    state, unexplained = base.game.state, base.find_unexplained_squares()
+    hidden_ends = find_hidden_ends(state, unexplained & base.evidence.missable_squares)
+    for squares in (*((square,) for square in unexplained), *([hidden_ends] if len(hidden_ends) > 1 else ())):
         for turn in state.turns:
-            if can_be_overlooked(state, turn, square):
-                for lettering in find_letterings(base.evidence, (square,), state.stock(), 2):
-                    event = SquareCorrected(square, lettering.tiles[0], turn.number)
+            if can_be_overlooked(state, turn, squares):
+                for lettering in find_letterings(base.evidence, squares, state.stock(), 2):
+                    added = zip(squares, lettering.tiles, strict=True)
+                    events = [SquareCorrected(square, tile, turn.number) for square, tile in added]
                     with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
-                        yield base.push(event, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
+                        yield base.push(*events, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
 
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from engine.board import NEIGHBOURS, Square
 from engine.inference.placements import is_legal_placement
 from engine.state import State, Turn, TurnKind
+from engine.tiles import Tile
 
 
 def find_overlooked_turn(state: State, square: Square) -> int | None:
     """Return the number of the last turn in which a tile on `square` may have been placed and missed, or None."""
-    return next((turn.number for turn in reversed(state.turns) if can_be_overlooked(state, turn, square)), None)
+    return next((turn.number for turn in reversed(state.turns) if can_be_overlooked(state, turn, (square,))), None)
 
 
-def can_be_overlooked(state: State, turn: Turn, square: Square) -> bool:
-    """Return True if a tile on `square` may have been placed in `turn` and missed in the reading of that turn.
+def find_hidden_ends(state: State, hidden: Collection[Square]) -> tuple[Square, ...]:
+    """Return those squares of `hidden` that lengthen the main word of the last turn without a gap; none without a play.
+
+    Both words of a single tile count as main words.
+    """
+    last = state.turns[-1] if state.turns else None
+    placed = [square for square, _ in last.placements] if last else []
+    if last is None or not placed:
+        return ()
+    board = last.board.with_tiles(dict.fromkeys(hidden, Tile.unnamed()))
+    runs = (set(board.tile_run(placed[0], across)) for across in (True, False))
+    return tuple(sorted(square for run in runs if run.issuperset(placed) for square in run.intersection(hidden)))
+
+
+def can_be_overlooked(state: State, turn: Turn, squares: Sequence[Square]) -> bool:
+    """Return True if tiles on `squares` may have been placed in `turn` and missed in the reading of that turn.
 
     A position has one turn for each player. Only the first of these turns counts.
     """
     if turn.kind is TurnKind.POSITION:
-        return turn.number == 0 and any(state.board[near] for near in NEIGHBOURS[square])
-    squares = {square, *(placed for placed, _ in turn.placements)}
+        is_beside = any(state.board[near] for square in squares for near in NEIGHBOURS[square])
+        return turn.number == 0 and len(squares) == 1 and is_beside
+    placed = {*squares, *(square for square, _ in turn.placements)}
     before = replace(state, board=state.board_before(turn))
-    return turn.kind is TurnKind.PLAY and turn.stands and is_legal_placement(before, sorted(squares))
+    return turn.kind is TurnKind.PLAY and turn.stands and is_legal_placement(before, sorted(placed))

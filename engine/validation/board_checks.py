@@ -307,7 +307,7 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
     game = proposal.game
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     squares = tuple(event.square for event in added)
-    if not find_open_squares(game).issuperset(squares):
+    if squares and find_open_squares(game).isdisjoint(squares):
         yield Finding(Reason.TILE_ADDED, (join_square_names(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 

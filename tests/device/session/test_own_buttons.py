@@ -153,3 +153,14 @@ def test_tiles_that_lengthen_a_play_may_be_its_players_next_play_after_a_pass_wi
     question = press(playing, table, 0, HORNS).question
     assert question is not None and question.key == "asked-tile-of-earlier-play"
     assert question.answers[-1] == "Ben passed, Anna played HORNS at 8F for 8."
+
+
+def test_hidden_end_of_a_play_does_not_stop_the_next_player(playing: TableSession, table: TextTable) -> None:
+    """A hand lies on the last two letters of HORNED at the press, and the question about them is left open."""
+    horned = ("HORNED", 7, 5, True)
+    table.board = BoardReading.from_rows(rows(("HORN##", 7, 5, True)))
+    state = playing.submit(EndTurn(), seat=0).result(PATIENCE_S)
+    assert state.question is not None and state.question.key == "tile-covered"
+    state = press(playing, table, 1, horned, FARM)
+    assert list_turns(state) == [(0, "play", "HORNED"), (1, "play", "FA.M")]
+    assert state.question is not None and state.question.key == "which-of-these"

@@ -8,7 +8,7 @@ from engine.board import parse_square
 from engine.events import PlayMade, SquareCorrected
 from engine.inference.explain import infer_play
 from engine.tiles import Tile
-from tests.support.engine_table import board_after, seen, with_plays, written
+from tests.support.engine_table import board_after, new_game, seen, with_plays, written
 
 
 def test_hidden_squares_are_no_evidence() -> None:
@@ -50,6 +50,19 @@ def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
 def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     assert infer_play(game, seen(board_after(game, "10F PAST"), {"I11": {"#": 1.0}, "G9": {"#": 1.0}})).is_certain
+
+
+@pytest.mark.parametrize(
+    ("seen_first", "hidden"),
+    [("8F HORN", "J8 K8"), ("8G ORNED", "F8"), ("8G ORN", "F8 J8 K8"), ("8H R", "F8 G8 I8 J8 K8")],
+)
+def test_tiles_that_a_hand_hid_at_the_ends_of_the_last_play_are_of_this_play(seen_first: str, hidden: str) -> None:
+    whole = with_plays("8F HORNED")
+    first = infer_play(new_game(), seen(whole.board, {name: {"#": 1.0} for name in hidden.split()}))
+    game = with_plays(seen_first)
+    found = infer_play(game, seen(board_after(whole, "H6 FA.M")), first.history)
+    assert [(turn.player, turn.word) for turn in found.best.game.turns] == [(0, "HORNED"), (1, "FA.M")]
+    assert not found.is_certain, "the next player may have lengthened the word"
 
 
 @pytest.mark.parametrize("hidden", ["H5", "H11", "G10", "I10"])
