@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.games import DrawFirst, Pause, ResumeGame, StartGame
+from device.session.commands.games import DrawFirst, Pause, PlayAgain, ResumeGame, StartGame
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
@@ -67,3 +67,10 @@ def test_nobody_draws_once_a_turn_was_played(playing: TableSession) -> None:
 def test_drawn_tiles_are_made_capitals(session: TableSession) -> None:
     session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
     assert session.submit(DrawFirst(("b", "a"))).result(PATIENCE_S).turn_of == 1
+
+
+def test_next_game_is_begun_by_the_player_after_the_one_who_was_drawn(session: TableSession) -> None:
+    session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    assert session.submit(DrawFirst(("M", "C"))).result(PATIENCE_S).turn_of == 1
+    session.submit(PassTurn()).result(PATIENCE_S)
+    assert session.submit(PlayAgain(STARTED)).result(PATIENCE_S).turn_of == 0
