@@ -22,6 +22,11 @@ _log = logging.getLogger(__name__)
 
 SPEECH_TIMEOUT_S = 30.0
 """Time after which espeak-ng is stopped, even if it is still speaking, in seconds."""
+CLOSE_TIMEOUT_S = 5.0
+"""Longest time to wait for the current sentence when the table stops, in seconds.
+
+systemd kills the program after 15 seconds, so a speaker that hangs must leave time to save the game.
+"""
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
@@ -54,10 +59,10 @@ class Voice(Closeable):
         self._thread.start()
 
     def close(self) -> None:
-        """Wait until the current text has been spoken, then end the thread."""
+        """Wait until the current text has been spoken, for `CLOSE_TIMEOUT_S` at most, then end the thread."""
         self._session.remove_listener(self._on_state)
         self._pending.put(None)
-        self._thread.join(timeout=SPEECH_TIMEOUT_S)
+        self._thread.join(timeout=CLOSE_TIMEOUT_S)
 
     def _on_state(self, state: TableSnapshot) -> None:
         """Queue a text about the changes since the last snapshot; called on the session's thread."""

@@ -161,6 +161,19 @@ def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSessi
     assert len(mouth.said) <= 4
 
 
+def test_voice_that_hangs_does_not_keep_the_table_from_stopping(
+    session: TableSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.system.voice.CLOSE_TIMEOUT_S", 0.01)
+    mouth = Mouth()
+    mouth.free.clear()
+    with Voice(session, mouth):
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        assert mouth.speaks.wait(PATIENCE_S)
+    assert not mouth.said
+    mouth.free.set()
+
+
 def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, table: TextTable) -> None:
     told: list[str] = []
     with Voice(session, make_espeak_speaker("no-such-espeak"), told.append):
