@@ -131,14 +131,16 @@ def infer_play(
             return _reject_reading(game, reading, history)
     else:
         history, reading = replace(history, strange_count=0), aligned
-    early_squares = history.find_early_squares(game, reading)
+    early_squares, missable_squares = history.find_early_squares(game, reading), history.find_missable_squares()
+    shown = {square for square in missable_squares if game.board[square] is None and reading.squares[square].is_tile}
+    false_readings = history.find_false_readings(early_squares | shown)
     evidence = Evidence(
         reading,
         game.board,
-        history.find_false_readings(early_squares),
+        false_readings,
         has_marked_blanks=not game.rules.retake_blanks,
         early_squares=early_squares,
-        missable_squares=history.find_missable_squares(),
+        missable_squares=missable_squares.union(history.false_readings.keys() - false_readings.keys()),
     )
     history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
     misread = find_misread_tiles(game, reading, history)

@@ -115,8 +115,8 @@ class ReadingHistory:
         """Return the false readings, except those beside an early tile.
 
         Early tiles may have been on the board at the last reading; `early_squares` are their squares
-        (`find_early_squares`). A false reading beside an early tile is probably a real tile: it had no neighbour only
-        because the last reading missed the early tile.
+        (`find_early_squares`, and those of `find_missable_squares` that have a new tile now). A false reading beside an
+        early tile is probably a real tile: it had no neighbour only because the last reading missed the early tile.
         """
         missed = {square for square in early_squares if square not in self.false_readings}
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}

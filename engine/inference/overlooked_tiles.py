@@ -17,14 +17,14 @@ def find_overlooked_turn(state: State, square: Square) -> int | None:
 
 
 def find_hidden_ends(state: State, hidden: Collection[Square]) -> tuple[Square, ...]:
-    """Return those squares of `hidden` that lengthen the main word of the last turn without a gap; none without a play.
+    """Return those squares of `hidden` that lengthen the main word of the last play without a gap.
 
     Both words of a single tile count as main words.
     """
-    last = state.turns[-1] if state.turns else None
-    placed = [square for square, _ in last.placements] if last else []
-    if last is None or not placed:
+    last = next(state.standing_plays(), None)
+    if last is None:
         return ()
+    placed = [square for square, _ in last.placements]
     board = last.board.with_tiles(dict.fromkeys(hidden, Tile.unnamed()))
     runs = (set(board.tile_run(placed[0], across)) for across in (True, False))
     return tuple(sorted(square for run in runs if run.issuperset(placed) for square in run.intersection(hidden)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.board import parse_square
-from engine.events import PlayMade, SquareCorrected
+from engine.events import Exchanged, PlayMade, SquareCorrected
 from engine.inference.explain import infer_play
 from engine.tiles import Tile
 from tests.support.engine_table import board_after, new_game, seen, with_plays, written
@@ -63,6 +63,16 @@ def test_tiles_that_a_hand_hid_at_the_ends_of_the_last_play_are_of_this_play(see
     found = infer_play(game, seen(board_after(whole, "H6 FA.M")), first.history)
     assert [(turn.player, turn.word) for turn in found.best.game.turns] == [(0, "HORNED"), (1, "FA.M")]
     assert not found.is_certain, "the next player may have lengthened the word"
+
+
+def test_tile_beyond_hidden_ones_is_of_the_last_play_too() -> None:
+    """A hand hides the N and E of HORNED, so that the D seems to lie alone. Ben exchanges before the next picture."""
+    whole = with_plays("8F HORNED")
+    first = infer_play(new_game(), seen(whole.board, {"I8": {"#": 1.0}, "J8": {"#": 1.0}}))
+    game = with_plays("8F HOR")
+    assert first.events == game.events[1:]
+    found = infer_play(game.push(Exchanged(1, 2)), seen(board_after(whole, "H6 FA.M")), first.history)
+    assert [(turn.player, turn.word) for turn in found.best.game.turns if turn.word] == [(0, "HORNED"), (0, "FA.M")]
 
 
 @pytest.mark.parametrize("hidden", ["H5", "H11", "G10", "I10"])
