@@ -11,7 +11,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import Event, PlayMade, QuestionDeferred
 from engine.game import Game
 from engine.inference.alignment import align_reading
-from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, tile_confidence
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
@@ -64,6 +64,8 @@ def _find_settled_answer(
     before = find_game_before(game, question)
     disputed = find_disputed_squares(before, question.answers)
     aligned = align_reading(game, reading)
+    if aligned is not None and _is_confirmed(game, question, aligned):
+        return question.chosen
     if not disputed or aligned is None:
         return None
     if any(aligned.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
@@ -81,6 +83,17 @@ def _find_settled_answer(
     if boards.count(boards[best]) > 1:
         return None  # the reading does not distinguish these answers
     return best
+
+
+def _is_confirmed(game: Game, question: QuestionDeferred, reading: BoardReading) -> bool:
+    """Return True if one play is the only answer, and a reading clearly shows the recorded tiles in question.
+
+    The question was about letters in doubt, or about hidden squares at the ends of the play.
+    """
+    if len(question.answers) > 1 or not isinstance(question.answers[0][-1], PlayMade) or question.count > 1:
+        return False
+    confidences = [tile_confidence(reading.squares[square], game.board[square]) for square in question.squares]
+    return min(confidences, default=0.0) >= MIN_SETTLING_CONFIDENCE
 
 
 def _explain_after_answers(

@@ -359,3 +359,12 @@ def test_deferred_question_names_the_player_after_a_correction(
     assert name != "Anna" and all(text.startswith(f"{name} played H") for text in deferred.question.answers[:2])
     recalled = playing.submit(RecallQuestion()).result(PATIENCE_S).question
     assert recalled is not None and recalled.answers == deferred.question.answers
+
+
+def test_question_about_a_hidden_square_ends_when_the_square_is_seen(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HORN#", 7, 5, True))
+    assert len(playing.submit(DeferQuestion()).result(PATIENCE_S).open_questions) == 1
+    state = play(playing, table, ("HORN#", 7, 5, True), FARM)
+    assert len(state.open_questions) == 1, "the hand is still there"
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert not state.open_questions and get_words(state) == ["HORN", "FA.M", "PASTE"]
