@@ -90,7 +90,8 @@ class PageServer:
         self._context = _load_ssl_context(tls.certificate, tls.key) if tls else None
         max_connections = _raise_file_limit()
         self.limiter = ConnectionLimiter(max_connections) if limiter is None else limiter
-        self._socket = LimitedListener(create_listening_socket(host, port), max_connections + _REFUSED_CONNECTIONS)
+        refused = min(_REFUSED_CONNECTIONS, max_connections)
+        self._socket = LimitedListener(create_listening_socket(host, port), max_connections + refused)
         self.port: int = self._socket.getsockname()[1]
         self._secure_socket: LimitedListener | None = None
         if tls:
@@ -205,7 +206,10 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _raise_file_limit() -> int:
-    """Raise the process's limit of open files, and return the number of connections that the limit allows."""
+    """Raise the process's limit of open files, and return the number of connections that the limit allows.
+
+    If the limit stays so low that nothing is left beside the reserved files, connections may use a quarter of it.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     spare = _REFUSED_CONNECTIONS + MAX_SECURE_CONNECTIONS + _SPARE_FILES
     wanted = MAX_CONNECTIONS + spare
@@ -213,7 +217,7 @@ def _raise_file_limit() -> int:
         with suppress(OSError, ValueError):  # in a sandboxed service the limit cannot be changed
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(64, min(MAX_CONNECTIONS, soft - spare))
+    return max(min(64, soft // 4), min(MAX_CONNECTIONS, soft - spare))
 
 
 def _load_ssl_context(certificate: Path, key: Path) -> ssl.SSLContext:

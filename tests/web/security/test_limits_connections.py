@@ -72,6 +72,18 @@ def test_new_connection_replaces_the_one_that_was_idle_longest(table: ShownTable
         close_all(idle)
 
 
+def test_connections_leave_most_of_few_open_files_to_the_table(
+    table: ShownTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.security.server.resource.getrlimit", lambda _: (64, 64))
+    monkeypatch.setattr("web.security.server.resource.setrlimit", lambda *_: None)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        idle = [connect(server.port) for _ in range(40)]
+        assert get(server.port, "/")[0] == 200
+        assert len(server.limiter) <= 16
+        close_all(idle)
+
+
 def test_connection_without_a_request_is_closed_in_time(table: ShownTable) -> None:
     limiter = ConnectionLimiter(idle_timeout_s=0.5)
     with PageServer(create_app(table), 0, "127.0.0.1", limiter=limiter) as server:
