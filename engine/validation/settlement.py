@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import log
 
 from engine.board import Square
@@ -13,7 +14,7 @@ from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, tile_confidence
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
-from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.inference.hypotheses import REPEATED_PLAY_LOG_PRIOR, Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
 from engine.reading import EMPTY, BoardReading
 from engine.validation.deferred_questions import (
@@ -102,9 +103,9 @@ def _explain_after_answers(
     """Return the best hypothesis for a reading after each answer, by index of the answer.
 
     Answers that are not possible are left out. If the disputed squares were empty when the question was asked, tiles on
-    them have not been left there after a withdrawal.
+    them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn.
     """
-    were_empty = set(question.seen) == {EMPTY}
+    were_empty, board = set(question.seen) == {EMPTY}, find_game_before(game, question).board
     hypotheses: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
@@ -115,7 +116,10 @@ def _explain_after_answers(
         has_marked_blanks = not after.rules.retake_blanks
         evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
         found = generate_hypotheses(after, evidence, ())
-        hypotheses[answer] = next(one for one in found if not (were_empty and one.lying_board))
+        best = next(one for one in found if not (were_empty and one.lying_board))
+        plays = [event.play for event in best.events if isinstance(event, PlayMade)]
+        repeated_count = sum(face_of(board[square]) == tile.face for play in plays for square, tile in play.tiles)
+        hypotheses[answer] = replace(best, log_prior=best.log_prior + repeated_count * REPEATED_PLAY_LOG_PRIOR)
     return hypotheses
 
 

@@ -368,3 +368,13 @@ def test_question_about_a_hidden_square_ends_when_the_square_is_seen(playing: Ta
     assert len(state.open_questions) == 1, "the hand is still there"
     state = play(playing, table, HORN, FARM, PASTE)
     assert not state.open_questions and get_words(state) == ["HORN", "FA.M", "PASTE"]
+
+
+def test_play_whose_tiles_all_lie_there_again_was_not_taken_back(playing: TableSession, table: TextTable) -> None:
+    """Three tiles of PASTE were in a hand at a press by mistake, and the others looked like a play of Anna."""
+    whole = ("PASTE", 8, 8, True)
+    play(playing, table, HORN)
+    play(playing, table, HORN, whole)
+    assert get_words(play(playing, table, HORN, ("PA", 8, 8, True)))[-1] == "PA"
+    state = play(playing, table, HORN, whole)
+    assert get_words(state) == ["HORN", "PASTE", ""] and not state.open_questions
