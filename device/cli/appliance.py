@@ -208,7 +208,8 @@ class Appliance:
             except CommandRefusedError:
                 pass  # there is no game, or the last game has ended
             else:
-                if unused := _find_unused_options(state, self._first_game) if has_options else []:
+                given = set(self._settings_file.overrides.values()) if self._settings_file else set()
+                if unused := _find_unused_options(state, self._first_game, given):
                     self._announce(session, format_sentence(get_text("options-unused", ", ".join(unused))))
                 if state.phase is not Phase.LOBBY:
                     names = " and ".join(player.name for player in state.players)
@@ -376,8 +377,11 @@ def make_auto_turn_config(settings: TableSettings) -> AutoTurnConfig | None:
     return None if settings.auto == "off" else AutoTurnConfig(settings.auto == "end", settings.auto_seconds)
 
 
-def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]:
-    """Return the command-line options that differ from the game in progress; empty if there is no game."""
+def _find_unused_options(state: TableSnapshot, wanted: GameStarted, given: set[str]) -> list[str]:
+    """Return those of the `given` command-line options that differ from the game in progress.
+
+    `--rules` stands for all options with rules. The list is empty if there is no game.
+    """
     if state.rules is None:
         return []
     differs = {
@@ -387,4 +391,6 @@ def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]
         "--lexicon": state.lexicon != wanted.lexicon,
         "--rules": state.rules != dataclasses.replace(wanted.rules, list_decides=state.rules.list_decides),
     }
-    return [option for option, is_other in differs.items() if is_other]
+    if given & {"--challenge", "--clock", "--rule"}:
+        given = given | {"--rules"}
+    return [option for option, is_other in differs.items() if is_other and option in given]

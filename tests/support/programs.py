@@ -103,7 +103,8 @@ class Program:
     """`tilekeeper run` in a thread."""
 
     def __init__(self, args: argparse.Namespace, boards: list[tuple[str, ...]]) -> None:
-        self.appliance = Appliance(run_command.resolve_settings(args), ReaderInOrder(boards))
+        file = run_command.make_settings_file(args)
+        self.appliance = Appliance(run_command.resolve_settings(args), ReaderInOrder(boards), settings_file=file)
         self.thread = threading.Thread(
             target=self.appliance.serve,
             kwargs={"new": args.new, "has_options": run_command.has_game_options(args)},

@@ -144,6 +144,17 @@ def test_options_that_a_game_in_progress_does_not_take_are_named(
     assert "--players, --tiles, --layout, --lexicon had no effect" in capsys.readouterr().out
 
 
+def test_option_that_was_not_given_is_not_named_as_without_effect(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play_first_turn(folder)
+    args = options(folder, find_free_port(), "--layout", "exchanged")
+    args.players = None  # the game has other players than the settings
+    with Program(args, []) as phone:
+        assert phone.sees("Ben to play")
+    assert "--layout had no effect" in capsys.readouterr().out
+
+
 def test_layout_alone_is_an_option_of_the_game(folder: Path) -> None:
     args = options(folder, find_free_port())
     with Program(args, []) as phone:
