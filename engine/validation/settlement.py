@@ -62,18 +62,20 @@ def _find_settled_answer(
     """Return the index of the answer that a new reading gives to a question, or None if the reading does not decide."""
     if is_blank_named(game, question):
         return question.chosen
+    aligned = align_reading(game, reading)
+    if aligned is None:
+        return None
+    if _is_confirmed(game, question, aligned):
+        return question.chosen
     before = find_game_before(game, question)
     disputed = find_disputed_squares(before, question.answers)
-    aligned = align_reading(game, reading)
-    if aligned is not None and _is_confirmed(game, question, aligned):
-        return question.chosen
-    if not disputed or aligned is None:
+    if not disputed:
         return None
     if any(aligned.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
         return None
     if not _is_new_observation(question, disputed, aligned):
         return None
-    hypotheses = _explain_after_answers(game, question, reading, history)
+    hypotheses = _explain_after_answers(game, question, before, reading, history)
     best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
     if not others or hypotheses[best].log_posterior - hypotheses[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
         return None
@@ -98,14 +100,15 @@ def _is_confirmed(game: Game, question: QuestionDeferred, reading: BoardReading)
 
 
 def _explain_after_answers(
-    game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
+    game: Game, question: QuestionDeferred, before: Game, reading: BoardReading, history: ReadingHistory
 ) -> Mapping[int, Hypothesis]:
     """Return the best hypothesis for a reading after each answer, by index of the answer.
 
-    Answers that are not possible are left out. If the disputed squares were empty when the question was asked, tiles on
-    them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn.
+    `before` is the game before the provisional events of the question. Answers that are not possible are left out. If
+    the disputed squares were empty when the question was asked, tiles on them have not been left there after a
+    withdrawal. A new play hardly has the same tiles as a play that was withdrawn.
     """
-    were_empty, board = set(question.seen) == {EMPTY}, find_game_before(game, question).board
+    were_empty = set(question.seen) == {EMPTY}
     hypotheses: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
@@ -117,8 +120,8 @@ def _explain_after_answers(
         evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
         found = generate_hypotheses(after, evidence, ())
         best = next(one for one in found if not (were_empty and one.lying_board))
-        plays = [event.play for event in best.events if isinstance(event, PlayMade)]
-        repeated_count = sum(face_of(board[square]) == tile.face for play in plays for square, tile in play.tiles)
+        tiles = [placed for event in best.events if isinstance(event, PlayMade) for placed in event.play.tiles]
+        repeated_count = sum(face_of(before.board[square]) == tile.face for square, tile in tiles)
         hypotheses[answer] = replace(best, log_prior=best.log_prior + repeated_count * REPEATED_PLAY_LOG_PRIOR)
     return hypotheses
 
