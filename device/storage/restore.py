@@ -87,12 +87,13 @@ def _find_newer_games(path: Path, backup: GameStore) -> tuple[NewerGame, ...] | 
     """
     if not path.exists():
         return ()
+    stored = backup.games()
     newer = []
     try:
         with open_for_reading(path) as store:
             for game in store.games():
                 events = store.events(game.id)
-                copies = [backup.events(other.id) for other in backup.games() if other.started == game.started]
+                copies = [backup.events(other.id) for other in stored if other.started == game.started]
                 restored = max((_count_equal_events(events, copied) for copied in copies), default=0)
                 if restored < game.length:
                     newer.append(NewerGame(game, restored))
