@@ -36,6 +36,13 @@ class SteppedTable:
         """Place words on the board; this is one movement."""
         self.table.lay(*words)
 
+    def lay_until_read(self, *words: tuple[str, int, int, bool]) -> None:
+        """Place words on the board, and wait until they have been read in advance and the board counts as at rest."""
+        reads = self.table.reads
+        self.lay(*words)
+        self.until(lambda: self.table.reads > reads)
+        self.rest(0.4)
+
     def rest(self, seconds: float) -> TableSnapshot:
         """Let nothing move for some seconds of the clock, and return the snapshot."""
         pass_time(self.time, self.session, seconds)

@@ -107,7 +107,7 @@ class AdvanceReader:
             if picture is None:
                 break
             capture = capture.add_picture(picture)
-        capture = capture.encode_pictures()
+        capture = capture.with_pictures()
         with self._lock:
             if number != self._number:  # discarded in the meantime
                 return None

@@ -94,8 +94,8 @@ class AdvanceCapture:
         captures = (*self.captures, capture)
         return replace(self, captures=captures, turn=_explain_captures(captures, self.game, self.context))
 
-    def encode_pictures(self) -> AdvanceCapture:
-        """Return the capture with its pictures encoded, so that this is done when the player ends the turn."""
+    def with_pictures(self) -> AdvanceCapture:
+        """Return the capture with its pictures encoded, so that this need not be done when the player ends the turn."""
         return replace(self, turn=replace(self.turn, pictures=self.turn.encode_pictures()))
 
     def adapt(self, game: Game, context: TurnContext) -> TurnCapture:

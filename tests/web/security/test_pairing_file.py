@@ -68,10 +68,10 @@ def test_keys_are_readable_by_the_program_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"null", b"\xff\xfe", b'{"key": "00"}', b"[" * 100_000])
 def test_damaged_list_of_phones_is_replaced_with_a_notice(tmp_path: Path, content: bytes) -> None:
-    file, told = tmp_path / FILE_NAME, []
+    file, notices = tmp_path / FILE_NAME, []
     file.write_bytes(content)
-    pairing = Pairing(told.append, file=file)
-    assert told == [get_text("pairing-damaged")] and pairing.clients == ()
+    pairing = Pairing(notices.append, file=file)
+    assert notices == [get_text("pairing-damaged")] and pairing.clients == ()
     phone = pairing.pair(pairing.code, "1", "phone")
     assert Pairing(file=file).clients == (phone,)
 

@@ -59,9 +59,7 @@ def table(stepped: SteppedTable) -> DoubtfulTable:
 def lay_and_read(stepped: SteppedTable) -> int:
     """Place HORN and wait until it has been read in advance; return the number of readings for this."""
     reads = stepped.table.reads
-    stepped.lay(HORN)
-    stepped.until(lambda: stepped.table.reads > reads)
-    stepped.rest(0.4)
+    stepped.lay_until_read(HORN)
     return stepped.table.reads - reads
 
 

@@ -36,10 +36,7 @@ def table(stepped: SteppedTable) -> RuledTable:
 
 def rest(stepped: SteppedTable, *words: tuple[str, int, int, bool]) -> int:
     """Lay tiles and wait until they were read in advance; return the number of stills until then."""
-    reads = stepped.table.reads
-    stepped.lay(*words)
-    stepped.until(lambda: stepped.table.reads > reads)
-    stepped.rest(0.4)  # until the board counts as at rest
+    stepped.lay_until_read(*words)
     return stepped.table.stills
 
 
