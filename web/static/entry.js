@@ -74,15 +74,24 @@ async function showPreview(form) {
   const entry = entryOf(form);
   const mine = ++entry.preview;
   const place = form.querySelector(".entry-preview");
-  if (!form.elements.notation.value) return place.replaceChildren();
+  if (!form.elements.notation.value) return fill(form, place, "");
   const query = new URLSearchParams({ at: form.elements.at.value, word: form.elements.notation.value });
   try {
     const answer = await fetch(`/dialogs/entry/preview?${query}`);
     const html = await answer.text();
-    if (mine === entry.preview) place.innerHTML = html;
+    if (mine === entry.preview) fill(form, place, html);
   } catch {
     if (mine === entry.preview) place.textContent = form.dataset.lost;
   }
+}
+
+// Shows the preview. A longer or shorter one scrolls the form, so that the keys stay where the thumb is.
+function fill(form, place, html) {
+  const keys = form.querySelector(".entry-keys");
+  const before = keys.getBoundingClientRect().top;
+  place.innerHTML = html;
+  const scroller = form.closest("dialog") ?? document.scrollingElement;
+  scroller.scrollBy({ top: keys.getBoundingClientRect().top - before, behavior: "instant" });
 }
 
 function addLetter(form, key) {

@@ -77,6 +77,21 @@ def test_turn_is_entered_by_taps_and_previewed(browser: Browser, server: PageSer
         assert (turn.word, turn.at, turn.score) == ("FA.M", "H6", 9)
 
 
+def test_letters_stay_in_place_while_a_turn_is_typed(browser: Browser, server: PageServer) -> None:
+    with open_tab(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        key, top = phone.locator(".entry-keys button:text-is('A')"), "key => key.getBoundingClientRect().top"
+        enlarge(phone)
+        heights = [key.evaluate(top)]
+        square(phone, "F5")
+        square(phone, "F5")  # down, towards the H of HORN
+        for letter, shown in (("P", "do not touch"), ("A", "F5 PA do not touch"), ("S", "PASH")):
+            letters(phone, letter)
+            phone.locator(".entry-preview", has_text=shown).wait_for()
+            heights.append(key.evaluate(top))
+        assert max(heights) - min(heights) < 1  # px
+
+
 def test_blank_and_problems_are_shown_before_the_turn_counts(
     browser: Browser, server: PageServer, session: TableSession
 ) -> None:
