@@ -9,6 +9,7 @@ from device.capture.turn_images import make_turn_images
 from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble, make_late_question, make_notice
+from device.session.snapshot import Sight
 from device.session.threads import CommandQueue, TurnWorker
 from device.session.turns.turn_capture import (
     AdvanceCapture,
@@ -18,6 +19,7 @@ from device.session.turns.turn_capture import (
     reject_used_picture,
     sample_board_colours,
 )
+from device.session.turns.turn_finder import shows_unended_play
 from device.session.used_pictures import UsedPictures, digest_image
 from engine.messages import join_messages, key_of
 from vision.recognition.problems import FOREIGN_TILES
@@ -78,6 +80,7 @@ class TurnRecorder:
         """
         before, auto_turns = self.controller.game, self.background.auto_turns
         turn = advance.adapt(before, replace(self.controller.turn_context, seat=None))
+        self.background.advance_reader.mark_used()
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
@@ -86,15 +89,34 @@ class TurnRecorder:
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(self.controller.game)
 
-    def end_pending_turn(self, seat: int | None) -> None:
-        """Record the play on the board if it is about to end its turn automatically.
+    def record_unended_play(self, seat: int | None) -> None:
+        """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
-        `seat` is the player whose own play would not be meant; None if the play counts whoever made it.
+        A command that comes first follows this play: a pass is the next player's, and a challenge is about the play.
+        `seat` is the player who gave the command, None if it is not known or does not matter; the player to move
+        neither passes after a play nor challenges it.
         """
-        auto_turns, controller = self.background.auto_turns, self.controller
-        if auto_turns and controller.has_game and (pending := auto_turns.get_pending(controller.game, seat)):
-            self.record_advance(pending)
-            controller.leave_question()
+        controller = self.controller
+        if not controller.has_game or seat == controller.game.to_move or (capture := self._find_unended_play()) is None:
+            return
+        name = controller.game.players[controller.game.to_move]
+        self.record_advance(capture)
+        controller.leave_question()
+        controller.notices += (make_notice("recorded-first", name),)
+
+    def _find_unended_play(self) -> AdvanceCapture | None:
+        """Return the reading in advance if the board is at rest and shows a play that is not recorded; None otherwise.
+
+        The word list is not used: otherwise a notice would reveal that the words of the play are valid.
+        """
+        controller, capture = self.controller, self.background.advance_reader.get_unused()
+        game, board = controller.game, capture.turn.reading.board if capture else None
+        is_moving = self.queue.state.sight is Sight.HAND_IN_VIEW
+        can_play = controller.phase.in_play and game.end_due is None and not controller.squares_to_clear
+        if board is None or is_moving or not can_play:
+            return None
+        context = replace(controller.turn_context, words=None, seat=None)
+        return capture if shows_unended_play(game, board, context) else None
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.

@@ -112,19 +112,6 @@ class AutoTurns:
         is_unchanged = ended.turn_count == len(game.turns) and ended.capture is self._advance_reader.get_newest()
         return is_unchanged and self._clock() - ended.time < MAX_ECHO_S
 
-    def get_pending(self, game: Game, seat: int | None) -> AdvanceCapture | None:
-        """Return the capture of the play that will end the turn if nothing moves, or None if there is none.
-
-        A command that comes first follows this play: a pass is the next player's, and a challenge is about the play.
-        `seat` is the player who gave the command, None if it is not known or does not matter; the player to move
-        neither passes after a play nor challenges it. Runs on the session's thread.
-        """
-        pending, capture = self._finder.pending, self._pending_capture
-        if pending is None or not pending.can_end or not self._config.ends or seat == game.to_move:
-            return None
-        is_still = self._rest_since is not None and capture is self._advance_reader.get_newest()
-        return capture if is_still and len(game.turns) == self._last_turn_count else None
-
     def check(self) -> float:
         """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
         if self._queue.is_busy:

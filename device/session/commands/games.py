@@ -198,10 +198,10 @@ class EndGame(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.
 
-        The reason is the one that the rules give (such as an empty rack), or an agreement of the players. If turns end
-        automatically, a play that is about to end its turn is recorded first.
+        The reason is the one that the rules give (such as an empty rack), or an agreement of the players. A play on the
+        board whose turn was not ended yet is recorded first.
         """
-        context.turn_recorder.end_pending_turn(None)
+        context.turn_recorder.record_unended_play(None)
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])
@@ -307,8 +307,8 @@ class ResumeGame(TableCommand, frozen=True):
 
 
 def _leave_game(context: CommandContext) -> None:
-    """Record the play that is about to end its turn automatically, and save the clock: Undo may go back to the game."""
-    context.turn_recorder.end_pending_turn(None)
+    """Record a play whose turn was not ended yet, and save the clock: Undo may go back to the game."""
+    context.turn_recorder.record_unended_play(None)
     if keeper := context.controller.clock_keeper:
         keeper.save()
 

@@ -127,7 +127,10 @@ class EndFoundTurn(TableCommand, frozen=True):
 
 
 class PassTurn(TableCommand, frozen=True):
-    """Record a pass of the player to move, without reading the board."""
+    """Record a pass of the player to move.
+
+    If a play is on the board whose turn was not ended yet, it is recorded first, and the next player passes.
+    """
 
     name = "pass"
     transition = Command.PASS
@@ -136,12 +139,15 @@ class PassTurn(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
-        context.turn_recorder.end_pending_turn(context.controller.seat)
+        context.turn_recorder.record_unended_play(context.controller.seat)
         context.controller.commit_entered_events([Passed(context.controller.game.to_move)])
 
 
 class ExchangeTiles(TableCommand, frozen=True):
-    """Record an exchange of tiles by the player to move."""
+    """Record an exchange of tiles by the player to move.
+
+    If a play is on the board whose turn was not ended yet, it is recorded first, and the next player exchanges.
+    """
 
     name = "exchange"
     transition = Command.EXCHANGE
@@ -153,7 +159,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the exchange; refuse the command if the bag has too few tiles."""
-        context.turn_recorder.end_pending_turn(context.controller.seat)
+        context.turn_recorder.record_unended_play(context.controller.seat)
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
@@ -276,11 +282,11 @@ class ChallengePlay(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.
 
-        If turns end automatically, a play that is about to end its turn is the challenged play.
+        A play on the board whose turn was not ended yet is the challenged play.
         """
         controller = context.controller
         if controller.game.challengeable_turn is not None:
-            context.turn_recorder.end_pending_turn(controller.seat)
+            context.turn_recorder.record_unended_play(controller.seat)
         words, game = controller.words, controller.game
         play = game.challengeable_turn
         if play is None:

@@ -46,11 +46,22 @@ class AdvanceReader:
         self._number = 0
         self._future: Future[AdvanceCapture | None] | None = None
         self._newest: AdvanceCapture | None = None
+        self._is_used = False
 
     def get_newest(self) -> AdvanceCapture | None:
         """Return the newest capture, even if a press has already used it. None if it was discarded."""
         with self._lock:
             return self._newest
+
+    def get_unused(self) -> AdvanceCapture | None:
+        """Return the newest capture if no turn has been recorded from it, otherwise None."""
+        with self._lock:
+            return None if self._is_used else self._newest
+
+    def mark_used(self) -> None:
+        """Store that a turn is recorded from the newest capture."""
+        with self._lock:
+            self._is_used = True
 
     def read_scene(self, scene: RestScene) -> None:
         """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
@@ -75,7 +86,7 @@ class AdvanceReader:
         If a reading is in progress, wait for its result, up to `MAX_JOIN_S` seconds.
         """
         with self._lock:
-            future, self._future = self._future, None
+            future, self._future, self._is_used = self._future, None, True
         if future is None or future.cancel():
             return None
         try:
@@ -96,6 +107,7 @@ class AdvanceReader:
         if self._future is not None:
             self._future.cancel()
         self._future = self._newest = None
+        self._is_used = False
 
     def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
         reading = self._board_camera.read_in_advance(scene, game.tiles.letters)

@@ -187,6 +187,15 @@ class TurnFinder:
             self._pending = replace(found, time=before.time)
 
 
+def shows_unended_play(game: Game, reading: BoardReading, context: TurnContext) -> bool:
+    """Return True if a reading of the board at rest shows a play that may become a turn, even with a letter in doubt.
+
+    `game` ends with the last recorded turn.
+    """
+    found, _ = _find_turn(game, reading, context, 0.0)
+    return found is not None and found.can_end and found.play_count > 0
+
+
 def _find_turn(
     game: Game, reading: BoardReading, context: TurnContext, time: float
 ) -> tuple[FoundTurn | None, Decision]:

@@ -1,0 +1,116 @@
+"""A play at rest on the board that nobody has ended, when players pass, challenge or end the game on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from device.session.background.auto_turns import AutoTurnConfig
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EndGame, PlayAgain, Undo
+from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.snapshot import Phase
+from tests.support.engine_table import new_game
+from tests.support.stepped_tables import SteppedTable, open_stepped_table
+from tests.support.text_table import FARM, HORN, RuledTable
+
+FOXM = ("FOXM", 5, 7, False)
+
+
+@pytest.fixture(params=["button", "propose", "end"])
+def table(request: pytest.FixtureRequest) -> Iterator[SteppedTable]:
+    config = None if request.param == "button" else AutoTurnConfig(ends=request.param == "end", wait_s=20.0)
+    with open_stepped_table(RuledTable, auto_turns=config) as table:
+        yield table
+
+
+def lay_and_wait(table: SteppedTable, *words: tuple[str, int, int, bool]) -> None:
+    """Place words on the board, and wait until it counts as at rest."""
+    table.lay(*words)
+    table.rest(3.0)
+
+
+def list_turns(table: SteppedTable) -> list[tuple[int, str]]:
+    """Return player and kind of each turn."""
+    return [(turn.player, turn.kind) for turn in table.session.state.turns]
+
+
+@pytest.mark.parametrize("seat", [None, 1])
+@pytest.mark.parametrize(("command", "kind"), [(PassTurn(), "pass"), (ExchangeTiles(3), "exchange")])
+def test_pass_or_exchange_after_an_unpressed_play_is_one_of_the_next_player(
+    command: TableCommand, kind: str, seat: int | None, table: SteppedTable
+) -> None:
+    lay_and_wait(table, HORN)
+    state = table.submit(command, seat=seat)
+    assert list_turns(table) == [(0, "play"), (1, kind)]
+    assert "recorded-first" in [notice.key for notice in state.notices]
+
+
+def test_pass_by_the_player_of_an_unpressed_play_is_a_pass(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(PassTurn(), seat=0)
+    assert list_turns(table) == [(0, "pass")]
+
+
+def test_end_of_the_game_after_an_unpressed_play_counts_the_play(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    state = table.submit(EndGame(), seat=0)
+    assert state.phase is Phase.ENDED and list_turns(table) == [(0, "play")]
+
+
+def test_next_game_after_an_unpressed_play_counts_the_play(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(PlayAgain(new_game().start_event))
+    assert list_turns(table) == []
+    table.submit(Undo())
+    assert list_turns(table) == [(0, "play")]
+
+
+def test_challenge_after_an_unpressed_play_is_about_that_play(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, FOXM)
+    table.submit(ChallengePlay())
+    assert list_turns(table) == [(0, "play"), (1, "play"), (1, "withdrawn")]
+
+
+def test_challenge_by_the_player_of_an_unpressed_play_is_about_the_play_before(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, FARM)
+    last = table.submit(ChallengePlay(), seat=1).turns[-1]
+    assert (last.player, last.kind, last.by) == (0, "challenge", 1)
+
+
+def test_pass_under_a_hand_records_no_play(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.lay()
+    table.rest(0.2)
+    table.submit(PassTurn())
+    assert list_turns(table) == [(0, "pass")]
+
+
+def test_pass_after_an_undone_play_is_a_pass(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.submit(Undo())
+    table.submit(PassTurn())
+    assert list_turns(table) == [(0, "pass")]
+
+
+def test_pass_with_tiles_that_are_no_play_is_a_pass(table: SteppedTable) -> None:
+    lay_and_wait(table, ("HORN", 0, 0, True))
+    table.submit(PassTurn())
+    assert list_turns(table) == [(0, "pass")]
+
+
+def test_pass_with_the_tiles_of_a_withdrawn_play_is_a_pass(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, FOXM)
+    table.submit(EndTurn())
+    table.submit(ChallengePlay(), seat=0)
+    table.rest(3.0)
+    table.submit(PassTurn())
+    assert list_turns(table)[2:] == [(1, "withdrawn"), (0, "pass")]
