@@ -9,6 +9,8 @@ let lastOpened = ""; // the form that was asked for last: an earlier one that ar
 
 async function open(address) {
   lastOpened = address;
+  const output = (dialog.open && dialog.querySelector("output")) || document.querySelector("#panel output");
+  if (output) output.textContent = "";
   try {
     const answer = await fetch(address, { headers: { "X-Dialog": "1" } });
     const html = await answer.text();
@@ -16,7 +18,10 @@ async function open(address) {
     dialog.innerHTML = html;
     prepare(dialog);
   } catch {
-    return location.assign(address); // the browser says what is wrong
+    if (!output) return location.assign(address); // the browser says what is wrong
+    if (!dialog.contains(output)) dialog.close();
+    output.textContent = document.documentElement.dataset.lost;
+    return;
   }
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

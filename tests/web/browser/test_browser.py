@@ -97,6 +97,18 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
         phone.wait_for_selector("html:not(.offline)")
 
 
+def test_form_that_cannot_be_fetched_leaves_the_page_as_it_is(server: PageServer, phone: Page) -> None:
+    """Otherwise the score would give way to the browser's own page, which does not come back with the Wi-Fi."""
+    pair(phone, server)
+    phone.context.set_offline(True)
+    phone.get_by_role("link", name="More", exact=True).click()
+    phone.locator("#panel output", has_text="The table does not answer").wait_for()
+    phone.context.set_offline(False)
+    phone.get_by_role("link", name="More", exact=True).click()
+    phone.get_by_role("dialog").get_by_role("link", name="Pass / exchange").wait_for()
+    assert phone.locator("#panel output").inner_text() == ""
+
+
 def test_clocks_are_right_when_the_table_was_switched_on_again(
     table: ShownTable, phone: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
