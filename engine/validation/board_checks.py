@@ -253,15 +253,19 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether the last play was withdrawn, if its tiles are gone without an upheld challenge.
 
     If there are also new tiles, the same player may have replaced the play. If the button or phone that ended the turn
-    is this player's, this counts until the answer; otherwise the new tiles are a play of the next player.
+    is this player's, this counts until the answer; otherwise the new tiles are a play of the next player. The last play
+    may also count, because its tiles were only lifted while the next player made a play.
     """
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
         return
     game, replaced = proposal.game, replace_last_play(proposal.game, proposal.events)
+    lifted = tuple(event for event in proposal.events if event not in withdrawn)
     removed = (Option(proposal.events), *([Option(replaced)] if replaced else []))
     if proposal.seat == withdrawn[0].player:
         removed = removed[::-1]
+    if any(isinstance(event, PlayMade) for event in lifted) and _are_possible(game, lifted):
+        removed = (*removed, Option(lifted))
     options: tuple[Option, ...] = (*removed, LOOK_AGAIN)
     if game.bag_count == 0:
         options = (LOOK_AGAIN, _end_option(game), *removed)

@@ -52,7 +52,15 @@ def test_removed_play_with_a_new_one_may_have_been_replaced_by_its_player() -> N
     nest = written(game, "I8 .EST")
     events = (PlayWithdrawn(1), PlayMade(0, nest))
     found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board))))
-    assert found.options == (Option(events), Option((TurnCorrected(1, PlayMade(1, nest)),)), LOOK_AGAIN)
+    replaced, lifted = (TurnCorrected(1, PlayMade(1, nest)),), (PlayMade(0, nest),)
+    assert found.options == (Option(events), Option(replaced), Option(lifted), LOOK_AGAIN)
+
+
+def test_removed_play_with_a_new_one_on_its_squares_was_not_only_lifted() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    events = (PlayWithdrawn(1), PlayMade(0, written(game.push(PlayWithdrawn(1)), "H6 TU.N")))
+    found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board))))
+    assert Option(events[1:]) not in found.options
 
 
 def test_removed_play_was_replaced_by_the_player_whose_button_ended_the_turn() -> None:
@@ -68,7 +76,7 @@ def test_removed_play_with_a_new_one_is_not_replaced_after_another_turn() -> Non
     game = play(new_game(), "8F HORN", "H6 FA.M").push(Passed(0))
     events = (PlayWithdrawn(1), PlayMade(1, written(game, "I8 .EST")))
     found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board))))
-    assert found.options == (Option(events), LOOK_AGAIN)
+    assert found.options == (Option(events), Option(events[1:]), LOOK_AGAIN)
 
 
 def test_removed_play_with_an_empty_bag_records_nothing_and_offers_the_end() -> None:

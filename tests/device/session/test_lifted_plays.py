@@ -1,0 +1,40 @@
+"""A play whose tiles are lifted, to look its word up, while the next player makes a play and ends the turn."""
+
+from __future__ import annotations
+
+from device.session.commands.questions import AnswerDeferred, DeferQuestion
+from device.session.table_session import TableSession
+from tests.support.doubtful_tables import get_words
+from tests.support.text_table import FARM, HORN, TextTable, play, totals
+from tests.support.waiting import PATIENCE_S
+
+HAT = ("HAT", 7, 5, False)
+
+
+def play_beside_lifted_farm(session: TableSession, table: TextTable) -> None:
+    """Play HORN and FARM, and then HAT while FARM is off the board."""
+    play(session, table, HORN)
+    play(session, table, HORN, FARM)
+    play(session, table, HORN, HAT)
+
+
+def test_both_plays_are_offered(playing: TableSession, table: TextTable) -> None:
+    play_beside_lifted_farm(playing, table)
+    question = playing.state.question
+    assert question is not None and question.key == "asked-tiles-removed"
+    assert question.answers[2:] == ("Anna played HAT at F8 for 8.", "Look again.")
+
+
+def test_next_picture_shows_that_the_play_was_not_taken_back(playing: TableSession, table: TextTable) -> None:
+    play_beside_lifted_farm(playing, table)
+    state = play(playing, table, HORN, FARM, HAT, ("TO", 9, 5, True))
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M"), (0, ".AT"), (1, ".O")]
+    assert not state.open_questions
+
+
+def test_late_answer_keeps_both_plays(playing: TableSession, table: TextTable) -> None:
+    play_beside_lifted_farm(playing, table)
+    (deferred,) = playing.submit(DeferQuestion()).result(PATIENCE_S).open_questions
+    assert deferred.question.answers[2:] == ("Anna played HAT at F8 for 8.",)
+    state = playing.submit(AnswerDeferred(deferred.number, 2)).result(PATIENCE_S)
+    assert get_words(state) == ["HORN", "FA.M", ".AT"] and totals(state) == [22, 9]
