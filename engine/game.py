@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from engine.blanks import find_invalid_words
 from engine.board import Board, Layout, Square
@@ -88,6 +89,10 @@ class Game:
         for event in events:
             game = game._push_event(event)
         return game
+
+    def replay(self, events: Iterable[Event]) -> tuple[Game, ...]:
+        """Return this game, and the game after each of these events, which follow it. Raises what `push` raises."""
+        return tuple(accumulate(events, Game._push_event, initial=self))
 
     def _push_event(self, event: Event) -> Game:
         if isinstance(event, GameStarted):

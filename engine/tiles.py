@@ -97,6 +97,7 @@ class TileSet:
     right_to_left: bool = False
     by_hand_only: bool = False
     _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
+    _long_forms: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _max_text_length: int = field(init=False, repr=False, compare=False)
     _characters: frozenset[str] = field(init=False, repr=False, compare=False)
     _needs_folding: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -108,6 +109,7 @@ class TileSet:
         for letter in self.letters:
             forms[letter] = forms[letter.capitalize() if len(letter) > 1 else letter] = Tile(letter)
         object.__setattr__(self, "_tile_by_text", MappingProxyType(forms))
+        object.__setattr__(self, "_long_forms", tuple(form for form in forms if len(form) > 1))
         object.__setattr__(self, "_max_text_length", max(map(len, forms)))
         object.__setattr__(self, "_characters", frozenset("".join(forms)))
         plain = "".join(c for c in (*self._characters, *" \n") if self._fold_character(c) == c.upper())
@@ -203,7 +205,7 @@ class TileSet:
         written = []
         for place, text in enumerate(texts):
             follow = "".join(texts[place:])
-            longer = any(follow.startswith(form) for form in self._tile_by_text if len(form) > len(text))
+            longer = any(follow.startswith(form) for form in self._long_forms if len(form) > len(text))
             written.append(f"[{text}]" if len(text) > 1 or longer else text)
         return "".join(written)
 
@@ -250,7 +252,8 @@ class TileSet:
 
     def find_excess(self, tiles: Iterable[str]) -> tuple[str, ...]:
         """Return each tile that occurs in `tiles` more often than in the set."""
-        return tuple(tile for tile, left in self.count_remaining(tiles).items() if left < 0)
+        found = Counter(tiles)
+        return tuple(tile for tile in {**self.counts, **found} if found[tile] > self.counts.get(tile, 0))
 
 
 def _lower(letter: str) -> str:

@@ -248,11 +248,10 @@ def _advance_turn(state: State, player: int) -> State:
 
 
 def _skip_lost_turns(state: State) -> State:
-    to_move, skips = state.to_move, state.turns_to_skip
-    while skips[to_move]:
-        skips = replace_at(skips, to_move, skips[to_move] - 1)
-        to_move = (to_move + 1) % len(state.players)
-    return replace(state, to_move=to_move, turns_to_skip=skips)
+    while state.turns_to_skip[state.to_move]:
+        skips = replace_at(state.turns_to_skip, state.to_move, state.turns_to_skip[state.to_move] - 1)
+        state = replace(state, to_move=(state.to_move + 1) % len(state.players), turns_to_skip=skips)
+    return state
 
 
 def _remove_closing_turns(state: State) -> State:

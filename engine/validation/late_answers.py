@@ -7,9 +7,11 @@ that it is certain who made a turn. An answer after which a later event is not p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from engine.board import Square
@@ -61,38 +63,52 @@ def answer_deferred_question(
     question = find_open_question(game, number)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "There is no open question."))
-    if answer == question.chosen:
-        return game if stays_open else game.push(QuestionClosed(number))
-    before = find_game_before(game, question)
-    events = question.answers[answer]
-    recorded, void_plays = (events, ()) if words is None else withdraw_void_plays(before, events, words)
-    chosen = replace(question, chosen=answer)
-    if void_plays:
-        with suppress(_TilesNeededError):
-            return _replace_provisional_events(game, before, chosen, recorded, stays_open, has_own_buttons)
-    return _replace_provisional_events(game, before, chosen, events, stays_open, has_own_buttons)
+    answers = LateAnswers(game, question, has_own_buttons=has_own_buttons)
+    return answers.apply(answer, stays_open=stays_open, words=words)
 
 
-def _replace_provisional_events(
-    game: Game,
-    before: Game,
-    question: QuestionDeferred,
-    events: Sequence[Event],
-    stays_open: bool,
-    has_own_buttons: bool,
-) -> Game:
-    """Return the game with `events` in place of the provisional events of a question, which follow `before`.
+class LateAnswers:
+    """The late answers to a deferred question, of which each leads to another game.
 
-    `question` is the question with the answer that is in effect now. Raises `RulesError` if the later turns are not
-    possible.
+    The game is replayed once for all answers.
     """
-    new = before.push(*events, replace(question, count=len(events)))
-    if not stays_open:
-        new = new.push(QuestionClosed(question.number))
-    later = len(before.events) + question.count + 1  # index of the first event after the question
-    old = before.push(*game.events[len(before.events) : later])
-    shift = _TurnShift(len(before.turns), len(old.turns), len(new.turns) - len(old.turns), has_own_buttons)
-    return _repeat_events(game.events[later:], old, new, shift)
+
+    def __init__(self, game: Game, question: QuestionDeferred, *, has_own_buttons: bool = False) -> None:
+        """Replay the game up to the question; the arguments are those of `answer_deferred_question`."""
+        self.before = find_game_before(game, question)
+        """The game before the provisional events of the question."""
+        self._game = game
+        self._question = question
+        self._has_own_buttons = has_own_buttons
+
+    @cached_property
+    def _later_games(self) -> tuple[Game, ...]:
+        """The game after the question, and after each later event."""
+        return self.before.replay(self._game.events[len(self.before.events) :])[self._question.count + 1 :]
+
+    def apply(self, answer: int, *, stays_open: bool = False, words: WordList | None = None) -> Game:
+        """Return the game after an answer, as `answer_deferred_question` does. Raises `RulesError`."""
+        question = self._question
+        if answer == question.chosen:
+            return self._game if stays_open else self._game.push(QuestionClosed(question.number))
+        events = question.answers[answer]
+        recorded, void_plays = (events, ()) if words is None else withdraw_void_plays(self.before, events, words)
+        if void_plays:
+            with suppress(_TilesNeededError):
+                return self._replace_provisional_events(answer, recorded, stays_open)
+        return self._replace_provisional_events(answer, events, stays_open)
+
+    def _replace_provisional_events(self, answer: int, events: Sequence[Event], stays_open: bool) -> Game:
+        """Return the game with `events`, those of the answer that takes effect, in place of the provisional events.
+
+        Raises `RulesError` if the later turns are not possible.
+        """
+        question = replace(self._question, chosen=answer, count=len(events))
+        before, old = self.before, self._later_games[0]
+        new = before.push(*events, question, *([] if stays_open else [QuestionClosed(question.number)]))
+        added = len(new.turns) - len(old.turns)
+        shift = _TurnShift(len(before.turns), len(old.turns), added, self._has_own_buttons)
+        return _repeat_events(self._later_games, new, shift)
 
 
 _Correction = TypeVar("_Correction", bound=Correction)
@@ -136,12 +152,10 @@ class _TurnShift:
 
 
 class _Place(NamedTuple):
-    """A place between the events of the new game, with the shift of the turns before it.
+    """The same place in the events of the old and the new game, with the shift of the turns before it."""
 
-    `event_count` is the number of events before the place.
-    """
-
-    event_count: int
+    old: Game
+    new: Game
     shift: _TurnShift
 
 
@@ -157,28 +171,40 @@ class _TilesNeededError(_LateAnswerError):
     """Error for a late answer after which a later play is not legal, because it needs tiles that are not played."""
 
 
-def _repeat_events(events: Sequence[Event], old: Game, new: Game, shift: _TurnShift) -> Game:
-    """Return the game `new` with the events that followed `old`, after adapting their players and turn numbers.
+def _repeat_events(olds: Sequence[Game], new: Game, shift: _TurnShift) -> Game:
+    """Return the game `new` with the events that follow the first of the games `olds`.
 
+    `olds` has the old game before the first and after each of these events. Their players and turn numbers are adapted.
     Raises `RulesError` if an event is no longer possible.
     """
-    places = {len(old.events): _Place(len(new.events), shift)}  # by the number of events before them in the old game
-    for event in events:
+    places = {len(olds[0].events): _Place(olds[0], new, shift)}  # by the number of events before them in the old game
+    for old, after in pairwise(olds):
+        event = after.events[-1]
         moved: tuple[Event, ...]
         if isinstance(event, QuestionDeferred):
-            start = len(old.events) - event.count
-            moved = (_move_question(event, old, new, places.get(start, _Place(start, shift))),)
+            moved = (_move_question(event, new, _find_place(places, old, new, event.count, shift)),)
         elif shift.has_own_buttons and isinstance(event, PlayerTurn) and event.player == old.to_move != new.to_move:
             moved = _keep_player(event, new)
         else:
             moved = (_move_event(event, old, new, shift),)
         if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
             raise _TilesNeededError
-        old, new = old.push(event), new.push(*moved)
+        new = new.push(*moved)
         if len(moved) != 1:
-            shift = shift.extend(old, new)
-        places[len(old.events)] = _Place(len(new.events), shift)
+            shift = shift.extend(after, new)
+        places[len(after.events)] = _Place(after, new, shift)
     return new
+
+
+def _find_place(places: Mapping[int, _Place], old: Game, new: Game, count: int, shift: _TurnShift) -> _Place:
+    """Return the place before the last `count` events of the game `old`; `new` is the new game after these events.
+
+    A place before all of `places` has the shift `shift`.
+    """
+    start = len(old.events) - count
+    if start in places:
+        return places[start]
+    return _Place(Game.from_events(old.events[:start]), Game.from_events(new.events[:start]), shift)
 
 
 def _keep_player(event: PlayerTurn, game: Game) -> tuple[Event, ...]:
@@ -216,18 +242,14 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     return shift.move(event) if isinstance(event, Correction) else event
 
 
-def _move_question(question: QuestionDeferred, old: Game, new: Game, start: _Place) -> QuestionDeferred:
-    """Return a question about the last events of the game `old`, with its answers adapted to the game `new`.
+def _move_question(question: QuestionDeferred, game: Game, start: _Place) -> QuestionDeferred:
+    """Return a question about the last events of the old game, with its answers adapted to the new game.
 
-    The provisional events of the question begin at `start` in the new game. Answers that are not possible any more are
-    left out. The texts get the new words, scores and players. Raises `RulesError` if the answer in effect is not
-    possible.
+    The provisional events of the question begin at `start`; `game` is the new game after these events. Answers that are
+    not possible any more are left out. The texts get the new words, scores and players. Raises `RulesError` if the
+    answer in effect is not possible.
     """
-    count, shift = len(new.events) - start.event_count, start.shift
-    old, new = (
-        Game.from_events(old.events[: len(old.events) - question.count]),
-        Game.from_events(new.events[: start.event_count]),
-    )
+    old, new, shift = start
     moved_by = 0 if shift.has_own_buttons else new.to_move - old.to_move
     names = {name: new.players[(seat + moved_by) % len(new.players)] for seat, name in enumerate(old.players)}
     texts: list[str] = []
@@ -235,7 +257,7 @@ def _move_question(question: QuestionDeferred, old: Game, new: Game, start: _Pla
     chosen = 0
     for number, (text, events) in enumerate(zip(question.texts, question.answers, strict=True)):
         try:
-            after = _repeat_events(events, old, new, shift)
+            after = _repeat_events(old.replay(events), new, shift)
         except RulesError:
             if number == question.chosen:
                 raise
@@ -244,7 +266,7 @@ def _move_question(question: QuestionDeferred, old: Game, new: Game, start: _Pla
         answers.append(after.events[len(new.events) :])
         is_description = isinstance(text, Message) and not text.key  # other texts have a key
         texts.append(describe_events(new, after, answers[-1]) if is_description else replace_values(text, names))
-    text = replace_values(question.text, names)
+    text, count = replace_values(question.text, names), len(game.events) - len(new.events)
     return replace(question, text=text, texts=tuple(texts), answers=tuple(answers), count=count, chosen=chosen)
 
 

@@ -19,13 +19,12 @@ from engine.lexicon import WordList
 from engine.reading import EMPTY, BoardReading
 from engine.validation.deferred_questions import (
     find_disputed_squares,
-    find_game_before,
     find_open_question,
     find_open_questions,
     is_blank_named,
 )
 from engine.validation.findings import MIN_LETTER_CONFIDENCE
-from engine.validation.late_answers import answer_deferred_question
+from engine.validation.late_answers import LateAnswers, answer_deferred_question
 
 MIN_SETTLING_LOG_ODDS = log(20)
 """Minimum log-odds (nats) between the two most likely answers for a reading to settle the question."""
@@ -67,7 +66,8 @@ def _find_settled_answer(
         return None
     if _is_confirmed(game, question, aligned):
         return question.chosen
-    before = find_game_before(game, question)
+    late_answers = LateAnswers(game, question)
+    before = late_answers.before
     disputed = find_disputed_squares(before, question.answers)
     if not disputed:
         return None
@@ -75,7 +75,7 @@ def _find_settled_answer(
         return None
     if not _is_new_observation(question, disputed, aligned):
         return None
-    hypotheses = _explain_after_answers(game, question, before, reading, history)
+    hypotheses = _explain_after_answers(late_answers, question, reading, history)
     best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
     if not others or hypotheses[best].log_posterior - hypotheses[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
         return None
@@ -100,19 +100,19 @@ def _is_confirmed(game: Game, question: QuestionDeferred, reading: BoardReading)
 
 
 def _explain_after_answers(
-    game: Game, question: QuestionDeferred, before: Game, reading: BoardReading, history: ReadingHistory
+    late_answers: LateAnswers, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
 ) -> Mapping[int, Hypothesis]:
     """Return the best hypothesis for a reading after each answer, by index of the answer.
 
-    `before` is the game before the provisional events of the question. Answers that are not possible are left out. If
-    the disputed squares were empty when the question was asked, tiles on them have not been left there after a
-    withdrawal. A new play hardly has the same tiles as a play that was withdrawn.
+    Answers that are not possible are left out. If the disputed squares were empty when the question was asked, tiles on
+    them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn.
     """
+    before = late_answers.before
     were_empty = set(question.seen) == {EMPTY}
     hypotheses: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
-            after = answer_deferred_question(game, question.number, answer)
+            after = late_answers.apply(answer)
         except (NotationError, RulesError):
             continue
         aligned = align_reading(after, reading) or reading
