@@ -118,13 +118,21 @@ class CorrectTurn(TurnCommand, frozen=True):
             before = game.turns[turn.number - 1].board if turn.number else Board()
             event = self.make_turn_event(game, before, turn.player, turn)
             events = replace_turn(game, turn, event, words)
-            if score is None and isinstance(event, PlayMade) and event.play == turn.play:
-                score = game.ledger[turn.ledger_index].score  # the same play of another player keeps its score
+            if score is None and _is_score_kept(event, turn):
+                score = game.ledger[turn.ledger_index].score
         if score is not None:
             events = (*events, ScoreCorrected(turn.number, score))
         if not events:
             raise make_refusal("no-change")
         return events
+
+
+def _is_score_kept(event: Event, turn: Turn) -> bool:
+    """Return True if a score that players entered for the turn is also that of `event`, which corrects the turn.
+
+    This is so for the same play, and for a pass or an exchange that stays one, whoever made it.
+    """
+    return event.play == turn.play if isinstance(event, PlayMade) else event.kind == turn.kind
 
 
 def replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | None) -> tuple[Event, ...]:

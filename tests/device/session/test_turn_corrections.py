@@ -168,6 +168,16 @@ def test_corrected_score_stays_with_a_play_of_another_player(playing: TableSessi
     assert totals(playing.submit(CorrectTurn(1, word="HORNS", at="8F")).result(PATIENCE_S)) == [0, 16]
 
 
+@pytest.mark.parametrize("turn", [CorrectTurn(1, kind="pass"), CorrectTurn(1, kind="exchange", count=3)])
+def test_corrected_score_stays_with_a_turn_without_tiles(
+    playing: TableSession, table: TextTable, turn: CorrectTurn
+) -> None:
+    play(playing, table, HORN)
+    for correction in (turn, CorrectTurn(1, score=-5), CorrectTurn(1, player=1)):
+        state = playing.submit(correction).result(PATIENCE_S)
+    assert totals(state) == [0, -5]
+
+
 # A play after a failed challenge, and that challenge
 
 
