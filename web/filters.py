@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 
 from flask import Flask
@@ -272,8 +272,7 @@ def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ..
 
 
 def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tuple[str, str]]:
-    equal = (name for name, preset in PRESETS.items() if replace(preset, list_decides=rules.list_decides) == rules)
-    yield "new.preset", t(f"new.presets.{next(equal, rules.edition)}")
+    yield "new.preset", _describe_preset(rules, t)
     is_shipped = state.lexicon == state.tile_set  # a word list shipped with the program has the name of its tile set
     if state.board.layout != "standard":
         yield "new.layout", t(f"new.layouts.{state.board.layout}")
@@ -302,6 +301,18 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
         yield "rules.clock", t("rules.clock_for", minutes=minutes, points=rules.overtime_points)
     for variation in rules.variations:
         yield "rules.variation", t(f"new.variations.{variation}")
+
+
+def _describe_preset(rules: Rules, t: Texts) -> str:
+    """Return the name of the preset from which the rules differ least, with a remark if they differ.
+
+    Who decides a challenge is left out, because it depends on the word list.
+    """
+    settings = asdict(replace(rules, list_decides=True)).items()
+    changes = {name: len(settings - asdict(preset).items()) for name, preset in PRESETS.items()}
+    nearest = min(changes, key=changes.__getitem__)
+    preset = t(f"new.presets.{nearest}")
+    return t("rules.changed", preset=preset) if changes[nearest] else preset
 
 
 def _describe_challenge(rules: Rules, t: Texts) -> str:

@@ -25,6 +25,9 @@ def list_texts(rules: Rules, players: int = 2) -> str:
     ("rules", "text"),
     [
         (PRESETS["tournament"], "Rules: Tournament"),
+        (replace(PRESETS["tournament"], clock_seconds=1200), "Rules: Tournament, with changes"),
+        (replace(PRESETS["nine-tile"], list_decides=False), "Rules: Nine tiles on the rack |"),
+        (Rules(finish_line=(FinishLineLevel.EXPERT,)), "Rules: Standard, with changes"),
         (PRESETS["tournament"], "Allowed with 7 or more tiles in the bag"),
         (PRESETS["tournament"], "The game ends after this many scoreless turns in a row: 6"),
         (PRESETS["tournament"], "25 minutes for each player; each minute of overtime costs 10 points"),
