@@ -170,19 +170,29 @@ class HallPublisher(BrokerTask):
                 if connection.is_acknowledged:
                     if last_event:
                         queue.acknowledge(last_event)
-                    batch, state = queue.read_batch(), self._read_state()
-                    last_message = batch[-1].message if batch else None
-                    last_event = last_message if isinstance(last_message, TableEvent) else None
-                    if last_event:
-                        batch += queue.read_log(last_event.game)
-                    if self._is_hall_new or last_state is None or not state.is_same(last_state):
-                        self._is_hall_new = False
-                        batch.append(self._make_state_message(state, queue.store_id))
-                        last_state = state
-                    connection.publish(batch)
-                    self._publish_answers(connection)
+                    last_event, last_state = self._publish_news(connection, queue, last_state)
                 connection.wait(CHECK_INTERVAL_S)
                 self._has_delivered = self._has_delivered or connection.is_acknowledged
             connection.publish([will])
         finally:
             connection.close()
+
+    def _publish_news(
+        self, connection: BrokerConnection, queue: EventQueue, last_state: _PublishedState | None
+    ) -> tuple[TableEvent | None, _PublishedState]:
+        """Publish the next events, the answers to orders, and the state if the hall does not have it yet.
+
+        Return the last of these events, if any, and the state that the hall has now; `last_state` is the one before.
+        """
+        batch, state = queue.read_batch(), self._read_state()
+        last_message = batch[-1].message if batch else None
+        last_event = last_message if isinstance(last_message, TableEvent) else None
+        if last_event:
+            batch += queue.read_log(last_event.game)
+        if self._is_hall_new or last_state is None or not state.is_same(last_state):
+            self._is_hall_new = False
+            batch.append(self._make_state_message(state, queue.store_id))
+            last_state = state
+        connection.publish(batch)
+        self._publish_answers(connection)
+        return last_event, last_state
