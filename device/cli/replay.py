@@ -27,6 +27,7 @@ from device.session.commands.turns import EndTurn
 if TYPE_CHECKING:
     from calibration.profile import TableProfile
     from device.session.snapshot import TableSnapshot, TurnView, WordView
+    from device.session.table_session import TableSession
     from engine.events import GameStarted
     from engine.lexicon import WordList
     from vision.recognition.reader import PhotoReader
@@ -95,7 +96,6 @@ def replay_photos(
     learns from confirmed turns. A reading may take any time: nobody waits at a table.
     """
     from device.cameras.folder import FolderCamera
-    from device.session.messages import PASS_KEYS, START_FROM_HERE, CommandRefusedError
     from device.session.table_session import SessionConfig, TableSession
     from device.storage.store import GameStore
 
@@ -109,16 +109,27 @@ def replay_photos(
     ):
         state = session.submit(StartGame(started)).result()
         for photo in photos:
-            state = session.submit(EndTurn()).result()
-            texts = [notice.text for notice in state.notices]
-            if state.question is not None and state.question.key not in PASS_KEYS:  # no player answers
-                texts.append(state.question.text)
-                if state.question.key == START_FROM_HERE:
-                    with suppress(CommandRefusedError):  # a letter may be misread, so that there are too many of it
-                        state = session.submit(AnswerQuestion(1)).result()
+            state, texts = _end_turn(session)
             sources += [str(photo)] * (len(state.turns) - len(sources))
             problems += [_format_problem(photo, text) for text in texts]
     return ReplayedGame(state, tuple(sources), tuple(problems))
+
+
+def _end_turn(session: TableSession) -> tuple[TableSnapshot, list[str]]:
+    """End a turn; return the snapshot after it, and the texts of its notices and its question, which nobody answers.
+
+    Only the question whether the game starts from this position is answered: it does.
+    """
+    from device.session.messages import PASS_KEYS, START_FROM_HERE, CommandRefusedError
+
+    state = session.submit(EndTurn()).result()
+    texts = [notice.text for notice in state.notices]
+    if state.question is not None and state.question.key not in PASS_KEYS:
+        texts.append(state.question.text)
+        if state.question.key == START_FROM_HERE:
+            with suppress(CommandRefusedError):  # a letter may be misread, so that there are too many of it
+                state = session.submit(AnswerQuestion(1)).result()
+    return state, texts
 
 
 def replay_one_video(
