@@ -82,14 +82,18 @@ def delete_from_backups(started: float, imported: bool, folder: Path) -> None:
     failure: StoreError | None = None
     for path in list_backups(folder):
         try:
-            with GameStore(path, is_owner=False) as backup:
-                for stored in backup.games():
-                    if (stored.started, stored.imported) == (started, imported):
-                        backup.delete_game(stored.id)
+            _delete_from_backup(path, started, imported)
         except StoreError as error:
             failure = error
     if failure:
         raise failure
+
+
+def _delete_from_backup(path: Path, started: float, imported: bool) -> None:
+    with GameStore(path, is_owner=False) as backup:
+        for stored in backup.games():
+            if (stored.started, stored.imported) == (started, imported):
+                backup.delete_game(stored.id)
 
 
 class BackupTask:
