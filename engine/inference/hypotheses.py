@@ -330,14 +330,15 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
     """
     state, unexplained = base.game.state, base.find_unexplained_squares()
     hidden_ends = find_hidden_ends(state, unexplained & base.evidence.missable_squares)
-    for squares in (*((square,) for square in unexplained), *([hidden_ends] if len(hidden_ends) > 1 else ())):
-        for turn in state.turns:
-            if can_be_overlooked(state, turn, squares):
-                for lettering in find_letterings(base.evidence, squares, state.stock(), 2):
-                    added = zip(squares, lettering.tiles, strict=True)
-                    events = [SquareCorrected(square, tile, turn.number) for square, tile in added]
-                    with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
-                        yield base.push(*events, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
+    missed = [(square,) for square in unexplained] + ([hidden_ends] if len(hidden_ends) > 1 else [])
+    for squares, turn in product(missed, state.turns):
+        if not can_be_overlooked(state, turn, squares):
+            continue
+        for lettering in find_letterings(base.evidence, squares, state.stock(), 2):
+            added = zip(squares, lettering.tiles, strict=True)
+            events = [SquareCorrected(square, tile, turn.number) for square, tile in added]
+            with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
+                yield base.push(*events, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
 
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
