@@ -95,15 +95,7 @@ class BrokerConnection:
         self._client.on_publish = lambda _client, _data, mid, reason, _properties: self._handle_ack(mid, reason)
         if will:
             self._client.will_set(will.topic, will.payload, QOS, will.retain)
-        try:
-            if settings.ca:
-                self._client.tls_set(str(settings.ca))
-            if settings.user:
-                file = settings.password_file
-                password = read_small_file(file, MAX_PASSWORD_FILE_BYTES).decode().strip() if file else None
-                self._client.username_pw_set(settings.user, password)
-        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-            raise BrokerRefusedError(str(error)) from error
+        self._set_credentials(settings)
         properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         if subscription:
             properties.SessionExpiryInterval = subscription.session_s
@@ -117,6 +109,18 @@ class BrokerConnection:
         self._open(settings, properties, is_new=subscription is None or not subscription.session_s)
         if subscription:
             self._client.subscribe([(topic, QOS) for topic in subscription.topics])
+
+    def _set_credentials(self, settings: HallSettings) -> None:
+        """Set the certificate, user and password of the settings, if any. Raises `BrokerRefusedError`."""
+        try:
+            if settings.ca:
+                self._client.tls_set(str(settings.ca))
+            if settings.user:
+                file = settings.password_file
+                password = read_small_file(file, MAX_PASSWORD_FILE_BYTES).decode().strip() if file else None
+                self._client.username_pw_set(settings.user, password)
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise BrokerRefusedError(str(error)) from error
 
     def _open(self, settings: HallSettings, properties: Properties, *, is_new: bool) -> None:
         try:
