@@ -22,6 +22,7 @@ from device.cli.page import announce_pairing, find_page_addresses
 from device.storage.errors import StoreError
 
 if TYPE_CHECKING:
+    from device.hall.receiving.receiver import HallReceiver
     from device.settings import HallSettings
 
 HELP = "show all tables of a club or tournament on one page"
@@ -89,8 +90,6 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     from device.hall.receiving.key_file import FILE_NAME as KEY_FILE_NAME
     from device.hall.receiving.key_file import KeyFileError, open_key
     from device.hall.receiving.receiver import HallReceiver
-    from device.hall.receiving.standings import PairingsError
-    from device.storage.files import read_small_file
     from web.hall.app import create_hall_app
     from web.security.pairing import Pairing
     from web.security.pairing_file import FILE_NAME
@@ -105,14 +104,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         raise UserError(str(error)) from None
     receiver = stack.enter_context(HallReceiver(path, settings, print_line, key))
     if args.pairings:
-        try:
-            receiver.set_pairings(read_small_file(args.pairings, _MAX_PAIRINGS_BYTES).decode())
-        except UnicodeDecodeError:
-            raise UserError(f"{args.pairings} is not text in UTF-8. Save it as CSV UTF-8.") from None
-        except PairingsError as error:
-            raise UserError(f"{args.pairings}: {error}") from None
-        except OSError as error:
-            raise UserError(describe_unreadable_file(str(args.pairings), error)) from None
+        _read_pairings(args.pairings, receiver)
     if args.delay is not None:
         receiver.set_delay(args.delay)
     pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)
@@ -136,6 +128,20 @@ def _open_demo(stack: ExitStack) -> HallSettings:
         raise UserError(str(error)) from None
     stack.enter_context(DemoHall(settings))
     return settings
+
+
+def _read_pairings(file: Path, receiver: HallReceiver) -> None:
+    from device.hall.receiving.standings import PairingsError
+    from device.storage.files import read_small_file
+
+    try:
+        receiver.set_pairings(read_small_file(file, _MAX_PAIRINGS_BYTES).decode())
+    except UnicodeDecodeError:
+        raise UserError(f"{file} is not text in UTF-8. Save it as CSV UTF-8.") from None
+    except PairingsError as error:
+        raise UserError(f"{file}: {error}") from None
+    except OSError as error:
+        raise UserError(describe_unreadable_file(str(file), error)) from None
 
 
 def _make_settings(args: argparse.Namespace) -> HallSettings:
