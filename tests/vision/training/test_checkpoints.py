@@ -85,6 +85,10 @@ def test_checkpoint_that_does_not_exist_is_no_state(tmp_path: Path) -> None:
     assert Checkpoint(tmp_path / "small.pt", RUN).load() is None
 
 
-def test_hash_of_the_training_code_is_stable() -> None:
-    assert hash_training_code() == hash_training_code()
-    assert len(hash_training_code()) == 64
+def test_hash_of_the_training_code_changes_with_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.training.checkpoints.MODELS_DIR", tmp_path / "models")
+    module = tmp_path / "networks.py"
+    module.write_text("WIDTH = 8\n", encoding="utf-8")
+    before = hash_training_code()
+    module.write_text("WIDTH = 9\n", encoding="utf-8")
+    assert hash_training_code() != before
