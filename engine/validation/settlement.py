@@ -16,7 +16,7 @@ from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, 
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import REPEATED_PLAY_LOG_PRIOR, Hypothesis, generate_hypotheses
 from engine.lexicon import WordList
-from engine.reading import EMPTY, BoardReading
+from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.validation.deferred_questions import (
     find_disputed_squares,
     find_open_question,
@@ -43,7 +43,8 @@ def settle_questions(
     """Return the game after settling the deferred questions that a new reading answers.
 
     A question is settled if the reading is much more likely after one of the answers than after the others. A reading
-    of the same symbols as before settles nothing: the same light may cause the same error. `words` and
+    of the same symbols as before settles nothing: the same light may cause the same error. A tile that was clearly seen
+    and is gone settles nothing, either: it was lifted or taken back. `words` and
     `has_own_buttons` have the same meaning as in `answer_deferred_question`.
     """
     for number in [question.number for question in find_open_questions(game)]:
@@ -73,7 +74,7 @@ def _find_settled_answer(
         return None
     if any(aligned.occupancy[square].hidden > MIN_CLEAR_PROBABILITY for square in disputed):
         return None
-    if not _is_new_observation(question, disputed, aligned):
+    if not _is_new_observation(question, disputed, aligned) or _is_tile_lifted(question, disputed, aligned):
         return None
     hypotheses = _explain_after_answers(late_answers, question, reading, history)
     best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
@@ -136,6 +137,16 @@ def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], r
         return True
     is_clear = all(read.confidence >= MIN_SETTLING_CONFIDENCE for read in reads)
     return question.confidence < MIN_LETTER_CONFIDENCE and is_clear
+
+
+def _is_tile_lifted(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
+    """Return True if a square is empty on which a tile was clearly seen when the question was asked.
+
+    Players have taken the tile off the board since then, so its square does not say what they played before.
+    """
+    pairs = zip(squares, question.seen, strict=True)
+    is_gone = any(seen not in (EMPTY, HIDDEN) and reading.squares[square].symbol == EMPTY for square, seen in pairs)
+    return is_gone and question.confidence >= MIN_LETTER_CONFIDENCE
 
 
 def _read_faces(before: Game, events: Sequence[Event], squares: Sequence[Square]) -> tuple[str, ...]:

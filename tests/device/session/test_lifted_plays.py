@@ -38,3 +38,13 @@ def test_late_answer_keeps_both_plays(playing: TableSession, table: TextTable) -
     assert deferred.question.answers[2:] == ("Anna played HAT at F8 for 8.",)
     state = playing.submit(AnswerDeferred(deferred.number, 2)).result(PATIENCE_S)
     assert get_words(state) == ["HORN", "FA.M", ".AT"] and totals(state) == [22, 9]
+
+
+def test_missing_tile_that_was_clearly_seen_does_not_say_that_it_was_never_played(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    state = play(playing, table, HORN, FARM, ("HO", 7, 5, False))
+    assert state.question is not None and "Ben played FARM at H6 for 9." in state.question.answers
+    state = play(playing, table, HORN, FARM, ("NO", 7, 8, False))
+    assert state.question is not None and "Ben played MO at 9H for 8." in state.question.answers
