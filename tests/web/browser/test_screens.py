@@ -253,6 +253,14 @@ def test_question_is_in_view_on_the_big_screen(
         assert question is not None and question["y"] + question["height"] <= size[1]
 
 
+def test_hint_in_place_of_the_chart_is_not_cut_off(table: ShownTable, server: PageServer, browser: Browser) -> None:
+    table.show(samples.BEFORE)
+    with open_tab(browser, (1440, 900)) as page:
+        visit(page, server, "/big")
+        chart = page.locator("#chart", has_text="The score chart will start")
+        assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth")
+
+
 def test_title_of_a_stored_game_with_long_names_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     players = ("Donaudampfschifffahrtsgesellschaftskapitaen", "Ben")
     with open_web_table(tmp_path) as played:
