@@ -32,6 +32,7 @@ from vision.geometry import Floats, Image, estimate_board_pose, square_side
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LETTER_CLASSES, Alphabet, LetterNet, TilePredictions, restrict_to_alphabet
 from vision.recognition.memory import RecalledBoard, TileTable
+from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
@@ -122,7 +123,7 @@ class SquarePredictions:
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops from `rectify_tops`."""
     kinds_p: NDArray[np.float32]
-    """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square."""
+    """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square, with the doubts of `missed_tiles`."""
     cells: Sequence[Cell]
     """Squares (row, column) that may have a tile, in order of falling tile probability."""
     kinds: SquareKinds | None
@@ -152,7 +153,7 @@ class ClassifiedBoard:
     views: BoardViews
     """Upright rectified views of the board."""
     kinds_p: NDArray[np.float32]
-    """`(15, 15, 3)`: probabilities of empty, tile and hidden from the square network alone."""
+    """`(15, 15, 3)`: probabilities of empty, tile and hidden without the letter network."""
     kinds: SquareKinds | None
     """Predictions of the square network, kept for the next picture; None if the board was rotated or mirrored."""
     clear_tiles: TileTable
@@ -272,7 +273,8 @@ class SquareClassifier:
             kinds = self._square_net.predict(board, ~recalled.is_unchanged)
         else:
             kinds = self._square_net.predict_changed(board, recalled.memory.kinds, ~recalled.is_unchanged)
-        return SquarePredictions(board, tops, kinds.kinds_p, find_likely_tiles(kinds.kinds_p), kinds)
+        kinds_p = doubt_tile_coloured_squares(kinds.kinds_p, board)
+        return SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p), kinds)
 
     def _vote_orientation(self, squares: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
