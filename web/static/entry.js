@@ -133,8 +133,9 @@ document.addEventListener("keydown", (event) => {
   const step = STEPS[event.key];
   if (step) {
     const at = squares.indexOf(square);
-    const next = squares[at + step[0] + SIDE * step[1]];
-    const column = (at % SIDE) + step[0];
+    const across = square.parentElement.dir === "rtl" ? -step[0] : step[0];
+    const next = squares[at + across + SIDE * step[1]];
+    const column = (at % SIDE) + across;
     if (!next || column < 0 || column >= SIDE) return;
     square.tabIndex = -1;
     next.tabIndex = 0;

@@ -11,6 +11,7 @@ from device.cameras import AbsentCamera
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.events import GameStarted
 from tests.support.browsers import MARKS, SCREEN, open_tab, pair, visit
 from tests.support.sessions import open_session
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
@@ -90,6 +91,31 @@ def test_letters_stay_in_place_while_a_turn_is_typed(browser: Browser, server: P
             phone.locator(".entry-preview", has_text=shown).wait_for()
             heights.append(key.evaluate(top))
         assert max(heights) - min(heights) < 1  # px
+
+
+def centre(page: Page, place: str) -> float:
+    """Return the horizontal centre of the element in this place, in px."""
+    box = page.locator(place).bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2
+
+
+def test_word_of_a_language_written_from_the_right_is_entered_from_the_right(
+    browser: Browser, server: PageServer, session: TableSession
+) -> None:
+    session.submit(StartGame(GameStarted(("Dana", "Noam"), tile_set="he"))).result(PATIENCE_S)
+    with open_tab(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        phone.locator(".entry-board [data-name=H8]").focus()
+        phone.keyboard.press("ArrowRight")
+        letters(phone, "של")
+        assert phone.locator(".entry-board .laid").all_inner_texts() == ["ש", "ל"]
+        assert centre(phone, ".entry-board [data-name=G8]") > centre(phone, ".entry-board [data-name=H8]")
+        assert "←" in phone.locator(".direction").inner_text()
+        phone.get_by_role("button", name="Enter it", exact=True).tap()
+        phone.get_by_role("dialog").wait_for(state="hidden")
+        assert session.state.turns[-1].at == "8G"
+        assert centre(phone, ".headline .tile >> nth=0") > centre(phone, ".headline .tile >> nth=1")
 
 
 def test_blank_and_problems_are_shown_before_the_turn_counts(
