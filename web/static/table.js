@@ -5,23 +5,22 @@ const dialog = document.getElementById("dialog");
 const SIDE = 15;
 const DOUBLE_TAP_MS = 700; // nobody reads a refusal and presses again within this time
 
-let lastOpened = ""; // the form that was asked for last: an earlier one that arrives later is not shown
+let lastOpened = ""; // an earlier form that arrives later is not shown
 
 async function open(address) {
   lastOpened = address;
-  const output = (dialog.open && dialog.querySelector("output")) || document.querySelector("#panel output");
-  if (output) output.textContent = "";
+  const output = panel?.querySelector("output");
   try {
     const answer = await fetch(address, { headers: { "X-Dialog": "1" } });
     const html = await answer.text();
     if (lastOpened !== address) return;
     dialog.innerHTML = html;
     prepare(dialog);
+    if (output) output.textContent = "";
   } catch {
     if (!output) return location.assign(address); // the browser says what is wrong
-    if (!dialog.contains(output)) dialog.close();
-    output.textContent = document.documentElement.dataset.lost;
-    return;
+    output.textContent = root.dataset.lost;
+    return dialog.close();
   }
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
