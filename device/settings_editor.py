@@ -196,13 +196,7 @@ class SettingsEditor:
                 return form
             if version != form.version:
                 raise SettingsChangedError("the settings file was changed meanwhile")
-            changes: dict[SettingPath, Any] = {}
-            for field in list_fields():
-                if field.path not in texts or field.path in self.overrides:
-                    continue
-                value = field.parse(texts[field.path])
-                if value != field.parse(form.texts[field.path]):
-                    changes[field.path] = value
+            changes = self._find_changes(form.texts, texts)
             if not changes:
                 return form
             new_text = self._change_text(changes)
@@ -215,6 +209,17 @@ class SettingsEditor:
             self._write(new_text)
         self._apply(load_settings(self.path))
         return self.read()
+
+    def _find_changes(
+        self, before: Mapping[SettingPath, str], after: Mapping[SettingPath, str]
+    ) -> dict[SettingPath, Any]:
+        """Return the new values of the settings whose texts differ in value; overridden settings are left out."""
+        values = {
+            field.path: (field.parse(before[field.path]), field.parse(after[field.path]))
+            for field in list_fields()
+            if field.path in after and field.path not in self.overrides
+        }
+        return {path: new for path, (old, new) in values.items() if new != old}
 
     def replace_by_defaults(self) -> None:
         """Replace the file by the default settings; the old file is kept with the suffix `.old`. Raises `OSError`."""
