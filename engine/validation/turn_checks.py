@@ -57,7 +57,7 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
         return
     if played := _replace_unanswered_pass(proposal):
         options.insert(0, Option(played))
-    splits = islice(_split_play(proposal), MAX_ALTERNATIVES)
+    splits = islice(dict.fromkeys((*_split_early_tiles(proposal), *_split_play(proposal))), MAX_ALTERNATIVES)
     options += [Option(move_to_seat(game, plays, seat)) for plays in splits]
     if not any(isinstance(event, PlayMade) for event in turns):
         options.append(PRESSED_BY_MISTAKE)
@@ -149,22 +149,33 @@ def check_early_tiles(proposal: Proposal) -> Iterator[Finding]:
     """
     event, game, history = proposal.single_play, proposal.game, proposal.question_history
     early_seat, seat = history.missed_seat, proposal.seat
-    if event is None or proposal.reading is None or len(proposal.events) > 1 or not history.has_missed_press:
+    if event is None or seat != event.player or early_seat in (None, seat):
         return
-    if seat != event.player or early_seat in (None, seat):
+    for first, second in _split_early_tiles(proposal):
+        before = move_to_seat(game, (first,), early_seat)
+        after = move_to_seat(game.push(*before), (second,), seat)
+        values = (game.players[early_seat], game.players[seat])
+        yield Finding(Reason.OUT_OF_TURN, values, (Option((*before, *after)), Option(proposal.events)))
+
+
+def _split_early_tiles(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
+    """Yield the proposed play as two plays: its tiles that were on the board at a press without a record, and the rest.
+
+    Nothing is yielded if there was no such press, or if the rules do not allow these plays.
+    """
+    event, game = proposal.single_play, proposal.game
+    if event is None or proposal.reading is None or len(proposal.events) > 1:
+        return
+    if not proposal.question_history.has_missed_press:
         return
     early = proposal.earlier.find_early_squares(game, align_reading(game, proposal.reading) or proposal.reading)
-    first = tuple(placed for placed in event.play.tiles if placed[0] in early)
-    rest = tuple(placed for placed in event.play.tiles if placed[0] not in early)
-    if not first or not rest or game.check_play(Play(first)):
+    first = replace(event, play=Play(tuple(placed for placed in event.play.tiles if placed[0] in early)))
+    rest = Play(tuple(placed for placed in event.play.tiles if placed[0] not in early))
+    if not first.play.tiles or not rest.tiles or game.check_play(first.play):
         return
-    before = move_to_seat(game, (replace(event, play=Play(first)),), early_seat)
-    between = game.push(*before)
-    if between.check_play(Play(rest)):
-        return
-    after = move_to_seat(between, (replace(event, play=Play(rest)),), seat)
-    values = (game.players[early_seat], game.players[seat])
-    yield Finding(Reason.OUT_OF_TURN, values, (Option((*before, *after)), Option(proposal.events)))
+    between = game.push(first)
+    if not between.check_play(rest):
+        yield first, PlayMade(between.to_move, rest)
 
 
 def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:

@@ -127,6 +127,17 @@ def test_tiles_added_to_those_of_a_press_with_another_button_are_not_silently_on
     assert list_turns(state)[1:] == [(1, "play", "FA.MS"), (0, "play", "PA.TE")]
 
 
+def test_play_of_a_wrong_button_is_offered_when_the_player_of_this_button_lengthens_it(
+    playing: TableSession, table: TextTable
+) -> None:
+    """Anna's button ended Ben's FAR, and the question was left open; then Anna lengthens it and presses her button."""
+    press(playing, table, 0, HORN)
+    press(playing, table, 0, HORN, ("FAR", 5, 7, False))
+    question = press(playing, table, 0, HORN, ("FARMS", 5, 7, False)).question
+    assert question is not None and question.key == "asked-out-of-turn"
+    assert "Ben played FAR at H6 for 6, Anna played FARMS at H6 for 10." in question.answers
+
+
 def test_tiles_added_after_a_press_with_another_button_may_follow_several_passes(
     session: TableSession, table: TextTable
 ) -> None:
