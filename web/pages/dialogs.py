@@ -73,7 +73,8 @@ class Dialogs:
 
     def more(self) -> Response:
         """Return the list of actions that are rarely needed."""
-        return self.show("more", rules=self.session.state.rules, languages=languages().values())
+        rules = self.session.state.rules
+        return self.show("more", rules=rules, languages=languages().values(), longest=MAX_PLAYER_NAME_LENGTH)
 
     def square(self) -> Response:
         """Return the form to correct the square in the query, or the form to choose a square if the query has none."""

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.snapshot import Phase, PlayerView
 from engine.rules import VARIATIONS, Rules
 from tests.support import samples
@@ -87,6 +88,12 @@ def test_form_to_rename_has_the_names_of_all_players(table: ShownTable, paired: 
     text = paired.get("/dialogs/more").text
     assert text.count('action="/actions/rename"') == len(samples.MIDGAME.players)
     assert all(f'value="{player.name}"' in text for player in samples.MIDGAME.players)
+
+
+def test_form_to_rename_takes_a_name_as_long_as_that_of_a_new_game(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    text = paired.get("/dialogs/more").text
+    assert text.count(f'maxlength="{MAX_PLAYER_NAME_LENGTH}"') == len(samples.MIDGAME.players)
 
 
 @pytest.mark.parametrize("variation", VARIATIONS)
