@@ -121,7 +121,7 @@ def shakes_hands(door: Door, source: str) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", door.port), PATIENCE_S, (source, 0)) as connection:
             tls.wrap_socket(connection, server_hostname="127.0.0.1").close()
-    except ConnectionError:
+    except (ConnectionError, ssl.SSLEOFError):  # a refused connection is reset, or ends before the handshake
         return False
     return True
 
