@@ -44,8 +44,8 @@ def settle_questions(
 
     A question is settled if the reading is much more likely after one of the answers than after the others. A reading
     of the same symbols as before settles nothing: the same light may cause the same error. A tile that was clearly seen
-    and is gone settles nothing, either: it was lifted or taken back. `words` and
-    `has_own_buttons` have the same meaning as in `answer_deferred_question`.
+    and is gone settles nothing, either: it was lifted or taken back. `words` and `has_own_buttons` have the same
+    meaning as in `answer_deferred_question`.
     """
     for number in [question.number for question in find_open_questions(game)]:
         question = find_open_question(game, number)  # an answer to an earlier question may have changed it
@@ -142,11 +142,13 @@ def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], r
 def _is_tile_lifted(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
     """Return True if a square is empty on which a tile was clearly seen when the question was asked.
 
-    Players have taken the tile off the board since then, so its square does not say what they played before.
+    Players have taken the tile off the board since then, so its square does not say what they played before. Return
+    False if it is not known what was seen: the question was not about a reading, or its answers have changed since.
     """
+    if question.confidence < MIN_LETTER_CONFIDENCE or len(question.seen) != len(squares):
+        return False
     pairs = zip(squares, question.seen, strict=True)
-    is_gone = any(seen not in (EMPTY, HIDDEN) and reading.squares[square].symbol == EMPTY for square, seen in pairs)
-    return is_gone and question.confidence >= MIN_LETTER_CONFIDENCE
+    return any(seen not in (EMPTY, HIDDEN) and reading.squares[square].symbol == EMPTY for square, seen in pairs)
 
 
 def _read_faces(before: Game, events: Sequence[Event], squares: Sequence[Square]) -> tuple[str, ...]:

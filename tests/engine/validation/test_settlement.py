@@ -26,6 +26,14 @@ def test_reading_of_another_letter_settles_the_question() -> None:
     assert game.turns[0].word == "HORN" and not find_open_questions(game)
 
 
+def test_reading_settles_a_question_that_was_not_about_a_reading() -> None:
+    game = play(new_game(), "8F HARN")
+    answers = (game.events[-1],), (PlayMade(0, written(new_game(), "8F HORN")),)
+    question = QuestionDeferred(0, "Which word?", ("0", "1"), answers, 1)
+    game = settle_questions(game.push(*defer_question(game, question, None)), read_board("8F HORN"))
+    assert game.turns[0].word == "HORN" and not find_open_questions(game)
+
+
 def test_same_error_again_settles_nothing() -> None:
     game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
     assert settle_questions(game, seen(play(new_game(), "8F HARN", "H6 FA.M").board, MISREAD)) == game
