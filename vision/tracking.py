@@ -123,8 +123,14 @@ class BoardTracker:
         return replace(self, corners=corners, is_upright=is_upright, is_unreliable=False, memory=memory)
 
     def mark_unreliable(self) -> BoardTracker:
-        """Return a tracker that searches the whole next picture, unless a user placed the corners."""
-        return replace(self, is_unreliable=True)
+        """Return a tracker that searches the whole next picture, unless a user placed the corners.
+
+        An implausible reading does not show that pictures are mirrored: the order of the confirmed corners does.
+        """
+        is_mirrored = self.is_mirrored
+        if self.corners is not None and not self.has_user_corners:
+            is_mirrored = not is_convex(self.corners)
+        return replace(self, is_unreliable=True, is_mirrored=is_mirrored)
 
     def place_corners(
         self, corners: Floats, image_shape: tuple[int, ...], *, is_detected: bool = False

@@ -93,6 +93,14 @@ def test_corners_far_outside_the_picture_are_refused(rows: slice) -> None:
         BoardTracker().place_corners(far, IMAGE.shape)
 
 
+@pytest.mark.parametrize("is_mirrored", [True, False])
+def test_implausible_reading_does_not_change_whether_pictures_are_mirrored(is_mirrored: bool) -> None:
+    corners = reverse_quad(HERE) if is_mirrored else HERE
+    tracker = BoardTracker().update(IMAGE, BoardLocation(HERE, 1.0, is_mirrored=is_mirrored)).confirm(corners)
+    misread = tracker.update(IMAGE, BoardLocation(HERE, 1.0, is_mirrored=not is_mirrored)).mark_unreliable()
+    assert misread.is_mirrored is is_mirrored
+
+
 def test_mirrored_pictures_are_remembered_until_a_board_is_read_otherwise() -> None:
     mirrored = BoardTracker().update(IMAGE, BoardLocation(HERE, 1.0, is_mirrored=True))
     assert mirrored.is_mirrored and mirrored.reset().is_mirrored and mirrored.update(IMAGE[:200], None).is_mirrored

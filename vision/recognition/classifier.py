@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
+from vision.recognition.colour_comparison import measure_log_colours
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LETTER_CLASSES, Alphabet, LetterNet, TilePredictions, restrict_to_alphabet
 from vision.recognition.memory import RecalledBoard, TileTable
@@ -122,6 +123,8 @@ class SquarePredictions:
     """`(272, 272, 3) uint8 BGR`: rectified board from `rectify_board`."""
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops from `rectify_tops`."""
+    colours: Floats
+    """`(225, 3)`: colours of the squares from `measure_log_colours`."""
     kinds_p: NDArray[np.float32]
     """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square, with the doubts of `missed_tiles`."""
     cells: Sequence[Cell]
@@ -136,6 +139,7 @@ class SquarePredictions:
         return SquarePredictions(
             np.rot90(self.board, quarter_turns),
             np.ascontiguousarray(np.rot90(self.tops, quarter_turns)),
+            np.rot90(self.colours.reshape(BOARD_SIZE, BOARD_SIZE, -1), quarter_turns).reshape(self.colours.shape),
             np.rot90(self.kinds_p, quarter_turns),
             [_rotate_cell(cell, quarter_turns) for cell in self.cells],
             None,
@@ -200,8 +204,9 @@ class SquareClassifier:
 
     def classify_reversed(self, board: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
         """Classify the letters of `board` again, with the board upside down relative to its estimated orientation."""
-        views, kinds_p = board.views, board.kinds_p
-        turned = SquarePredictions(views.board, views.tops, kinds_p, find_likely_tiles(kinds_p), None).rotate(2)
+        views, kinds_p, colours = board.views, board.kinds_p, measure_log_colours(board.views.board)
+        upright = SquarePredictions(views.board, views.tops, colours, kinds_p, find_likely_tiles(kinds_p), None)
+        turned = upright.rotate(2)
         half_turn = (board.orientation.quarter_turns + 2) % 4
         orientation = replace(board.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
         alphabet = self._letter_net.alphabet_matrix(tiles)
@@ -253,7 +258,7 @@ class SquareClassifier:
         for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         return ClassifiedBoard(
-            squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, letters_p, squares.board),
+            squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, letters_p, squares.board, squares.colours),
             orientation=orientation,
             views=BoardViews(squares.board, squares.tops, table.poses.poses_by_square()),
             kinds_p=squares.kinds_p,
@@ -273,8 +278,9 @@ class SquareClassifier:
             kinds = self._square_net.predict(board, ~recalled.is_unchanged)
         else:
             kinds = self._square_net.predict_changed(board, recalled.memory.kinds, ~recalled.is_unchanged)
-        kinds_p = doubt_tile_coloured_squares(kinds.kinds_p, board)
-        return SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p), kinds)
+        colours = measure_log_colours(board)
+        kinds_p = doubt_tile_coloured_squares(kinds.kinds_p, colours)
+        return SquarePredictions(board, tops, colours, kinds_p, find_likely_tiles(kinds_p), kinds)
 
     def _vote_orientation(self, squares: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.

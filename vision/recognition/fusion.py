@@ -71,17 +71,16 @@ class BlankEvidence:
 
 
 def fuse_predictions(
-    kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
+    kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image, colours: Floats
 ) -> NDArray[np.float64]:
     """Combine the predictions of both networks; return class probabilities `(15, 15, classes + 1)`.
 
     The last probability of a square is that it is hidden. `kinds` `(15, 15, 3)` are the probabilities from the square
     network. `letters` `(n, classes)` are the probabilities from the letter network for the n squares `cells` (row,
-    column). `board` is the image from `rectify_board`.
+    column). `board` is the image from `rectify_board`, and `colours` the result of `measure_log_colours(board)`.
     """
     kinds_p, indices = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(kinds_p, indices, letters)
-    colours = measure_log_colours(board)
     evidence = _measure_blank_evidence(kinds_p, indices, letters, chances, board, colours)
     plain = chances[evidence.squares, NO_TILE_CLASS] + chances[evidence.squares, BLANK_CLASS]
     blank = plain / (
@@ -96,7 +95,7 @@ def fuse_predictions(
 def collect_blank_evidence(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> BlankEvidence:
-    """Measure the evidence for blanks on squares without a letter; the arguments are those of `fuse_predictions`."""
+    """Measure the evidence for blanks on squares without a letter; the arguments are as in `fuse_predictions`."""
     kinds_p, indices = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(kinds_p, indices, letters)
     return _measure_blank_evidence(kinds_p, indices, letters, chances, board, measure_log_colours(board))

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
-from vision.geometry import Image
-from vision.recognition.colour_comparison import compute_colour_log_ratio, measure_log_colours
+from vision.geometry import Floats
+from vision.recognition.colour_comparison import compute_colour_log_ratio
 from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
 
 _MIN_EMPTY_P: Final = 0.97
@@ -28,15 +28,16 @@ _DOUBTED_TILE_P: Final = 0.3
 for a clear letter to outweigh the network; it is too low for the square to take part in other decisions."""
 
 
-def doubt_tile_coloured_squares(kinds_p: NDArray[np.float32], board: Image) -> NDArray[np.float32]:
+def doubt_tile_coloured_squares(kinds_p: NDArray[np.float32], colours: Floats) -> NDArray[np.float32]:
     """Return the probabilities of the square network with doubt about empty squares that have the colour of a tile.
 
-    `kinds_p` `(15, 15, 3)` are the probabilities of empty, tile and hidden, `board` is the image from `rectify_board`.
+    `kinds_p` `(15, 15, 3)` are the probabilities of empty, tile and hidden. `colours` `(225, 3)` are from
+    `measure_log_colours`.
     """
     flat_p = kinds_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
     empty, tiles = flat_p[:, EMPTY_KIND] > _MIN_EMPTY_P, flat_p[:, TILE_KIND] > _MIN_TILE_P
     rather_empty = flat_p[:, EMPTY_KIND] > 1 - _DOUBTED_TILE_P
-    log_ratio = compute_colour_log_ratio(measure_log_colours(board), empty, tiles, rather_empty)
+    log_ratio = compute_colour_log_ratio(colours, empty, tiles, rather_empty)
     missed = log_ratio >= _MIN_COLOUR_NATS
     if not missed.any():
         return kinds_p

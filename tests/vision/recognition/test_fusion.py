@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
+from vision.recognition.colour_comparison import measure_log_colours
 from vision.recognition.fusion import collect_blank_evidence, fuse_predictions
 from vision.recognition.views import EMPTY_KIND, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
@@ -32,7 +33,8 @@ class Predictions:
 
     def at(self, square: tuple[int, int]) -> Floats:
         """The probabilities of a square: none, blank, A, B, hidden."""
-        return np.asarray(fuse_predictions(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
+        colours = measure_log_colours(self.board)
+        return fuse_predictions(self.kinds, self.cells, self.letters, self.board, colours)[square]
 
 
 def make_predictions(
@@ -144,7 +146,7 @@ def test_evidence_is_measured_only_on_squares_without_print() -> None:
 
 def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() -> None:
     board = make_predictions(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
-    chances = fuse_predictions(board.kinds, [], np.zeros((0, 4)), board.board)
+    chances = fuse_predictions(board.kinds, [], np.zeros((0, 4)), board.board, measure_log_colours(board.board))
     assert chances[0, 0].tolist() == chances[LAID[0]].tolist() == [1, 0, 0, 0, 0]
 
 

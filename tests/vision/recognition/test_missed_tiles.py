@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.board import CENTRE
 from engine.tiles import load_tile_set
 from vision.geometry import Image
-from vision.recognition.colour_comparison import SQUARE_KINDS
+from vision.recognition.colour_comparison import SQUARE_KINDS, measure_log_colours
 from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.reader import BoardReader
 from vision.recognition.views import TILE_KIND, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
@@ -90,7 +90,7 @@ def test_empty_square_is_doubted_only_with_the_colour_of_the_tiles(colour: Colou
     tiles = np.zeros(225, np.bool_)
     tiles[[90, 91, 92, 93, 94]] = True
     kinds_p = np.where(tiles[:, None], TILE_P, EMPTY_P).astype(np.float32).reshape(15, 15, 3)
-    doubted = doubt_tile_coloured_squares(kinds_p, draw_view(tiles, colour))
+    doubted = doubt_tile_coloured_squares(kinds_p, measure_log_colours(draw_view(tiles, colour)))
     assert (doubted[7, 7, TILE_KIND] > 0.1) == is_doubted
     changed = (doubted != kinds_p).any(axis=2)
     assert changed.sum() == is_doubted and np.allclose(doubted.sum(axis=2), 1)
