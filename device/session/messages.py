@@ -267,9 +267,9 @@ class OpenQuestion:
         """Return the event that stores this question for a later answer.
 
         `events` are the last events of the game, which the question is about. The answer *Look again* is left out. If
-        the question is about missing tiles, and no answer keeps their play, an answer without events is added. This
-        answer means that the players did not take back the play: the picture was an old one, or something covered the
-        tiles.
+        the question is about missing tiles, and no answer keeps their play while the game goes on, an answer without
+        events is added. This answer means that the players did not take back the play: the picture was an old one, or
+        something covered the tiles.
 
         `chosen` is the index of the answer in effect; None means the chosen answer of the question. The number of the
         event is 0, because it is assigned later.
@@ -277,7 +277,8 @@ class OpenQuestion:
         pairs = zip(self.question.answers, self.answers, strict=True)
         offered = [(text, answer) for text, answer in pairs if answer]
         is_removed = self.finding is not None and self.finding.reason is Reason.TILES_REMOVED
-        if is_removed and all(isinstance(answer[0], PlayWithdrawn | TurnCorrected) for _, answer in offered):
+        other_kinds = PlayWithdrawn, TurnCorrected, GameEnded  # first events of answers that do not keep the play
+        if is_removed and all(isinstance(answer[0], other_kinds) for _, answer in offered):
             offered.append((get_text("answer-not-taken-back"), ()))
         texts, answers = zip(*offered, strict=True)
         earlier_answers = self.answers[: self.question.chosen if chosen is None else chosen]

@@ -8,10 +8,16 @@ from device.session.commands.games import Undo
 from device.session.commands.questions import AnswerDeferred, ChooseNextAnswer
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
+from device.session.messages import make_finding_question
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
+from engine.events import GameEnded, PlayWithdrawn
 from engine.reading import BoardReading, SquareReading
+from engine.validation import Finding, Reason
+from engine.validation.findings import LOOK_AGAIN, Option
+from tests.support.engine_table import new_game
+from tests.support.engine_table import play as play_words
 from tests.support.questions import answer, get_key
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
@@ -28,6 +34,13 @@ def play_in_doubt(
         squares[parse_square(name)] = SquareReading(tuple(symbols.items()))
     table.board = BoardReading(tuple(squares))
     return session.submit(EndTurn()).result(PATIENCE_S)
+
+
+def test_late_answer_keeps_a_lifted_play_also_when_the_game_may_be_over() -> None:
+    game = play_words(new_game(), "8F HORN", "H6 FA.M")
+    options = LOOK_AGAIN, Option((GameEnded(),)), Option((PlayWithdrawn(1),))
+    question = make_finding_question(game, Finding(Reason.TILES_REMOVED, ("Ben",), options))
+    assert question.make_deferred([PlayWithdrawn(1)], chosen=2).answers[-1] == ()
 
 
 def test_removed_play_is_withdrawn_and_asked_about(playing: TableSession, table: TextTable) -> None:
