@@ -116,9 +116,10 @@ def replay_photos(
 
 
 def _end_turn(session: TableSession) -> tuple[TableSnapshot, list[str]]:
-    """End a turn; return the snapshot after it, and the texts of its notices and its question, which nobody answers.
+    """End a turn. Return the snapshot after it, and the texts of its notices and its question.
 
-    Only the question whether the game starts from this position is answered: it does.
+    There is no player to answer the question. Only the question whether the game starts from this position is answered
+    with yes.
     """
     from device.session.messages import PASS_KEYS, START_FROM_HERE, CommandRefusedError
 

@@ -1,4 +1,4 @@
-"""A play at rest on the board that nobody has ended, when players pass, challenge or end the game on the page."""
+"""Players pass, challenge or end the game while a play is on the board whose turn has not been ended."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def list_turns(table: SteppedTable) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("seat", [None, 1])
 @pytest.mark.parametrize(("command", "kind"), [(PassTurn(), "pass"), (ExchangeTiles(3), "exchange")])
-def test_pass_or_exchange_after_an_unpressed_play_is_one_of_the_next_player(
+def test_pass_or_exchange_after_an_unended_play_is_one_of_the_next_player(
     command: TableCommand, kind: str, seat: int | None, table: SteppedTable
 ) -> None:
     lay_and_wait(table, HORN)
@@ -47,19 +47,19 @@ def test_pass_or_exchange_after_an_unpressed_play_is_one_of_the_next_player(
     assert "recorded-first" in [notice.key for notice in state.notices]
 
 
-def test_pass_by_the_player_of_an_unpressed_play_is_a_pass(table: SteppedTable) -> None:
+def test_pass_by_the_player_of_an_unended_play_is_a_pass(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     table.submit(PassTurn(), seat=0)
     assert list_turns(table) == [(0, "pass")]
 
 
-def test_end_of_the_game_after_an_unpressed_play_counts_the_play(table: SteppedTable) -> None:
+def test_end_of_the_game_after_an_unended_play_counts_the_play(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     state = table.submit(EndGame(), seat=0)
     assert state.phase is Phase.ENDED and list_turns(table) == [(0, "play")]
 
 
-def test_next_game_after_an_unpressed_play_counts_the_play(table: SteppedTable) -> None:
+def test_next_game_after_an_unended_play_counts_the_play(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     table.submit(PlayAgain(new_game().start_event))
     assert list_turns(table) == []
@@ -67,7 +67,7 @@ def test_next_game_after_an_unpressed_play_counts_the_play(table: SteppedTable) 
     assert list_turns(table) == [(0, "play")]
 
 
-def test_challenge_after_an_unpressed_play_is_about_that_play(table: SteppedTable) -> None:
+def test_challenge_after_an_unended_play_is_about_that_play(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     table.submit(EndTurn())
     lay_and_wait(table, HORN, FOXM)
@@ -75,7 +75,7 @@ def test_challenge_after_an_unpressed_play_is_about_that_play(table: SteppedTabl
     assert list_turns(table) == [(0, "play"), (1, "play"), (1, "withdrawn")]
 
 
-def test_challenge_by_the_player_of_an_unpressed_play_is_about_the_play_before(table: SteppedTable) -> None:
+def test_challenge_by_the_player_of_an_unended_play_is_about_the_play_before(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     table.submit(EndTurn())
     lay_and_wait(table, HORN, FARM)
