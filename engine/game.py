@@ -158,6 +158,11 @@ class Game:
         """The number of the player whose turn it is."""
         return self.state.to_move
 
+    @property
+    def first_player(self) -> int:
+        """The number of the player who began the game, or who is to begin it if there is no turn yet."""
+        return self.turns[0].player if self.turns else self.to_move
+
     def find_player_due(self, number: int) -> int:
         """Return the player whose turn it was before the turn with this number, from 0."""
         if number >= len(self.turns):

@@ -29,11 +29,9 @@ from device.session.phases import Command
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
-from engine.game import Game
 from engine.lexicon import WordList
 from engine.messages import format_list
 from engine.rules import MAX_PLAYERS
-from engine.state import find_first_players
 
 _log = logging.getLogger(__name__)
 
@@ -254,7 +252,7 @@ class PlayAgain(TableCommand, frozen=True):
         else:
             started = last.game.start_event
             words = ... if controller.has_game or self.words_for is None else self.words_for(started)
-            first = (_find_first_player(last.game) + 1) % len(started.players)
+            first = (last.game.first_player + 1) % len(started.players)
             controller.start_game(replace(started, players=last.game.players, first=first), words, ())
         context.turn_recorder.prepare_board()
 
@@ -311,12 +309,6 @@ def _leave_game(context: CommandContext) -> None:
     context.turn_recorder.record_unended_play(None)
     if keeper := context.controller.clock_keeper:
         keeper.save()
-
-
-def _find_first_player(game: Game) -> int:
-    """Return the player who began a game: the one who was drawn last, or without a draw the one in the settings."""
-    draws = [event.tiles for event in game.events if isinstance(event, FirstDrawn)]
-    return find_first_players(draws[-1], game.tiles)[0] if draws else game.start_event.first
 
 
 def _load_newest_log(store: GameStore, before: int | None = None) -> GameLog | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import DrawFirst, Pause, PlayAgain, ResumeGame, StartGame
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
@@ -74,3 +75,9 @@ def test_next_game_is_begun_by_the_player_after_the_one_who_was_drawn(session: T
     assert session.submit(DrawFirst(("M", "C"))).result(PATIENCE_S).turn_of == 1
     session.submit(PassTurn()).result(PATIENCE_S)
     assert session.submit(PlayAgain(STARTED)).result(PATIENCE_S).turn_of == 0
+
+
+def test_next_game_is_begun_by_the_player_after_the_one_who_really_began(playing: TableSession) -> None:
+    playing.submit(PassTurn()).result(PATIENCE_S)
+    playing.submit(CorrectTurn(1, player=1)).result(PATIENCE_S)  # Ben began, although Anna was to begin
+    assert playing.submit(PlayAgain(STARTED)).result(PATIENCE_S).turn_of == 0
