@@ -84,15 +84,15 @@ def _is_answer(
     """Return True if a correction of one of the provisional `plays` answers the question about them.
 
     A correction of only the player does not say what was played. Neither does one that adds tiles elsewhere: a later
-    reading may have shown that they belong to the play. `before` is the game before the plays.
+    reading may have shown that they belong to the play. A correction of the tiles does not say who made the play, if
+    this is the question. `before` is the game before the plays.
     """
     if not isinstance(correction.event, PlayMade):
         return True
-    play = correction.event.play
-    if play in plays:
+    play, disputed = correction.event.play, find_disputed_squares(before, question.answers)
+    if play in plays or not disputed:
         return False
     kept = [other for other in plays if other is not None and {*other.tiles} <= {*play.tiles}]
-    disputed = find_disputed_squares(before, question.answers) if kept else ()
     return all({*play.squares}.difference(other.squares).intersection(disputed) for other in kept)
 
 

@@ -28,6 +28,7 @@ from engine.events import (
     PlayWithdrawn,
     QuestionClosed,
     QuestionDeferred,
+    ScoreCorrected,
     SquareCorrected,
     TileRecycled,
     TurnCorrected,
@@ -233,6 +234,8 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
         return _move_turn_correction(event, old, new, shift)
     if isinstance(event, SquareCorrected) and old.board[event.square] is not None and new.board[event.square] is None:
         raise _LateAnswerError  # otherwise the tile would be added to another play
+    if isinstance(event, SquareCorrected | ScoreCorrected):
+        event = _follow_play(event, old, new)
     if old.to_move == new.to_move and not shift.added:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
@@ -270,12 +273,28 @@ def _move_question(question: QuestionDeferred, game: Game, start: _Place) -> Que
     return replace(question, text=text, texts=tuple(texts), answers=tuple(answers), count=count, chosen=chosen)
 
 
+def _follow_play(event: _Correction, old: Game, new: Game) -> _Correction:
+    """Return a correction of a play, which followed the game `old`, with the number of the turn of this play in `new`.
+
+    Only the order of the plays may differ: with more or fewer turns, the correction is returned unchanged. If it gives
+    the turn the play of another turn, it changes the order itself and is returned unchanged, too.
+    """
+    if isinstance(event, BlankNamed) or event.turn is None or len(old.turns) != len(new.turns):
+        return event
+    plays, play = [turn.play for turn in new.turns], old.turns[event.turn].play
+    changed = event.event if isinstance(event, TurnCorrected) else None
+    is_order_changed = isinstance(changed, PlayMade) and changed.play in plays
+    if play is None or play not in plays or plays[event.turn] == play or is_order_changed:
+        return event
+    return replace(event, turn=plays.index(play))
+
+
 def _move_turn_correction(event: TurnCorrected, old: Game, new: Game, shift: _TurnShift) -> TurnCorrected:
     """Return a correction of a turn, which followed the game `old`, adapted to the game `new`.
 
     The correction may keep the player or the tiles of the turn. It then keeps those of the turn in `new`.
     """
-    moved = shift.move(event)
+    moved = shift.move(_follow_play(event, old, new))
     before, after, other = old.turns[event.turn], new.turns[moved.turn], event.event
     if isinstance(other, PlayMade) and before.play and after.play and {*before.placements} <= {*other.play.tiles}:
         added = {*other.play.tiles} - {*before.placements}

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.events import Passed, PlayMade, TurnCorrected, TurnInserted
+from engine.events import Passed, PlayMade, QuestionDeferred, TurnCorrected, TurnInserted
 from engine.validation import deferred_questions
-from engine.validation.deferred_questions import find_corrected_questions, find_open_questions, find_provisional_turns
+from engine.validation.deferred_questions import (
+    defer_question,
+    find_corrected_questions,
+    find_open_questions,
+    find_provisional_turns,
+)
 from tests.support.engine_table import defer, new_game, play, written
 
 
@@ -53,3 +58,12 @@ def test_correction_that_adds_tiles_elsewhere_answers_no_question() -> None:
 def test_correction_that_adds_the_tile_in_question_answers_it() -> None:
     game = defer(play(new_game(), "8F HOR"), "8F HORN")
     assert find_corrected_questions(game.push(TurnCorrected(0, PlayMade(0, written(new_game(), "8F HORN")))))
+
+
+def test_correction_of_a_play_does_not_answer_who_made_it() -> None:
+    before = play(new_game(), "8F HORN")
+    answers = tuple(play(before, *plays).events[-2:] for plays in (("F8 HAT", "I8 NET"), ("I8 NET", "F8 HAT")))
+    game = before.push(*answers[0])
+    game = game.push(*defer_question(game, QuestionDeferred(0, "Who?", ("0", "1"), answers, 2), None))
+    assert not find_corrected_questions(game.push(TurnCorrected(2, PlayMade(0, written(before, "I6 TEN")))))
+    assert find_corrected_questions(game.push(TurnCorrected(2, Passed(0))))

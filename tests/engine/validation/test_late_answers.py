@@ -154,6 +154,41 @@ def test_late_answer_that_adds_a_tile_taken_back_to_the_play_before_is_refused(l
         answer_deferred_question(game, 1, 1)
 
 
+HAT_FIRST, NET_FIRST = ("F8 HAT", "I8 NET"), ("I8 NET", "F8 HAT")
+
+
+def defer_order() -> Game:
+    """Return a game in which it is in question whether Ben played HAT and Anna NET, or the other way round."""
+    before = play(new_game(), "8F HORN")
+    answers = tuple(play(before, *plays).events[-2:] for plays in (HAT_FIRST, NET_FIRST))
+    game = before.push(*answers[0])
+    return game.push(*defer_question(game, QuestionDeferred(0, "Which?", ("0", "1"), answers, 2), None))
+
+
+@pytest.mark.parametrize(
+    ("event", "turns"),
+    [
+        (TurnCorrected(2, PlayMade(0, written(play(new_game(), "8F HORN"), "I8 NETS"))), [".AT", ".ETS"]),
+        (TurnCorrected(2, PlayMade(0, written(play(new_game(), "8F HORN"), "I6 TEN"))), [".AT", "TE."]),
+        (SquareCorrected(parse_square("I11"), Tile("S"), 2), [".AT", ".ETS"]),
+        (SquareCorrected(parse_square("F11"), Tile("S"), 1), [".ATS", ".ET"]),
+        (ScoreCorrected(2, 50), [".AT", ".ET"]),
+    ],
+)
+def test_late_answer_about_the_order_keeps_a_correction_with_its_play(event: Event, turns: list[str]) -> None:
+    game = defer_order().push(event)
+    after = answer_deferred_question(game, 1, 1)
+    hat, net = game.turns[1:]
+    assert [(turn.player, turn.word, turn.score) for turn in game.turns[1:]] == [
+        (1, turns[0], hat.score),
+        (0, turns[1], net.score),
+    ]
+    assert [(turn.player, turn.word, turn.score) for turn in after.turns[1:]] == [
+        (1, turns[1], net.score),
+        (0, turns[0], hat.score),
+    ]
+
+
 def test_late_answer_moves_the_answers_of_later_questions_to_the_other_player() -> None:
     game = defer(play(defer_pass(play(new_game(), "8F HORN")), "H6 FO.M"), "H6 FA.M")
     after = answer_deferred_question(answer_deferred_question(game, 1, 1), 2, 1)
