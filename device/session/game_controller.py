@@ -116,6 +116,14 @@ class GameController:
         return Phase.CHALLENGE if self.game.challengeable_turn else Phase.TURN
 
     @property
+    def awaits_play(self) -> bool:
+        """True if a new play on the board may become a turn.
+
+        It may not if the game should end by the rules, or if the tiles of a withdrawn play have to be removed first.
+        """
+        return self.phase.in_play and self.game.end_due is None and not self.squares_to_clear
+
+    @property
     def turn_context(self) -> TurnContext:
         """The context for the validation of the next turn: word list, reading history, earlier questions and seat."""
         return TurnContext(self.words, self.reading_history, self.memory.history, self.seat)

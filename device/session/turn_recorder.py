@@ -74,9 +74,10 @@ class TurnRecorder:
         return turn.reading.problems
 
     def record_advance(self, advance: AdvanceCapture) -> None:
-        """Record a turn that was captured in advance, with the picture from which it was read.
+        """Record a turn that no button has ended, from the picture in which it was captured in advance.
 
-        No button ended this turn. The command that comes first may be that of the next player's button or phone.
+        If a command is the reason to record it now, its button or phone may be the next player's. So it does not show
+        who has played.
         """
         before, auto_turns = self.controller.game, self.background.auto_turns
         turn = advance.adapt(before, replace(self.controller.turn_context, seat=None))
@@ -92,9 +93,9 @@ class TurnRecorder:
     def record_unended_play(self, seat: int | None) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
-        A command that comes first follows this play: a pass is the next player's, and a challenge is about the play.
-        `seat` is the player who gave the command, None if it is not known or does not matter; the player to move
-        neither passes after a play nor challenges it.
+        Commands call this before they run, because they follow the play: a pass is the next player's, and a challenge
+        is about the play. `seat` is the player who gave the command, None if it is not known or does not matter. If it
+        is the player to move, nothing is recorded: this player neither passes after a play nor challenges it.
         """
         controller = self.controller
         if not controller.has_game or seat == controller.game.to_move or (capture := self._find_unended_play()) is None:
@@ -110,13 +111,12 @@ class TurnRecorder:
         The word list is not used: otherwise a notice would reveal that the words of the play are valid.
         """
         controller, capture = self.controller, self.background.advance_reader.get_unused()
-        game, board = controller.game, capture.turn.reading.board if capture else None
+        board = capture.turn.reading.board if capture else None
         is_moving = self.queue.state.sight is Sight.HAND_IN_VIEW
-        can_play = controller.phase.in_play and game.end_due is None and not controller.squares_to_clear
-        if board is None or is_moving or not can_play:
+        if board is None or is_moving or not controller.awaits_play:
             return None
         context = replace(controller.turn_context, words=None, seat=None)
-        return capture if shows_unended_play(game, board, context) else None
+        return capture if shows_unended_play(controller.game, board, context) else None
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.

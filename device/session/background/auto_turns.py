@@ -120,7 +120,7 @@ class AutoTurns:
         if rest_since is None or rest_since != self._last_rest_since:
             self._last_rest_since = rest_since
             self._finder.add_motion()
-        if not self._can_end(state):
+        if not self._can_end():
             self._forget_play()
             self._not_before = now
         elif rest_since is not None and (capture := self._advance_reader.get_newest()) is not None:
@@ -130,14 +130,14 @@ class AutoTurns:
                 self._end(state.moment)
         return CHECK_INTERVAL_S
 
-    def _can_end(self, state: TableSnapshot) -> bool:
-        """Return True if the session is in a state in which a turn may end automatically.
+    def _can_end(self) -> bool:
+        """Return True if a turn may end automatically now.
 
         An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
         question = self._controller.open_question
-        is_answered = question is None or (question.first_is_default and not question.stops_clock)
-        return state.phase.in_play and not state.end_due and is_answered and not self._controller.squares_to_clear
+        is_recorded = question is None or (question.first_is_default and not question.stops_clock)
+        return is_recorded and self._controller.awaits_play
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
         """Pass the reading of a capture to the turn finder.

@@ -66,7 +66,7 @@ class AdvanceReader:
     def read_scene(self, scene: RestScene) -> None:
         """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
         controller = self._controller
-        if not (controller.has_game and controller.phase.in_play) or controller.game.tiles.by_hand_only:
+        if not controller.phase.in_play or controller.game.tiles.by_hand_only:
             return
         with self._lock:
             self._cancel()
