@@ -149,6 +149,11 @@ class Game:
         return self.state.turns
 
     @property
+    def last_turn(self) -> Turn | None:
+        """The last line of the score sheet, or None if there is no turn."""
+        return self.state.last_turn
+
+    @property
     def totals(self) -> tuple[int, ...]:
         """The running totals in points, in seat order."""
         return self.state.totals
@@ -219,7 +224,7 @@ class Game:
         Under this rule there are no challenges, and a play with an invalid word must be withdrawn (`PlayWithdrawn`).
         `lexicon` is the agreed word list.
         """
-        last = self.turns[-1] if self.turns else None
+        last = self.last_turn
         if last is None or last.kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
             return ()
         return find_invalid_words(last.words, self.tiles.letters, lexicon)

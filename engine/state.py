@@ -125,6 +125,11 @@ class State:
     end_reason: EndReason | None = None
     drawing: tuple[int, ...] = ()
 
+    @property
+    def last_turn(self) -> Turn | None:
+        """The last line of the score sheet, or None if there is no turn."""
+        return self.turns[-1] if self.turns else None
+
     def standing_plays(self) -> Iterator[Turn]:
         """Yield the turns of the plays that were not withdrawn, the last play first."""
         return (turn for turn in reversed(self.turns) if turn.kind is TurnKind.PLAY and turn.stands)
@@ -232,7 +237,7 @@ def find_challengeable_turn(state: State) -> Turn | None:
     By rule 8, a play may be challenged until the next turn begins. No play may be challenged under
     `ChallengeRule.VOID`.
     """
-    last = state.turns[-1] if state.turns else None
+    last = state.last_turn
     if last is None or last.kind is not TurnKind.PLAY or state.rules.challenge is ChallengeRule.VOID:
         return None
     return last

@@ -329,7 +329,7 @@ def find_max_exchange(game: Game) -> int:
 
 def _build_board_view(game: Game) -> BoardView:
     """Return the view of the game's board, with the tiles of the last play marked as new."""
-    last = game.turns[-1] if game.turns else None
+    last = game.last_turn
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
     tiles, premiums = build_tile_views(game.board, game.tiles, new), list_premium_texts(game.layout)
     return BoardView(tiles, premiums, game.tiles.right_to_left, game.layout.name)

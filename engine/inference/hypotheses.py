@@ -361,7 +361,7 @@ def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
     `events` must be a withdrawal of the last play and a play of the next player, which lead to the same board. For
     other `events`, and if the rules do not allow the new play in place of the last one, return no events.
     """
-    last = game.turns[-1] if game.turns else None
+    last = game.last_turn
     match events:
         case (PlayWithdrawn(player), PlayMade(_, play)) if last is not None and last.kind is TurnKind.PLAY:
             before = replace(game.state, board=game.state.board_before(last))

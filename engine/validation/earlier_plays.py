@@ -189,7 +189,5 @@ def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iter
 
 def _find_last_turn(game: Game) -> Turn | None:
     """Return the last turn if it is a play, unless the play was withdrawn or has rearranged a word; otherwise None."""
-    if not game.turns:
-        return None
-    last = game.turns[-1]
-    return last if last.play and last.stands and not last.play.rearranged else None
+    last = game.last_turn
+    return last if last and last.play and last.stands and not last.play.rearranged else None

@@ -71,7 +71,7 @@ def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
     The player pressed the button before placing the tiles, and again after it. Return no events for any other turn.
     """
     event, game = proposal.single_play, proposal.game
-    last = game.turns[-1] if game.turns else None
+    last = game.last_turn
     if event is None or last is None or last.kind is not TurnKind.PASS or last.player != proposal.seat:
         return ()
     if last.number != proposal.question_history.unanswered_pass:
@@ -184,10 +184,9 @@ def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
     If it was pressed twice, the play belongs to the player who has passed. Nothing is reported if the button or phone
     of a player ended the turn, because `check_seat` asks about this case.
     """
-    event, game = proposal.single_play, proposal.game
-    if event is None or proposal.seat is not None or not game.turns:
+    event, game, last = proposal.single_play, proposal.game, proposal.game.last_turn
+    if event is None or last is None or proposal.seat is not None:
         return
-    last = game.turns[-1]
     if last.kind is TurnKind.PASS and last.number == proposal.question_history.unanswered_pass:
         yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[event.player]))
 

@@ -66,7 +66,7 @@ def find_void_turn(game: Game, words: WordList | None) -> Turn | None:
 
     This happens only in a game without challenges. `words` is the agreed word list, or None.
     """
-    last = game.turns[-1] if game.turns else None
+    last = game.last_turn
     if game.rules.challenge is not ChallengeRule.VOID or last is None or last.kind is not TurnKind.WITHDRAWN:
         return None
     if last.target is None or words is None:

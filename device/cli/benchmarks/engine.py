@@ -71,17 +71,11 @@ def _measure_seconds(work: Callable[[], None], seconds: float) -> float:
 def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
     """Return the number of plays in the games, and a function that checks and scores all of them once."""
     from device.storage.lexicons import open_lexicon
-    from engine.board import Board
     from engine.scoring import check_placement, score_play
 
     words = open_lexicon(None, "en")
     assert words is not None, "the English list is part of the program"
-    plays = [
-        (game.turns[turn.number - 1].board if turn.number else Board(), turn.play, game)
-        for game in games
-        for turn in game.turns
-        if turn.play
-    ]
+    plays = [(game.state.board_before(turn), turn.play, game) for game in games for turn in game.turns if turn.play]
 
     def score_all() -> None:
         for board, play, game in plays:

@@ -16,7 +16,7 @@ def may_be_taken_blank(game: Game, square: Square, tile: Tile) -> bool:
 
     The blank of the last play was not taken yet, so it was misread.
     """
-    old, last = game.board[square], game.turns[-1] if game.turns else None
+    old, last = game.board[square], game.last_turn
     if not game.rules.retake_blanks or game.is_over or old is None or not old.is_blank or tile.is_blank:
         return False
     is_of_last_play = last is not None and last.play is not None and square in last.play.squares

@@ -115,7 +115,7 @@ class CorrectTurn(TurnCommand, frozen=True):
         if not is_only_score:
             if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
                 raise make_refusal("only-score")
-            before = game.turns[turn.number - 1].board if turn.number else Board()
+            before = game.state.board_before(turn)
             event = self.make_turn_event(game, before, turn.player, turn)
             events = replace_turn(game, turn, event, words)
             if score is None and _is_score_kept(event, turn):

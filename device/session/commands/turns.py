@@ -345,7 +345,7 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
     Raises `CommandRefusedError` if there is no such play.
     """
     game = controller.game
-    last = game.turns[-1] if game.turns else None
+    last = game.last_turn
     if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
         controller.commit_events([PlayWithdrawn(last.player)])
         words = ", ".join(word.word for word in last.words)

@@ -69,7 +69,7 @@ def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[Bo
     least `MIN_STABLE_UNKNOWN_WORDS_S` seconds. `stable_readings` are readings of key frames, with the seconds for which
     the board remained unchanged.
     """
-    last = game.turns[-1] if game.turns else None
+    last = game.last_turn
     if last is None or last.play is None or not last.stands:
         return None
     ends, tiles = find_end_squares(last.board, last.play), dict(play.tiles)
