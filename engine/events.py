@@ -9,7 +9,7 @@ event. Players are numbers from 0 in seat order. Turns are counted from 0 (`Game
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from types import MappingProxyType
@@ -300,6 +300,12 @@ Annotation = RecordImported | QuestionDeferred | QuestionClosed
 StateEvent = FirstDrawn | PositionEntered | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | Annotation
 """The events that `engine.transitions` applies to the state of a game."""
 Event = GameStarted | StateEvent | Correction | Undone | Redone
+
+
+def filter_plays(events: Iterable[Event]) -> tuple[PlayMade, ...]:
+    """Return the plays among the events, in their order."""
+    return tuple(event for event in events if isinstance(event, PlayMade))
+
 
 _EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType({event.kind: event for event in get_args(Event)})
 

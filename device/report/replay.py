@@ -14,7 +14,6 @@ import numpy as np
 from device.capture.turn_images import find_reading
 from device.catalogue import get_text
 from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
-from device.session.turns.decision import filter_plays
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game
 from device.storage.game_log import EventHistory
@@ -22,7 +21,7 @@ from device.storage.store import MAX_PICTURE_BYTES
 from device.storage.stored_game import StoredEvent
 from device.storage.zip_files import PICTURE_MEMBER, ZipMembers, open_zip
 from engine.board import square_name
-from engine.events import from_json
+from engine.events import filter_plays, from_json
 from engine.game import Game
 from engine.inference.explain import describe_events, infer_play
 from engine.limits import MAX_ARCHIVE_GAME_BYTES

@@ -10,11 +10,12 @@ import msgspec
 from msgspec import Meta
 
 from device.session.snapshot import TurnView
-from device.session.turns.decision import Decision, filter_plays
+from device.session.turns.decision import Decision
 from device.storage.errors import log_store_errors
 from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import Square, parse_square, square_name
+from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.reading import BoardReading

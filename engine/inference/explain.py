@@ -15,7 +15,15 @@ from math import exp
 
 from engine.board import SQUARES, Board, Square, run_ends, square_name
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrected, TileRecycled, TurnCorrected
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Event,
+    SquareCorrected,
+    TileRecycled,
+    TurnCorrected,
+    filter_plays,
+)
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import (
@@ -215,7 +223,7 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
 
 def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
     """Return the hidden squares directly before and after the main word of a play."""
-    if not any(isinstance(event, PlayMade) for event in hypothesis.events):
+    if not filter_plays(hypothesis.events):
         return ()
     board, squares = hypothesis.game.board, evidence.reading.squares
     new_squares = {square for square in board.differences(before.board) if board[square]}
@@ -265,7 +273,7 @@ def _is_confirmation_needed(best: Explanation) -> bool:
     There are three reasons: old tiles were changed (rule 5); there are several plays, because the end of a turn was not
     reported; or the tiles of a withdrawn play are still on the board.
     """
-    plays = [event for event in best.events if isinstance(event, PlayMade)]
+    plays = filter_plays(best.events)
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
     return best.is_waiting or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import log
 
 from engine.board import NEIGHBOURS, SQUARES, Board, Square
-from engine.events import Event, PlayMade, ScoreCorrected, SquareCorrected, TurnCorrected
+from engine.events import Event, ScoreCorrected, SquareCorrected, TurnCorrected, filter_plays
 from engine.game import Game
 from engine.inference.evidence import (
     MIN_CLEAR_PROBABILITY,
@@ -99,7 +99,7 @@ class ReadingHistory:
         - A tile that players removed by correcting its square or its play was never on the board, so it is a false
           reading. If they removed a whole play, the next reading may show its tiles as a play of another turn.
         """
-        if any(isinstance(event, PlayMade) for event in events):
+        if filter_plays(events):
             seen = {square: values for square, values in self.log_likelihoods.items() if values}
             return replace(self, log_likelihoods=seen, faint_tiles={})
         if not all(isinstance(event, SquareCorrected | ScoreCorrected | TurnCorrected) for event in events):

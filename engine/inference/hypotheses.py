@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from engine.board import Board, Square, column_of, row_of
 from engine.errors import RulesError
-from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, is_consistent
@@ -109,8 +109,8 @@ def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[Sq
         bases += nlargest(_BEAM_WIDTH, exceptions, key=attrgetter("log_posterior"))
     found = _add_plays(bases, allow_overlooked=False)
     best = max(found, key=attrgetter("log_posterior"))
-    plays = sum(isinstance(event, PlayMade) for event in best.events)  # two plays may be one play with a missed tile
-    if 0 < len(best.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES or plays > 1:
+    has_several_plays = len(filter_plays(best.events)) > 1  # two plays may be one play with a missed tile
+    if 0 < len(best.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES or has_several_plays:
         found += _add_plays(bases, allow_overlooked=True)
     return sorted(_remove_duplicates(found), key=attrgetter("log_posterior"), reverse=True)
 
@@ -194,7 +194,7 @@ class _PlayCandidate(NamedTuple):
 def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
     """Yield the possible plays of the player to move, after the plays of `base`."""
     game, evidence = base.game, base.evidence
-    is_first = not any(isinstance(event, PlayMade) for event in base.events)
+    is_first = not filter_plays(base.events)
     log_prior = 0.0 if is_first else TWO_PLAYS_LOG_PRIOR
     if game.is_over or base.lying_board is not None:
         return
@@ -223,7 +223,7 @@ def _order_log_prior(base: Hypothesis, play: Play) -> float:
     only the second play has them.
     """
     early = base.evidence.early_squares
-    before = [event.play for event in base.events if isinstance(event, PlayMade)]
+    before = [event.play for event in filter_plays(base.events)]
     if not early or not before:
         return 0.0
     is_first_early = any(not early.isdisjoint(earlier.squares) for earlier in before)

@@ -23,6 +23,7 @@ from engine.events import (
     PositionEntered,
     SquareCorrected,
     TurnCorrected,
+    filter_plays,
 )
 from engine.game import Game
 from engine.inference.alignment import MIN_AGREEMENT, MIN_TILES_IN_SIGHT, align_reading, shift_reading
@@ -102,7 +103,7 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     tiles = {s: tile_from_face(reading.squares[s].symbol) for s in SQUARES if reading.squares[s].is_tile}
     unexplained = find_unexplained_squares(proposal.game_after, reading) if len(tiles) > game.rules.rack_size else ()
     has_many_tiles = len(tiles) > MAX_FIRST_PLAYS * game.rules.rack_size
-    has_many_plays = _count_plays(proposal) > MAX_FIRST_PLAYS
+    has_many_plays = len(filter_plays(proposal.events)) > MAX_FIRST_PLAYS
     if not (has_many_tiles or has_many_plays or len(unexplained) > MAX_UNEXPLAINED_TILES):
         return
     player_count = len(game.players)
@@ -129,15 +130,11 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
         return
     unexplained = find_unexplained_squares(proposal.game_after, reading)
     squares = tuple(square for square in unexplained if square not in proposal.earlier.false_readings)
-    if len(squares) > MAX_UNEXPLAINED_TILES or _count_plays(proposal) > MAX_PLAYS:
+    if len(squares) > MAX_UNEXPLAINED_TILES or len(filter_plays(proposal.events)) > MAX_PLAYS:
         options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
         if not squares:  # only the plays are too many: ask about all new tiles
             squares = find_unexplained_squares(proposal.game, reading)
         yield Finding(Reason.TILES_UNEXPLAINED, (str(len(squares)),), options, squares, needs_picture=True)
-
-
-def _count_plays(proposal: Proposal) -> int:
-    return sum(isinstance(event, PlayMade) for event in proposal.events)
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
@@ -169,11 +166,11 @@ def _find_sparse_reading(proposal: Proposal) -> BoardReading | None:
 def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
     """Return these options: read again, accept the events, or record the plays in one of `readings`."""
     options = [LOOK_AGAIN]
-    if any(isinstance(event, PlayMade) for event in proposal.events):
+    if filter_plays(proposal.events):
         options.append(Option(proposal.events))
     for reading in readings:
         best = infer_play(proposal.game, reading, proposal.earlier).best
-        if any(isinstance(event, PlayMade) for event in best.events) and not best.leftover_squares:
+        if filter_plays(best.events) and not best.leftover_squares:
             options.append(Option(best.events))
     return tuple(dict.fromkeys(options))
 
@@ -264,7 +261,7 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     removed = (Option(proposal.events), *([Option(replaced)] if replaced else []))
     if proposal.seat == withdrawn[0].player:
         removed = removed[::-1]
-    if any(isinstance(event, PlayMade) for event in lifted) and _are_possible(game, lifted):
+    if filter_plays(lifted) and _are_possible(game, lifted):
         removed = (*removed, Option(lifted))
     options: tuple[Option, ...] = (*removed, LOOK_AGAIN)
     if game.bag_count == 0:

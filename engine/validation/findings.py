@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from engine.board import Board, Square
-from engine.events import Event, PlayMade
+from engine.events import Event, PlayMade, filter_plays
 from engine.game import Game
 from engine.inference.evidence import tile_confidence
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
@@ -192,7 +192,7 @@ class Proposal:
     @property
     def single_play(self) -> PlayMade | None:
         """The only play among the events, or None if there is no play or more than one play."""
-        plays = [event for event in self.events if isinstance(event, PlayMade)]
+        plays = filter_plays(self.events)
         return plays[0] if len(plays) == 1 else None
 
     def iterate_events(self) -> Iterator[tuple[Game, Event]]:

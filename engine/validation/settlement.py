@@ -9,7 +9,7 @@ from math import log
 
 from engine.board import Square
 from engine.errors import NotationError, RulesError
-from engine.events import Event, PlayMade, QuestionDeferred
+from engine.events import Event, PlayMade, QuestionDeferred, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, tile_confidence
@@ -80,7 +80,7 @@ def _find_settled_answer(
     best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
     if not others or hypotheses[best].log_posterior - hypotheses[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
         return None
-    plays = [event.play for event in hypotheses[best].events if isinstance(event, PlayMade)]
+    plays = [event.play for event in filter_plays(hypotheses[best].events)]
     if best != question.chosen and any(not set(disputed).isdisjoint(play.squares) for play in plays):
         return None  # the tile there fits no answer, and is more likely misread than a tile of the next play
     boards = [_read_faces(before, events, disputed) for events in question.answers]
@@ -121,7 +121,7 @@ def _explain_after_answers(
         evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
         found = generate_hypotheses(after, evidence, ())
         best = next(one for one in found if not (were_empty and one.lying_board))
-        tiles = [placed for event in best.events if isinstance(event, PlayMade) for placed in event.play.tiles]
+        tiles = [placed for event in filter_plays(best.events) for placed in event.play.tiles]
         repeated_count = sum(face_of(before.board[square]) == tile.face for square, tile in tiles)
         hypotheses[answer] = replace(best, log_prior=best.log_prior + repeated_count * REPEATED_PLAY_LOG_PRIOR)
     return hypotheses

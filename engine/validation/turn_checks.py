@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected, TurnCorrected
+from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected, TurnCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.plays import Play
@@ -59,7 +59,7 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
         options.insert(0, Option(played))
     splits = islice(dict.fromkeys((*_split_early_tiles(proposal), *_split_play(proposal))), MAX_ALTERNATIVES)
     options += [Option(move_to_seat(game, plays, seat)) for plays in splits]
-    if not any(isinstance(event, PlayMade) for event in turns):
+    if not filter_plays(turns):
         options.append(PRESSED_BY_MISTAKE)
     # A hand may hide the tiles of the player to move, who forgot the button.
     yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)

@@ -36,10 +36,10 @@ from device.session.messages import (
 )
 from device.session.phases import Command
 from device.session.snapshot import Phase
-from device.session.turns.decision import Decision, decide, filter_plays
+from device.session.turns.decision import Decision, decide
 from device.session.turns.turn_capture import AdvanceCapture
 from engine.board import SQUARES, Square
-from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
+from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn, filter_plays
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY

@@ -22,7 +22,7 @@ from device.session.messages import (
 )
 from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
-from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.explain import Explanation, Inference, describe_events, infer_play
@@ -388,8 +388,3 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
     hidden = [square for square in SQUARES if reading.squares[square].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY]
     free = [square for square in hidden if board[square] is None]
     return tuple(square for square in free if not board or any(board[near] for near in NEIGHBOURS[square]))
-
-
-def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
-    """Return only the plays (`PlayMade`) from a sequence of events."""
-    return tuple(event for event in events if isinstance(event, PlayMade))

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from device.session.turns.decision import filter_plays
 from engine.board import Square
-from engine.events import PlayMade
+from engine.events import PlayMade, filter_plays
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory

@@ -20,10 +20,10 @@ from device.session.turns.decision import (
     TurnContext,
     ask_one_or_two_plays,
     decide_reading,
-    filter_plays,
     validate_decision,
 )
 from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_play, needs_key_frames, split_turns
+from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.explain import Inference

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from device.session.turns.decision import Decision, TurnContext, decide_reading, filter_plays
+from device.session.turns.decision import Decision, TurnContext, decide_reading
 from engine.board import Square
 from engine.errors import NotationError, RulesError
-from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected, filter_plays
 from engine.game import Game
 from engine.inference.explain import Inference
 from engine.inference.history import ReadingHistory
