@@ -79,8 +79,10 @@ class Best:
 class PlayerRecord:
     """Statistics of one player over all games; a shared first place counts as drawn.
 
-    `undecided` is the number of games whose unplayed letters are not counted yet. `average` is the average total of a
-    game. `average_turn` is the average score of a turn (passes included), without unplayed tiles and overtime.
+    `undecided` is the number of games whose unplayed letters are not counted yet. Their totals may still change, so
+    they are left out of `average`, the average total of a game, and of `high_game`. If there are no other games,
+    `average` is 0 and `high_game` is None. `average_turn` is the average score of a turn (passes included), without
+    unplayed tiles and overtime.
     """
 
     name: str
@@ -91,7 +93,7 @@ class PlayerRecord:
     average_turn: float
     bingos: int
     phonies: int
-    high_game: Best
+    high_game: Best | None
     high_play: Best | None
     undecided: int = 0
 
@@ -192,19 +194,20 @@ def _summarise_play(turn: Turn) -> PlaySummary:
 
 def _compute_player_record(name: str, played: list[tuple[GameSummary, SeatSummary]]) -> PlayerRecord:
     turns = sum(seat.turns for _, seat in played)
+    totals = [Best(seat.total, game.number) for game, seat in played if game.racks_counted]
     plays = [Best(seat.best.score, game.number, seat.best.turn, seat.best.word) for game, seat in played if seat.best]
     return PlayerRecord(
         name=name,
         games=len(played),
         won=sum(seat.won and not game.drawn for game, seat in played),
         drawn=sum(seat.won and game.drawn for game, seat in played),
-        average=sum(seat.total for _, seat in played) / len(played),
+        average=sum(total.score for total in totals) / len(totals) if totals else 0.0,
         average_turn=sum(seat.points for _, seat in played) / turns if turns else 0.0,
         bingos=sum(seat.bingos for _, seat in played),
         phonies=sum(seat.phonies for _, seat in played),
-        high_game=max((Best(seat.total, game.number) for game, seat in played), key=_rank_high_score),
+        high_game=max(totals, key=_rank_high_score, default=None),
         high_play=max(plays, key=_rank_high_score, default=None),
-        undecided=sum(not game.racks_counted for game, _ in played),
+        undecided=len(played) - len(totals),
     )
 
 

@@ -127,3 +127,13 @@ def test_game_has_no_winner_before_racks_are_counted() -> None:
     assert (anna.games, anna.won, anna.lost, anna.undecided) == (2, 1, 0, 1)
     assert (ben.games, ben.won, ben.lost, ben.undecided) == (2, 0, 1, 1)
     assert compute_head_to_heads([summary]) == ()
+
+
+def test_totals_without_the_racks_are_no_record_and_not_in_the_average() -> None:
+    open_game = played(("8D", "SEATING"), ENDED)
+    summary, counted = summarise_game(1, 0.0, open_game), summarise_game(2, 0.0, FIRST)
+    assert summary is not None and counted is not None
+    [anna, _] = compute_player_records([summary, counted])
+    assert (anna.average, anna.high_game) == (14, Best(14, 2))
+    [anna, _] = compute_player_records([summary])
+    assert (anna.average, anna.high_game) == (0, None)
