@@ -13,7 +13,7 @@ from device.cameras.phone import PhoneCamera
 from device.cameras.phone_stream import PhoneStreamCamera
 from device.session.game_controller import GameController
 from device.session.messages import Question, convert_engine_errors, make_refusal
-from device.session.phases import Command
+from device.session.phases import Transition
 from device.session.snapshot import Phase
 from device.session.turn_recorder import TurnRecorder
 from engine.board import Square
@@ -57,7 +57,7 @@ class TableCommand(msgspec.Struct, frozen=True):
     """
 
     name: ClassVar[str] = ""
-    transition: ClassVar[Command]
+    transition: ClassVar[Transition]
     operation_id: ClassVar[str] = ""
     schema_name: ClassVar[str] = "Order"
     keeps_question: ClassVar[bool] = False

@@ -21,7 +21,7 @@ from device.session.commands.base import (
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, replace_turn
 from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
-from device.session.phases import Command
+from device.session.phases import Transition
 from engine.board import Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
 from engine.errors import NotationError
@@ -54,7 +54,7 @@ class CorrectSquare(TableCommand, frozen=True):
     """
 
     name = "square"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "correct_square"
     schema_name = "SquareOrder"
 
@@ -89,7 +89,7 @@ class NameBlank(TableCommand, frozen=True):
     """Name the letter that the blank on a square stands for."""
 
     name = "blank"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "name_blank"
     schema_name = "BlankOrder"
 
@@ -137,7 +137,7 @@ class RevealRack(TableCommand, frozen=True):
     """Enter the unplayed letters of a player (`?` for a blank), which are scored when the game has ended."""
 
     name = "rack"
-    transition = Command.REVEAL_RACK
+    transition = Transition.REVEAL_RACK
     operation_id = "tell_rack"
     schema_name = "RackOrder"
     defers_question = True
@@ -174,7 +174,7 @@ class RenamePlayer(TableCommand, frozen=True):
     """Change the name of a player. The colour stays the same, unless another colour is stored for the new name."""
 
     name = "rename"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "rename_player"
     schema_name = "RenameOrder"
     defers_question = True

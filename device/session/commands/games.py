@@ -25,7 +25,7 @@ from device.session.commands.base import (
 )
 from device.session.game_controller import GameController
 from device.session.messages import make_notice, make_refusal
-from device.session.phases import Command
+from device.session.phases import Transition
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
@@ -43,7 +43,7 @@ class DrawFirst(TableCommand, frozen=True):
     """
 
     name = "draw"
-    transition = Command.DRAW
+    transition = Transition.DRAW
     operation_id = "draw_first"
     schema_name = "DrawOrder"
 
@@ -80,7 +80,7 @@ class EnterPosition(TableCommand, frozen=True):
     """
 
     name = "position"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "enter_position"
     schema_name = "PositionOrder"
 
@@ -105,7 +105,7 @@ class Pause(TableCommand, frozen=True):
     """Pause the game and stop the clocks."""
 
     name = "pause"
-    transition = Command.PAUSE
+    transition = Transition.PAUSE
     operation_id = "pause"
     keeps_question = True
 
@@ -118,7 +118,7 @@ class EndPause(TableCommand, frozen=True):
     """Continue a paused game."""
 
     name = "go-on"
-    transition = Command.END_PAUSE
+    transition = Transition.END_PAUSE
     operation_id = "go_on"
     keeps_question = True
 
@@ -135,7 +135,7 @@ class Undo(QuestionCommand, frozen=True):
     """
 
     name = "undo"
-    transition = Command.UNDO
+    transition = Transition.UNDO
     operation_id = "undo"
     keeps_question = True
 
@@ -177,7 +177,7 @@ class Redo(TableCommand, frozen=True):
     """Redo the press that was undone last."""
 
     name = "redo"
-    transition = Command.REDO
+    transition = Transition.REDO
     operation_id = "redo"
 
     def run(self, context: CommandContext) -> None:
@@ -189,7 +189,7 @@ class EndGame(TableCommand, frozen=True):
     """End the game and count unplayed letters."""
 
     name = "end-game"
-    transition = Command.END_GAME
+    transition = Transition.END_GAME
     operation_id = "end_game"
     defers_question = True
 
@@ -213,7 +213,7 @@ class StartGame(TableCommand, frozen=True):
     """
 
     name = "new-game"
-    transition = Command.START
+    transition = Transition.START
     operation_id = "new_game"
     schema_name = "GameOrder"
     defers_question = True  # Undo may go back to its game
@@ -236,7 +236,7 @@ class PlayAgain(TableCommand, frozen=True):
     the last game, and the function `words_for` returns its word list.
     """
 
-    transition = Command.START
+    transition = Transition.START
     defers_question = True
 
     default: GameStarted
@@ -267,7 +267,7 @@ class ResumeGame(TableCommand, frozen=True):
     list is kept. If the game has no turn, the game `replacement` (if any) is started instead.
     """
 
-    transition = Command.RESUME
+    transition = Transition.RESUME
 
     words_for: Callable[[GameStarted], WordList | None] | None = None
     replacement: StartGame | None = None

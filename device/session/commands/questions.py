@@ -11,7 +11,7 @@ from device.session.commands.answers import answer_question, choose_next_answer,
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import make_recalled_question, make_refusal
-from device.session.phases import Command
+from device.session.phases import Transition
 from engine.events import Exchanged
 from engine.validation.deferred_questions import find_open_questions
 
@@ -20,7 +20,7 @@ class AnswerQuestion(QuestionCommand, frozen=True):
     """Answer the open question."""
 
     name = "answer"
-    transition = Command.ANSWER
+    transition = Transition.ANSWER
     operation_id = "answer"
     schema_name = "AnswerOrder"
     keeps_question = True
@@ -41,7 +41,7 @@ class DeferQuestion(QuestionCommand, frozen=True):
     """
 
     name = "later"
-    transition = Command.ANSWER
+    transition = Transition.ANSWER
     operation_id = "defer_question"
     keeps_question = True
 
@@ -57,7 +57,7 @@ class ReadAgain(QuestionCommand, frozen=True):
     """Answer the open question with another picture: undo its turn, and read the board again."""
 
     name = "look-again"
-    transition = Command.ANSWER
+    transition = Transition.ANSWER
     operation_id = "look_again"
     keeps_question = True
 
@@ -77,7 +77,7 @@ class ReadAgain(QuestionCommand, frozen=True):
 class ReadAgainWithPicture(QuestionCommand, frozen=True):
     """Answer the open question with another picture, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
-    transition = Command.ANSWER
+    transition = Transition.ANSWER
     keeps_question = True
 
     picture: Image
@@ -104,7 +104,7 @@ class AnswerDeferred(TableCommand, frozen=True):
     """
 
     name = "answer-later"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "answer_deferred"
     schema_name = "DeferredOrder"
 
@@ -129,7 +129,7 @@ class AnswerDeferred(TableCommand, frozen=True):
 class RecallQuestion(QuestionCommand, frozen=True):
     """Open the oldest deferred question again, so that it can be answered at the panel."""
 
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
@@ -144,7 +144,7 @@ class RecallQuestion(QuestionCommand, frozen=True):
 class ConfirmExchange(QuestionCommand, frozen=True):
     """Answer the question \"pass or exchange?\" with an exchange of an unknown number of tiles."""
 
-    transition = Command.ANSWER
+    transition = Transition.ANSWER
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
@@ -165,7 +165,7 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
     With this command, players can answer questions with a single button.
     """
 
-    transition = Command.ANSWER
+    transition = Transition.ANSWER
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:

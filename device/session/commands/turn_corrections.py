@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from device.session.commands.base import CommandContext, PlayerNumber, SmallNumber, TableCommand, check_player
 from device.session.messages import convert_engine_errors, make_refusal
-from device.session.phases import Command
+from device.session.phases import Transition
 from engine.board import Board
 from engine.events import (
     Challenged,
@@ -38,7 +38,7 @@ class TurnCommand(TableCommand, frozen=True):
     `F8` down) and `word` (lower-case letters for blanks, dots or letters for tiles that were on the board already).
     """
 
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     schema_name = "TurnOrder"
 
     number: SmallNumber

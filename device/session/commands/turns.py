@@ -34,7 +34,7 @@ from device.session.messages import (
     make_notice,
     make_refusal,
 )
-from device.session.phases import Command
+from device.session.phases import Transition
 from device.session.snapshot import Phase
 from device.session.turns.decision import Decision, decide
 from device.session.turns.turn_capture import AdvanceCapture
@@ -64,7 +64,7 @@ class EndTurn(TableCommand, frozen=True):
     """
 
     name = "end-turn"
-    transition = Command.END_TURN
+    transition = Transition.END_TURN
     operation_id = "end_turn"
     defers_question = True
     interim_phase = Phase.LOOKING
@@ -84,7 +84,7 @@ class EndTurn(TableCommand, frozen=True):
 class EndTurnWithPicture(TableCommand, frozen=True):
     """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
-    transition = Command.END_TURN
+    transition = Transition.END_TURN
     defers_question = True
     interim_phase = Phase.LOOKING
 
@@ -116,7 +116,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
 class EndFoundTurn(TableCommand, frozen=True):
     """End the turn of the player to move automatically, with a play that was captured while the board was at rest."""
 
-    transition = Command.END_TURN
+    transition = Transition.END_TURN
     defers_question = True
 
     found: AdvanceCapture
@@ -133,7 +133,7 @@ class PassTurn(TableCommand, frozen=True):
     """
 
     name = "pass"
-    transition = Command.PASS
+    transition = Transition.PASS
     operation_id = "pass_turn"
     defers_question = True
 
@@ -150,7 +150,7 @@ class ExchangeTiles(TableCommand, frozen=True):
     """
 
     name = "exchange"
-    transition = Command.EXCHANGE
+    transition = Transition.EXCHANGE
     operation_id = "exchange"
     schema_name = "ExchangeOrder"
     defers_question = True
@@ -174,7 +174,7 @@ class EnterBoard(TableCommand, frozen=True):
     """
 
     name = "board"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "enter_board"
     schema_name = "BoardOrder"
     defers_question = True
@@ -266,7 +266,7 @@ class ChallengePlay(TableCommand, frozen=True):
     """
 
     name = "challenge"
-    transition = Command.CHALLENGE
+    transition = Transition.CHALLENGE
     operation_id = "challenge"
 
     def is_question_deferred(self, context: CommandContext) -> bool:
@@ -306,7 +306,7 @@ class DecideChallenge(TableCommand, frozen=True):
     """
 
     name = "decide-challenge"
-    transition = Command.CORRECT
+    transition = Transition.CORRECT
     operation_id = "decide_challenge"
     schema_name = "ChallengeOrder"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from device.session.commands import COMMAND_TABLE
 from device.session.commands.base import TableCommand, find_argument_type
 from device.session.commands.turn_corrections import TurnCommand
-from device.session.phases import TRANSITIONS, Command
+from device.session.phases import TRANSITIONS, Transition
 
 
 def list_command_classes(base: type[TableCommand] = TableCommand) -> set[type[TableCommand]]:
@@ -22,7 +22,7 @@ def test_every_command_is_in_the_table_once() -> None:
 
 
 def test_every_transition_by_command_has_an_entry() -> None:
-    transitions = {transition for row in TRANSITIONS.values() for transition in row} - {Command.CAPTURE_DONE}
+    transitions = {transition for row in TRANSITIONS.values() for transition in row} - {Transition.CAPTURE_DONE}
     assert {command.transition for command in COMMAND_TABLE} == transitions
 
 

@@ -18,7 +18,7 @@ from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
-from device.session.phases import TRANSITIONS, Command, find_refusal_key
+from device.session.phases import TRANSITIONS, Transition, find_refusal_key
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -63,30 +63,30 @@ def start_with_draw(table: Table) -> Future[TableSnapshot]:
     return table.session.submit(StartGame(replace(PLAIN, draw=True)))
 
 
-ACTS: dict[str, tuple[Command, Act]] = {
-    "start": (Command.START, start),
-    "start with a draw": (Command.START, start_with_draw),
-    "resume": (Command.RESUME, lambda table: table.session.submit(ResumeGame())),
-    "draw": (Command.DRAW, lambda table: table.session.submit(DrawFirst(("A", "B")))),
-    "draw alike": (Command.DRAW, lambda table: table.session.submit(DrawFirst(("A", "A")))),
-    "play": (Command.END_TURN, lambda table: table.lay(HORN)),
-    "play on": (Command.END_TURN, lambda table: table.lay(HORN, FARM)),
-    "lay nothing": (Command.END_TURN, lambda table: table.session.submit(EndTurn())),
-    "answer the first": (Command.ANSWER, lambda table: table.session.submit(AnswerQuestion(0))),
-    "answer the second": (Command.ANSWER, lambda table: table.session.submit(AnswerQuestion(1))),
-    "answer the third": (Command.ANSWER, lambda table: table.session.submit(AnswerQuestion(2))),
-    "pass": (Command.PASS, lambda table: table.session.submit(PassTurn())),
-    "exchange": (Command.EXCHANGE, lambda table: table.session.submit(ExchangeTiles(2))),
-    "challenge": (Command.CHALLENGE, Table.challenge),
-    "undo": (Command.UNDO, lambda table: table.session.submit(Undo())),
-    "redo": (Command.REDO, lambda table: table.session.submit(Redo())),
-    "put right": (Command.CORRECT, lambda table: table.session.submit(CorrectTurn(1, score=30))),
-    "enter": (Command.CORRECT, lambda table: table.session.submit(InsertTurn(1, kind="pass"))),
-    "rename": (Command.CORRECT, lambda table: table.session.submit(RenamePlayer(1, "Cem"))),
-    "rack": (Command.REVEAL_RACK, lambda table: table.session.submit(RevealRack(0, "Q"))),
-    "pause": (Command.PAUSE, lambda table: table.session.submit(Pause())),
-    "go on": (Command.END_PAUSE, lambda table: table.session.submit(EndPause())),
-    "end": (Command.END_GAME, lambda table: table.session.submit(EndGame())),
+ACTS: dict[str, tuple[Transition, Act]] = {
+    "start": (Transition.START, start),
+    "start with a draw": (Transition.START, start_with_draw),
+    "resume": (Transition.RESUME, lambda table: table.session.submit(ResumeGame())),
+    "draw": (Transition.DRAW, lambda table: table.session.submit(DrawFirst(("A", "B")))),
+    "draw alike": (Transition.DRAW, lambda table: table.session.submit(DrawFirst(("A", "A")))),
+    "play": (Transition.END_TURN, lambda table: table.lay(HORN)),
+    "play on": (Transition.END_TURN, lambda table: table.lay(HORN, FARM)),
+    "lay nothing": (Transition.END_TURN, lambda table: table.session.submit(EndTurn())),
+    "answer the first": (Transition.ANSWER, lambda table: table.session.submit(AnswerQuestion(0))),
+    "answer the second": (Transition.ANSWER, lambda table: table.session.submit(AnswerQuestion(1))),
+    "answer the third": (Transition.ANSWER, lambda table: table.session.submit(AnswerQuestion(2))),
+    "pass": (Transition.PASS, lambda table: table.session.submit(PassTurn())),
+    "exchange": (Transition.EXCHANGE, lambda table: table.session.submit(ExchangeTiles(2))),
+    "challenge": (Transition.CHALLENGE, Table.challenge),
+    "undo": (Transition.UNDO, lambda table: table.session.submit(Undo())),
+    "redo": (Transition.REDO, lambda table: table.session.submit(Redo())),
+    "put right": (Transition.CORRECT, lambda table: table.session.submit(CorrectTurn(1, score=30))),
+    "enter": (Transition.CORRECT, lambda table: table.session.submit(InsertTurn(1, kind="pass"))),
+    "rename": (Transition.CORRECT, lambda table: table.session.submit(RenamePlayer(1, "Cem"))),
+    "rack": (Transition.REVEAL_RACK, lambda table: table.session.submit(RevealRack(0, "Q"))),
+    "pause": (Transition.PAUSE, lambda table: table.session.submit(Pause())),
+    "go on": (Transition.END_PAUSE, lambda table: table.session.submit(EndPause())),
+    "end": (Transition.END_GAME, lambda table: table.session.submit(EndGame())),
 }
 
 WAYS: dict[Phase, tuple[tuple[str, ...], ...]] = {
@@ -129,9 +129,9 @@ def test_every_command_leads_where_the_table_says_or_is_refused_with_a_reason(ph
                     assert replace(table.session.state, revision=0) == replace(before, revision=0, clock=None)
                     continue
                 expected = TRANSITIONS[phase][cue]
-                if cue is Command.END_TURN:
-                    expected = TRANSITIONS[Phase.LOOKING][Command.CAPTURE_DONE]
-                assert after in expected or (cue is Command.ANSWER and after is phase)
+                if cue is Transition.END_TURN:
+                    expected = TRANSITIONS[Phase.LOOKING][Transition.CAPTURE_DONE]
+                assert after in expected or (cue is Transition.ANSWER and after is phase)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -150,8 +150,8 @@ def test_no_evening_leaves_the_table_of_transitions(acts: list[str]) -> None:
                     assert str(refused)
                     continue
                 allowed = TRANSITIONS[before][cue]
-                if cue is Command.END_TURN:
-                    allowed = TRANSITIONS[Phase.LOOKING][Command.CAPTURE_DONE]
+                if cue is Transition.END_TURN:
+                    allowed = TRANSITIONS[Phase.LOOKING][Transition.CAPTURE_DONE]
                 assert after in allowed or after is before
 
 
@@ -171,6 +171,6 @@ def test_every_phase_can_be_reached_and_left(phase: Phase) -> None:
 
 
 def test_every_objection_is_a_sentence() -> None:
-    commands = set(Command) - {Command.CAPTURE_DONE}
+    commands = set(Transition) - {Transition.CAPTURE_DONE}
     keys = {find_refusal_key(phase, cue) for phase in Phase for cue in commands - TRANSITIONS[phase].keys()}
     assert all(load_catalogue("en").find_text(f"message.{key}") for key in keys)  # a missing text is an error here
