@@ -1,4 +1,4 @@
-"""Answer the open question, cancel it, or close it to read the board again."""
+"""Answer the open question, cancel it, or close it before the board is read again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def answer_question(controller: GameController, number: int) -> bool:
     if question.stops_clock and number == 0:
         return False  # the words are still being looked up: the question stays open
     if not question.deferred and question.asks_for_picture(number):
-        read_again(controller)
+        discard_reading(controller)
         return True
     controller.open_question = None
     if question.deferred:
@@ -57,8 +57,8 @@ def _record_answer(controller: GameController, question: OpenQuestion, number: i
     return events
 
 
-def read_again(controller: GameController) -> None:
-    """Close the open question and undo its turn before the board is read again. Raises `CommandRefusedError`."""
+def discard_reading(controller: GameController) -> None:
+    """Close the open question and undo its turn, so that the board can be read again. Raises `CommandRefusedError`."""
     question, controller.open_question = controller.open_question, None
     if question is not None and question.first_is_default:
         controller.move_in_history(controller.log.undo)

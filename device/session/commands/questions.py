@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.cameras import Image
-from device.session.commands.answers import answer_question, choose_next_answer, read_again
+from device.session.commands.answers import answer_question, choose_next_answer, discard_reading
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import make_recalled_question, make_refusal
@@ -29,8 +29,8 @@ class AnswerQuestion(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
-        if answer_question(context.controller, self.answer) and context.controller.phase.in_play:
-            context.turn_recorder.take_turn()
+        if answer_question(context.controller, self.answer):
+            _read_board(context)
 
 
 class DeferQuestion(QuestionCommand, frozen=True):
@@ -66,12 +66,9 @@ class ReadAgain(QuestionCommand, frozen=True):
 
         The command is refused if no question about a picture is open.
         """
-        question = context.controller.open_question
-        if question is None or question.reading is None:
-            raise make_refusal("nothing-asked")
-        read_again(context.controller)
-        if context.controller.phase.in_play:
-            context.turn_recorder.take_turn()
+        _check_is_about_picture(context)
+        discard_reading(context.controller)
+        _read_board(context)
 
 
 class ReadAgainWithPicture(QuestionCommand, frozen=True):
@@ -87,14 +84,25 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
 
         The command is refused if no question about a picture is open.
         """
-        question = context.controller.open_question
-        if question is None or question.reading is None:
-            raise make_refusal("nothing-asked")
+        _check_is_about_picture(context)
         if context.phone_camera is None:
             raise make_refusal("own-camera")
-        read_again(context.controller)
+        discard_reading(context.controller)
         if context.controller.phase.in_play:
             EndTurnWithPicture(self.picture).run(context)
+
+
+def _check_is_about_picture(context: CommandContext) -> None:
+    """Raise `CommandRefusedError` unless a question about a picture of the board is open."""
+    question = context.controller.open_question
+    if question is None or question.reading is None:
+        raise make_refusal("nothing-asked")
+
+
+def _read_board(context: CommandContext) -> None:
+    """Take another picture and record the turn, but not during a pause: the players then end the turn again."""
+    if context.controller.phase.in_play:
+        context.turn_recorder.take_turn()
 
 
 class AnswerDeferred(TableCommand, frozen=True):
@@ -170,8 +178,8 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Choose the next answer, or read the board again; refuse the command if no question is open."""
-        if choose_next_answer(context.controller) and context.controller.phase.in_play:
-            context.turn_recorder.take_turn()
+        if choose_next_answer(context.controller):
+            _read_board(context)
 
 
 QUESTION_COMMANDS = (
