@@ -214,8 +214,8 @@ class OpenQuestion:
     - `finding`: the finding of the validation that caused the question, or None.
     - `following`: the question that follows from the answer that the panel chose, or None. It is deferred when the
       choice is final.
-    - `is_late`: the question is about a turn that was not read in time. Its first answer is to wait for the reading,
-      its second answer is to enter the turn.
+    - `offers_wait`: the question is about a turn that was not read in time. Its first answer is to wait for the
+      reading, its second answer is to enter the turn.
     """
 
     question: Question
@@ -224,7 +224,7 @@ class OpenQuestion:
     stops_clock: bool = False
     is_unrecorded: bool = False
     finding: Finding | None = None
-    is_late: bool = False
+    offers_wait: bool = False
     reading: BoardReading | None = None
     deferred: int = 0
     following: OpenQuestion | None = None
@@ -299,11 +299,11 @@ def make_recalled_question(game: Game, deferred: QuestionDeferred) -> OpenQuesti
     return OpenQuestion(question, deferred.answers, deferred=deferred.number)
 
 
-def make_late_question(max_s: float) -> OpenQuestion:
+def make_wait_question(max_s: float) -> OpenQuestion:
     """Return the question about a turn that was not read within `max_s` seconds; it stops the clocks."""
     answers = get_text("answer-wait"), get_text("answer-by-hand")
     question = make_question("not-read-in-time", f"{max_s:.0f}", answers=answers)
-    return OpenQuestion(question, ((), ()), first_is_default=False, stops_clock=True, is_late=True)
+    return OpenQuestion(question, ((), ()), first_is_default=False, stops_clock=True, offers_wait=True)
 
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:

@@ -112,7 +112,7 @@ class TableSession(Closeable):
             self._controller,
             self._queue,
             ProfileUpdater(profile) if profile else None,
-            lambda found, moment: self.submit(EndFoundTurn(found), moment),
+            lambda capture, moment: self.submit(EndFoundTurn(capture), moment),
             clock=clock,
             closing=closing,
             auto=config.auto_turns,

@@ -8,7 +8,7 @@ from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import make_turn_images
 from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
-from device.session.messages import Notice, Trouble, make_late_question, make_notice
+from device.session.messages import Notice, Trouble, make_notice, make_wait_question
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue, TurnWorker
 from device.session.turns.turn_capture import (
@@ -65,7 +65,7 @@ class TurnRecorder:
             worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
         turn = worker.wait(self.queue.run_pings)
         if turn is None:
-            controller.open_question = make_late_question(worker.max_s)
+            controller.open_question = make_wait_question(worker.max_s)
             return ()
         if self.board_camera.live:
             self._record_turn(turn)

@@ -19,7 +19,7 @@ def answer_question(controller: GameController, number: int) -> bool:
     question = controller.open_question
     if question is None or not 0 <= number < len(question.answers):
         raise make_refusal("nothing-asked")
-    if question.is_late:
+    if question.offers_wait:
         controller.open_question = None
         return number == 0
     if question.stops_clock and number == 0:

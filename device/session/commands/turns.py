@@ -119,11 +119,11 @@ class EndFoundTurn(TableCommand, frozen=True):
     transition = Transition.END_TURN
     defers_question = True
 
-    found: AdvanceCapture
+    capture: AdvanceCapture
 
     def run(self, context: CommandContext) -> None:
         """Record the captured turn."""
-        context.turn_recorder.record_advance(self.found)
+        context.turn_recorder.record_advance(self.capture)
 
 
 class PassTurn(TableCommand, frozen=True):
