@@ -122,7 +122,7 @@ class Database:
         except sqlite3.Error as error:
             raise to_store_error(error, self.path) from error
 
-    def truncate_log(self) -> None:
+    def truncate_write_ahead_log(self) -> None:
         """Empty the write-ahead log, because it may still contain deleted data. Raises `StoreError`."""
         self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -140,7 +140,7 @@ class Database:
                 with closing(sqlite3.connect(part)) as copy:
                     self.connection.backup(copy, pages=256, sleep=0.01)  # including concurrent writes
             else:
-                self._copy_log(part)
+                self._copy_without_pictures(part)
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(path)
@@ -152,7 +152,7 @@ class Database:
             remove_database(part)
             raise
 
-    def _copy_log(self, path: Path) -> None:
+    def _copy_without_pictures(self, path: Path) -> None:
         """Copy all tables except the pictures, which are ten times as large as all other tables together."""
         Database(path, is_owner=False, schema=self._schema).close()  # creates the tables
         with self._lock:

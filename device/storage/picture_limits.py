@@ -57,7 +57,7 @@ def delete_pictures(database: Database) -> None:
     """Delete all pictures; the games remain. Raises `StoreError`."""
     with database.transaction() as db:
         db.execute("DELETE FROM picture")
-    database.truncate_log()
+    database.truncate_write_ahead_log()
 
 
 def delete_excess_pictures(database: Database, limits: PictureLimits) -> None:

@@ -180,7 +180,7 @@ class GameStore(Closeable):
             started, imported = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
-        self._database.truncate_log()
+        self._database.truncate_write_ahead_log()
         for notify in self.delete_listeners:
             notify(started, bool(imported))
 
