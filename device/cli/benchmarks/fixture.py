@@ -191,16 +191,20 @@ def load_longest_game() -> Game:
     return max((build_game(record) for record in load_demo_games().values()), key=lambda game: len(game.turns))
 
 
-def render_jpegs(board: Board, hands: Sequence[tuple[float, float]]) -> list[bytes]:
-    """Return JPEG pictures of the board on a simulated table: one with each hand, then one without."""
+def render_jpegs(boards: Sequence[Board], hands: Sequence[tuple[float, float]]) -> list[list[bytes]]:
+    """Return JPEG pictures of each board in turn on a simulated table: one with each hand, then one without.
+
+    Tiles that lie on several boards keep their exact positions, as on a real table.
+    """
     from engine.tiles import load_tile_set
     from vision.rendering.simulated_table import Hands, SimulatedTable
 
     table = SimulatedTable(seed=5, size=PICTURE_SIZE_PX, values=load_tile_set("en").values)
-    table.lay_tiles({(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None})
+    views = [*((point,) for point in hands), ()]
     jpegs = []
-    for hand in [*((point,) for point in hands), ()]:
-        jpegs.append(encode_jpeg(table.photograph(Hands(hand)).image, 92))
+    for board in boards:
+        table.lay_tiles({(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None})
+        jpegs.append([encode_jpeg(table.photograph(Hands(hand)).image, 92) for hand in views])
     return jpegs
 
 

@@ -126,8 +126,8 @@ def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed
     plays = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands][:turns]
     hands = [] if case.rest_s else list(HAND_POINTS)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as renderer:
-        (empty,) = renderer.map(render_jpegs, [Board()], [[]])
-        pictures = list(renderer.map(render_jpegs, plays, [hands] * len(plays)))
+        (empty,) = renderer.submit(render_jpegs, [Board()], []).result()
+        pictures = renderer.submit(render_jpegs, plays, hands).result()
     camera = VideoCamera(empty[0], case.still_s)
     total, work = [], []
     with run_table(camera, folder, len(game.players)) as (session, panel, page):
