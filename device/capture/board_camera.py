@@ -188,6 +188,21 @@ class BoardCamera:
             upright = replace(upright, board=replace(upright.board, offset_confidence=board.offset_confidence))
         return upright, after
 
+    def renew_memory(self, last: Capture, tiles: Collection[str]) -> None:
+        """Read all squares of the last picture again if the next picture would otherwise be read completely.
+
+        This is done between two turns, so that no press waits for it. `last` is the last confirmed reading. If its
+        board is read differently this time, the memory is not renewed, and the next picture is read completely.
+        """
+        tracker, board = self.tracker, last.reading.board
+        if tracker.corners is not last.reading.corners or tracker.memory is None or not tracker.memory.is_worn:
+            return
+        reading, _ = self._read_with(replace(tracker, memory=None), last.frame.image, tiles)
+        is_same = board is not None and reading.board is not None and reading.board.symbols == board.symbols
+        with self._lock:
+            if is_same and reading.memory is not None and self._tracker is tracker:
+                self._tracker = replace(tracker, memory=reading.memory)
+
     def confirm_location(self, reading: PhotoReading) -> None:
         """Track the board from the corners of a plausible reading; do nothing if its orientation is uncertain."""
         if reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE:

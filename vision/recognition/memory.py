@@ -112,13 +112,18 @@ class BoardMemory:
     recall_count: int = 0
     """Number of pictures since all tiles were read; see `MAX_RECALLS`."""
 
+    @property
+    def is_worn(self) -> bool:
+        """True if the last `MAX_RECALLS` pictures used the memory, so that the next one must be read completely."""
+        return self.recall_count >= MAX_RECALLS
+
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
         """Compare a picture `(H, W, 3) uint8 BGR` with the memory.
 
         Returns None if all squares must be read, for one of these reasons: the board has moved, too few tiles look the
         same, `tiles` is another tile set, or the last `MAX_RECALLS` pictures used the memory.
         """
-        if self.recall_count >= MAX_RECALLS or self.tiles != frozenset(tiles):
+        if self.is_worn or self.tiles != frozenset(tiles):
             return None
         pose = estimate_board_pose(self.location.corners, (image.shape[1], image.shape[0]))
         tops = rectify_tops(image, pose)

@@ -93,7 +93,11 @@ class BackgroundWork(MonitorClient):
         self.advance_reader.close()
 
     def add_turn(self, turn: TurnCapture, game: Game) -> None:
-        """Queue a turn from which the table profile learns later; `game` is the game after the turn."""
+        """Learn the look of the tiles from a turn, and renew the memory of the board, both on other threads.
+
+        `game` is the game after the turn.
+        """
+        self.advance_reader.renew_memory(turn)
         if self._profile_updater:
             self._turns_to_learn.append((turn, str(self._controller.log.number), game))
 

@@ -19,7 +19,7 @@ from device.capture.board_camera import BoardCamera, Capture
 from device.capture.scene_reference import RestScene
 from device.session.game_controller import GameController
 from device.session.turns.decision import TurnContext
-from device.session.turns.turn_capture import AdvanceCapture, capture_in_advance
+from device.session.turns.turn_capture import AdvanceCapture, TurnCapture, capture_in_advance
 from engine.game import Game
 
 _log = logging.getLogger(__name__)
@@ -47,6 +47,7 @@ class AdvanceReader:
         self._future: Future[AdvanceCapture | None] | None = None
         self._newest: AdvanceCapture | None = None
         self._is_used = False
+        self._is_closed = False
 
     def get_newest(self) -> AdvanceCapture | None:
         """Return the newest capture, even if a press has already used it. None if it was discarded."""
@@ -75,6 +76,12 @@ class AdvanceReader:
                 context = replace(context, seat=game.to_move)
             self._future = self._worker.submit(self._capture, self._number, scene, game, context)
 
+    def renew_memory(self, turn: TurnCapture) -> None:
+        """Prepare the reading of the next scene, after `turn` was recorded: see `BoardCamera.renew_memory`."""
+        with self._lock:
+            if not self._is_closed:  # the last command may end after `close`
+                self._worker.submit(self._renew_memory, Capture(turn.frame, turn.reading), turn.game)
+
     def discard(self) -> None:
         """Discard the reading; a reading in progress is completed, but its result is not used."""
         with self._lock:
@@ -99,8 +106,10 @@ class AdvanceReader:
 
     def close(self) -> None:
         """Stop the thread after a reading in progress has been completed."""
-        self.discard()
-        self._worker.shutdown()
+        with self._lock:
+            self._is_closed = True
+            self._cancel()
+        self._worker.shutdown(cancel_futures=True)
 
     def _cancel(self) -> None:
         self._number += 1
@@ -125,6 +134,12 @@ class AdvanceReader:
                 return None
             self._newest = capture
         return capture
+
+    def _renew_memory(self, last: Capture, game: Game) -> None:
+        try:
+            self._board_camera.renew_memory(last, game.tiles.letters)
+        except Exception:  # the next picture is read completely
+            _log.exception("the board could not be read again")
 
     def _is_wanted(self, number: int) -> bool:
         """Return True if a reading was neither discarded nor taken by a press, which reads further pictures itself."""

@@ -1,0 +1,79 @@
+"""The memory of the board is renewed between two turns, so that no turn has to read the whole board."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from device.capture.board_camera import BoardCamera, Capture
+from engine.reading import BoardReading
+from engine.tiles import load_tile_set
+from tests.support.counting_letter_net import CountingLetterNet
+from tests.support.fixed_locator import FixedLocator
+from tests.support.text_table import EMPTY_ROWS, TextTable
+from vision.detection.location import BoardLocation
+from vision.recognition.memory import MAX_RECALLS
+from vision.recognition.reader import BoardReader
+from vision.rendering.simulated_table import SimulatedTable
+
+GERMAN = load_tile_set("de")
+QUARTZ = {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
+
+
+class Table:
+    """A simulated table whose pictures are read one after the other, and whose letter network counts the crops."""
+
+    def __init__(self) -> None:
+        self.net = CountingLetterNet()
+        self.table = SimulatedTable(seed=3, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
+        self.table.lay_tiles(QUARTZ)
+        locator = FixedLocator(BoardLocation(self.table.photograph().corners, 1.0))
+        self.camera = BoardCamera(TextTable(), BoardReader(locator, letter_net=self.net))
+
+    def read(self) -> Capture:
+        """Read a picture of the table, and confirm the reading."""
+        frame = replace(TextTable().still(), image=self.table.photograph().image)
+        self.net.crop_counts.clear()
+        capture = Capture(frame, self.camera.read_board(frame.image, GERMAN.letters))
+        self.camera.confirm_location(capture.reading)
+        return capture
+
+    def read_until_worn(self) -> Capture:
+        """Read pictures until the next one would be read completely; return the last one."""
+        return [self.read() for _ in range(1 + MAX_RECALLS)][-1]
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table()
+
+
+def test_picture_after_a_renewal_is_not_read_completely(table: Table) -> None:
+    last = table.read_until_worn()
+    table.camera.renew_memory(last, GERMAN.letters)
+    assert sum(table.net.crop_counts) >= len(QUARTZ)
+    table.read()
+    assert sum(table.net.crop_counts) < len(QUARTZ)
+
+
+def test_memory_that_is_not_worn_is_not_renewed(table: Table) -> None:
+    last = [table.read() for _ in range(MAX_RECALLS)][-1]
+    table.net.crop_counts.clear()
+    table.camera.renew_memory(last, GERMAN.letters)
+    assert not table.net.crop_counts
+
+
+def test_memory_is_kept_if_the_board_is_read_differently(table: Table) -> None:
+    last = table.read_until_worn()
+    other = replace(last, reading=replace(last.reading, board=BoardReading.from_rows(EMPTY_ROWS)))
+    memory = table.camera.tracker.memory
+    table.camera.renew_memory(other, GERMAN.letters)
+    assert table.camera.tracker.memory is memory
+
+
+def test_memory_is_kept_if_another_picture_was_confirmed_since(table: Table) -> None:
+    last = table.read_until_worn()
+    table.camera.place_corners(table.table.photograph().corners, last.frame.image.shape)
+    table.camera.renew_memory(last, GERMAN.letters)
+    assert table.camera.tracker.memory is None
