@@ -106,7 +106,8 @@ def _explain_after_answers(
     """Return the best hypothesis for a reading after each answer, by index of the answer.
 
     Answers that are not possible are left out. If the disputed squares were empty when the question was asked, tiles on
-    them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn.
+    them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn,
+    least of all no other tiles.
     """
     before = late_answers.before
     were_empty = set(question.seen) == {EMPTY}
@@ -123,7 +124,9 @@ def _explain_after_answers(
         best = next(one for one in found if not (were_empty and one.lying_board))
         tiles = [placed for event in filter_plays(best.events) for placed in event.play.tiles]
         repeated_count = sum(face_of(before.board[square]) == tile.face for square, tile in tiles)
-        hypotheses[answer] = replace(best, log_prior=best.log_prior + repeated_count * REPEATED_PLAY_LOG_PRIOR)
+        is_same_play = bool(tiles) and repeated_count == len(tiles)
+        log_prior = best.log_prior + (repeated_count + is_same_play) * REPEATED_PLAY_LOG_PRIOR
+        hypotheses[answer] = replace(best, log_prior=log_prior)
     return hypotheses
 
 

@@ -9,6 +9,7 @@ from tests.support.text_table import FARM, HORN, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
 HAT = ("HAT", 7, 5, False)
+NE = ("NE", 7, 8, False)
 
 
 def play_beside_lifted_farm(session: TableSession, table: TextTable) -> None:
@@ -30,6 +31,15 @@ def test_next_picture_shows_that_the_play_was_not_taken_back(playing: TableSessi
     state = play(playing, table, HORN, FARM, HAT, ("TO", 9, 5, True))
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M"), (0, ".AT"), (1, ".O")]
     assert not state.open_questions
+
+
+def test_single_lifted_tile_that_is_back_is_no_play(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, NE)
+    play(playing, table, HORN, HAT)
+    state = play(playing, table, HORN, NE, HAT)
+    assert [(turn.player, turn.kind) for turn in state.turns] == [(0, "play"), (1, "play"), (0, "play"), (1, "pass")]
+    assert totals(state) == [22, 3] and not state.open_questions
 
 
 def test_late_answer_keeps_both_plays(playing: TableSession, table: TextTable) -> None:
