@@ -140,7 +140,7 @@ class TableSetup:
         try:
             self._profile.save(write_file)
         except ProfileError as error:
-            _log.warning("the lesson is not kept: %s", error)
+            _log.warning("the examples of the tiles are not saved: %s", error)
         return ()
 
     def _take_picture(self) -> Image:

@@ -110,15 +110,15 @@ def go(table: Table, acts: tuple[str, ...]) -> TableSnapshot:
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("phase", WAYS)
 def test_every_command_leads_where_the_table_says_or_is_refused_with_a_reason(phase: Phase, act: str) -> None:
-    cue, do = ACTS[act]
+    transition, do = ACTS[act]
     for way in WAYS[phase]:
         with GameStore(":memory:") as store:
             table = Table(store)
             with table.session:
                 before = go(table, way)
                 assert before.phase is phase
-                if cue not in TRANSITIONS[phase]:
-                    reason = find_refusal_key(phase, cue)
+                if transition not in TRANSITIONS[phase]:
+                    reason = find_refusal_key(phase, transition)
                     with pytest.raises(CommandRefusedError) as refused:
                         do(table).result(PATIENCE_S)
                     assert refused.value.key == reason and table.session.state.phase is phase
@@ -128,10 +128,10 @@ def test_every_command_leads_where_the_table_says_or_is_refused_with_a_reason(ph
                 except CommandRefusedError:
                     assert replace(table.session.state, revision=0) == replace(before, revision=0, clock=None)
                     continue
-                expected = TRANSITIONS[phase][cue]
-                if cue is Transition.END_TURN:
+                expected = TRANSITIONS[phase][transition]
+                if transition is Transition.END_TURN:
                     expected = TRANSITIONS[Phase.LOOKING][Transition.CAPTURE_DONE]
-                assert after in expected or (cue is Transition.ANSWER and after is phase)
+                assert after in expected or (transition is Transition.ANSWER and after is phase)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -142,15 +142,15 @@ def test_no_evening_leaves_the_table_of_transitions(acts: list[str]) -> None:
         with table.session:
             start(table).result(PATIENCE_S)
             for act in acts:
-                cue, do = ACTS[act]
+                transition, do = ACTS[act]
                 before = table.session.state.phase
                 try:
                     after = do(table).result(PATIENCE_S).phase
                 except CommandRefusedError as refused:
                     assert str(refused)
                     continue
-                allowed = TRANSITIONS[before][cue]
-                if cue is Transition.END_TURN:
+                allowed = TRANSITIONS[before][transition]
+                if transition is Transition.END_TURN:
                     allowed = TRANSITIONS[Phase.LOOKING][Transition.CAPTURE_DONE]
                 assert after in allowed or after is before
 
@@ -171,6 +171,6 @@ def test_every_phase_can_be_reached_and_left(phase: Phase) -> None:
 
 
 def test_every_objection_is_a_sentence() -> None:
-    commands = set(Transition) - {Transition.CAPTURE_DONE}
-    keys = {find_refusal_key(phase, cue) for phase in Phase for cue in commands - TRANSITIONS[phase].keys()}
+    possible = set(Transition) - {Transition.CAPTURE_DONE}
+    keys = {find_refusal_key(phase, refused) for phase in Phase for refused in possible - TRANSITIONS[phase].keys()}
     assert all(load_catalogue("en").find_text(f"message.{key}") for key in keys)  # a missing text is an error here
