@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import msgspec
@@ -70,8 +70,7 @@ class Report:
     """A problem report, made at the time `made` (Unix time). `write` writes exactly what the user has seen.
 
     `texts` are the text members by name. They contain no secrets, and no names unless the user chose to keep them.
-    `pictures` are event number, kind and size (bytes) of each picture. `pseudonyms` maps names to the pseudonyms that
-    replaced them.
+    `pictures` are event number, kind and size (bytes) of each picture.
     """
 
     choice: ReportChoice
@@ -80,7 +79,6 @@ class Report:
     events: tuple[StoredEvent, ...]
     texts: Mapping[str, str]
     pictures: tuple[tuple[int, str, int], ...]
-    pseudonyms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file_name(self) -> str:
@@ -129,12 +127,9 @@ def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, 
         DOCTOR_MEMBER: clean(sources.examine()),
         LOG_MEMBER: clean(sources.read_log()),
     }
-    if choice.has_names:
-        return Report(choice, now, stored, events, texts, _find_pictures(store, choice))
-    anonymous = tuple(
-        StoredEvent(event.number, event.time, pseudonyms.replace_in_event(event.body)) for event in events
-    )
-    return Report(choice, now, stored, anonymous, texts, _find_pictures(store, choice), pseudonyms.by_name)
+    if not choice.has_names:
+        events = tuple(replace(event, body=pseudonyms.replace_in_event(event.body)) for event in events)
+    return Report(choice, now, stored, events, texts, _find_pictures(store, choice))
 
 
 def _find_pictures(store: GameStore, choice: ReportChoice) -> tuple[tuple[int, str, int], ...]:
