@@ -34,7 +34,7 @@ from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import load_tile_set
-from engine.validation import Proposal, Source, validate_turn
+from engine.validation import Source, validate_turn
 from engine.validation.deferred_questions import find_open_questions
 from engine.validation.late_answers import answer_deferred_question
 from engine.validation.void_plays import restore_void_play, withdraw_void_plays
@@ -307,11 +307,9 @@ class GameController:
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered; show the resulting notices and question."""
-        proposal = Proposal(
-            self.game, tuple(events), Source.HAND, None, EMPTY_HISTORY, self.words, self.memory.history, self.seat
-        )
+        context = replace(self.turn_context, earlier=EMPTY_HISTORY)
         with convert_engine_errors():
-            result = validate_turn(proposal)
+            result = validate_turn(context.propose(self.game, tuple(events), Source.HAND))
         question = make_finding_question(self.game, result.question) if result.question else None
         before = self.game
         self.commit_events(result.events)

@@ -41,8 +41,8 @@ def answer_question(controller: GameController, number: int) -> bool:
         answered = question.make_deferred(controller.game.events[len(before.events) :], number)
         controller.extend_last_press(close_question(controller.game, answered))
     if before is not None and question.is_about_player:
-        context = replace(controller.turn_context, seat=None)
-        controller.ask_question(find_next_question(before, events, question.reading, context), question.reading)
+        decision = find_next_question(before, events, question.reading, controller.turn_context)
+        controller.ask_question(decision, question.reading)
     return False
 
 

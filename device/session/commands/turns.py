@@ -43,7 +43,7 @@ from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, Play
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY
-from engine.lexicon import can_decide_challenge
+from engine.lexicon import find_deciding_words
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
@@ -287,15 +287,15 @@ class ChallengePlay(TableCommand, frozen=True):
         controller = context.controller
         if controller.game.challengeable_turn is not None:
             context.turn_recorder.record_unended_play(controller.seat)
-        words, game = controller.words, controller.game
+        game = controller.game
         play = game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        decides = words is not None and game.rules.list_decides and can_decide_challenge(words)
-        if words is not None and decides and not is_in_doubt(game, play, words):
+        words = find_deciding_words(controller.words) if game.rules.list_decides else None
+        if words is not None and not is_in_doubt(game, play, words):
             decide_by_list(controller, play, words)
         else:
-            controller.open_question = make_challenge_question(game, play, words)
+            controller.open_question = make_challenge_question(game, play, controller.words)
 
 
 class DecideChallenge(TableCommand, frozen=True):

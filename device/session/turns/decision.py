@@ -67,6 +67,12 @@ class TurnContext:
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
 
+    def propose(
+        self, game: Game, events: tuple[Event, ...], source: Source, reading: BoardReading | None = None
+    ) -> Proposal:
+        """Return the proposal to add `events` to `game` in this context, for `validate_turn`."""
+        return Proposal(game, events, source, reading, self.earlier, self.words, self.question_history, self.seat)
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -122,17 +128,7 @@ def validate_decision(
     The validation may change events and add notices or a question. If the inference also has a question, the more
     urgent of the two questions is asked.
     """
-    proposal = Proposal(
-        game,
-        inferred.events,
-        Source.CAMERA,
-        reading,
-        context.earlier,
-        context.words,
-        context.question_history,
-        context.seat,
-    )
-    result = validate_turn(proposal)
+    result = validate_turn(context.propose(game, inferred.events, Source.CAMERA, reading))
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
     question = inferred.open_question
@@ -162,11 +158,10 @@ def find_next_question(
 
     Questions about a turn are asked one after the other. So after this answer, there may be another question, such as
     the letter of a blank. `game` is the game before the events. The events are validated like a turn that was entered
-    by hand.
+    by hand. The seat in `context` is not used, because the players have just said whose turn it was.
     """
     history = context.question_history
-    proposal = Proposal(game, events, Source.HAND, reading, context.earlier, context.words, history)
-    finding = validate_turn(proposal).question
+    finding = validate_turn(replace(context, seat=None).propose(game, events, Source.HAND, reading)).question
     if finding is None:
         return Decision(events, question_history=history)
     question = make_finding_question(game, finding)
