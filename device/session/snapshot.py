@@ -266,6 +266,10 @@ class TableSnapshot:
         """The last line of the score sheet, or None if there is no turn."""
         return self.turns[-1] if self.turns else None
 
+    def find_turn(self, number: int) -> TurnView | None:
+        """Return the line of the score sheet with this number (from 1), or None if there is none."""
+        return self.turns[number - 1] if 1 <= number <= len(self.turns) else None
+
 
 Listener = Callable[[TableSnapshot], None]
 """A function that is called with each new snapshot on the session's thread; it must be quick and must not raise."""

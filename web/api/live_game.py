@@ -116,8 +116,8 @@ class LiveGameOperations:
     def carry_out(self, command: type[TableCommand], body: Order) -> State:
         """Send a command to the table, and return the state after it."""
         try:
-            request = make_command(command, body, self.own_lexicon)
-            return State.of(self.session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))
+            table_command = make_command(command, body, self.own_lexicon)
+            return State.of(self.session.submit(table_command, body.moment).result(COMMAND_TIMEOUT_S))
         except TimeoutError:
             return State.of(self.session.state)  # the board is still being read: a later state has the result
         except NewGameError as wrong:

@@ -152,7 +152,7 @@ def identify_turn(state: TableSnapshot, number: int) -> str:
     """
     if number == len(state.turns) + 1:
         return str(state.turn_of)
-    turn = next((turn for turn in state.turns if turn.number == number), None)
+    turn = state.find_turn(number)
     return "" if turn is None else f"{turn.player} {turn.kind} {turn.at} {turn.word}"
 
 
@@ -209,18 +209,14 @@ def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) ->
     tiles = state.tiles
     word = tiles.upper("".join(form.get("word", "").split()))
     blanks = tiles.upper("".join(form.get("blanks", "").split()))
-    if blanks and not word and command is CorrectTurn:
-        word = tiles.upper(_find_recorded_word(form, state))
+    recorded = state.find_turn(form.get("number", 0, type=int))
+    if blanks and not word and recorded is not None and command is CorrectTurn:
+        word = tiles.upper(recorded.word)
     for letter in blanks:
         if letter not in word:
             raise RequestError(f"There is no {letter} in {word}.")
         word = word.replace(letter, tiles.lower(letter), 1)
     return FormCommand(command, {"word": word})
-
-
-def _find_recorded_word(form: Form, state: TableSnapshot) -> str:
-    """Return the word of the turn that the form is about, or an empty string."""
-    return next((turn.word for turn in state.turns if str(turn.number) == form.get("number")), "")
 
 
 def _read_board(command: type[TableCommand], form: Form, _: TableSnapshot) -> FormCommand:

@@ -100,10 +100,16 @@ class Dialogs:
     def turn(self) -> Response:
         """Return the form to correct a turn or, if the query has `insert`, the form to enter a missing turn."""
         state, number = self.session.state, request.args.get("number", -1, type=int)
-        found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
         due = self.session.find_player_due(number) if insert else None
-        return self.show("turn", turn=found, number=number, insert=insert, due=due, shown=identify_turn(state, number))
+        return self.show(
+            "turn",
+            turn=state.find_turn(number),
+            number=number,
+            insert=insert,
+            due=due,
+            shown=identify_turn(state, number),
+        )
 
     def board(self) -> Response:
         """Return the form to enter the whole board after the current turn; the play is inferred from this board."""

@@ -180,8 +180,8 @@ class HistoryPages:
         if after != before:
             self.archive.check_never_met(before, after)
             for seat in seats:
-                order = RenamePlayer(seat, after)
-                self.session.submit(order, self.session.state.moment).result(RENAME_TIMEOUT_S)
+                command = RenamePlayer(seat, after)
+                self.session.submit(command, self.session.state.moment).result(RENAME_TIMEOUT_S)
             self.archive.rename_player(before, after)
             self.pairing.rename_player(before, after)  # phones of the player, who may not be in the game at the table
         return redirect(f"/records?{urlencode({'player': after})}", code=303)
