@@ -190,7 +190,7 @@ class GameController:
         self.notices += decision.notices
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
-            self.add_notice(decision.warning, Trouble.BOARD)
+            self.show_problem(decision.warning, Trouble.BOARD)
 
     def leave_question(self, answered: int = 0) -> None:
         """Close the open question, because the players go on without answering it.
@@ -266,7 +266,7 @@ class GameController:
         for play in plays:
             key = "void-play-needed" if play.counts else "void-play"
             values = game.players[play.player], ", ".join(play.words)
-            self.notices += (make_notice(key, *values, trouble=Trouble.BOARD),)
+            self.show_notice(key, *values, trouble=Trouble.BOARD)
         return recorded
 
     def extend_last_press(self, events: Sequence[Event]) -> None:
@@ -285,7 +285,7 @@ class GameController:
         with convert_engine_errors():
             self._report_unsaved(write())
         if self.store.picture_problem:
-            self.notices += (make_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE),)
+            self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
         self.squares_to_clear = self.game.find_squares_to_clear(events)
@@ -324,8 +324,12 @@ class GameController:
 
     # Notices, pictures and snapshots
 
-    def add_notice(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
-        """Add a notice to the next snapshot, unless its text is empty."""
+    def show_notice(self, key: str, *values: str, trouble: Trouble = Trouble.NONE) -> None:
+        """Show a notice with the message `key` in the next snapshot; `values` replace its placeholders."""
+        self.notices += (make_notice(key, *values, trouble=trouble),)
+
+    def show_problem(self, text: str, trouble: Trouble) -> None:
+        """Show the text of a problem as a notice in the next snapshot, unless it is empty."""
         if text:
             self.notices += (Notice(format_sentence(text), trouble),)
 
@@ -386,4 +390,4 @@ class GameController:
 
     def _report_unsaved(self, save_error: str) -> None:
         if save_error:
-            self.notices += (make_notice("not-saved", save_error, trouble=Trouble.STORE),)
+            self.show_notice("not-saved", save_error, trouble=Trouble.STORE)

@@ -28,7 +28,7 @@ from device.session.commands.base import CommandContext, QuestionCommand, TableC
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.lookups import PlayPreview
-from device.session.messages import CommandRefusedError, Notice, Trouble, make_notice, make_refusal
+from device.session.messages import CommandRefusedError, Notice, Trouble, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot, list_premium_texts
@@ -274,9 +274,9 @@ class TableSession(Closeable):
             command.run(self._context)
         except CameraError as error:
             trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA
-            controller.add_notice(str(error), trouble)
+            controller.show_problem(str(error), trouble)
         except StoreError as error:
-            controller.add_notice(str(error), Trouble.STORE)
+            controller.show_problem(str(error), Trouble.STORE)
         except CommandRefusedError:
             is_unchanged = question is not None and controller.log.length == self.state.events
             controller.open_question = question if is_unchanged else None  # a deferred question is in the log
@@ -284,7 +284,7 @@ class TableSession(Closeable):
             raise
         except Exception:
             _log.exception("a command failed")
-            controller.notices += (make_notice("failed", trouble=Trouble.BOARD),)
+            controller.show_notice("failed", trouble=Trouble.BOARD)
         finally:
             controller.update_clock()
             controller.save_open_question()

@@ -8,7 +8,7 @@ from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import make_turn_images
 from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
-from device.session.messages import Notice, Trouble, make_notice, make_wait_question
+from device.session.messages import Notice, Trouble, make_wait_question
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue, TurnWorker
 from device.session.turns.turn_capture import (
@@ -54,10 +54,10 @@ class TurnRecorder:
         """
         controller, worker, auto_turns = self.controller, self.worker, self.background.auto_turns
         if controller.game.tiles.by_hand_only:
-            controller.notices += (make_notice("by-hand-only", trouble=Trouble.BOARD),)
+            controller.show_notice("by-hand-only", trouble=Trouble.BOARD)
             return ()
         if auto_turns is not None and auto_turns.take_echo(controller.game):
-            controller.notices += (make_notice("turn-ended-already", controller.game.players[controller.game.to_move]),)
+            controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
             return ()
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self.background.key_frames.take_all()
@@ -103,7 +103,7 @@ class TurnRecorder:
         name = controller.game.players[controller.game.to_move]
         self.record_advance(capture)
         controller.leave_question()
-        controller.notices += (make_notice("recorded-first", name),)
+        controller.show_notice("recorded-first", name)
 
     def _find_unended_play(self) -> AdvanceCapture | None:
         """Return the reading in advance if the board is at rest and shows a play that is not recorded; None otherwise.
@@ -142,7 +142,7 @@ class TurnRecorder:
         controller, revision = self.controller, self.queue.state.revision
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{revision}")
         if turn.inference is None or turn.decision is None:
-            controller.add_notice(join_messages(" ", turn.reading.problems), Trouble.BOARD)
+            controller.show_problem(join_messages(" ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
             return
         self.background.key_frames.set_reference(turn.frame)
@@ -151,13 +151,13 @@ class TurnRecorder:
             controller.board_colours = sample_board_colours(turn) or controller.board_colours
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game)
-            controller.notices += (make_notice("question-settled"),)
+            controller.show_notice("question-settled")
         controller.commit_events(turn.decision.events, images)
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)
         controller.reading_history = turn.inference.history
         if turn.is_split:
-            controller.notices += (make_notice("two-turns"),)
+            controller.show_notice("two-turns")
         foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]
         controller.notices += tuple(Notice(problem) for problem in foreign)
         self.background.add_turn(turn, controller.game)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.modules import find_modules
 
 ROOT = Path(__file__).parents[2]
-KEY_FUNCTIONS = ("get_text", "make_notice", "make_question", "make_refusal", "from_key")
+KEY_FUNCTIONS = ("get_text", "make_notice", "show_notice", "make_question", "make_refusal", "from_key")
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from device.catalogue import get_text
 from device.session.game_controller import GameController
-from device.session.messages import OpenQuestion, make_challenger_question, make_notice, make_question
+from device.session.messages import OpenQuestion, make_challenger_question, make_question
 from engine.blanks import find_invalid_words
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event
@@ -86,9 +86,9 @@ def record_challenge(
     name = controller.game.players[play.player]
     if challenged.upheld:
         words = challenged.words or tuple(word.word for word in play.words)
-        controller.notices += (make_notice("take-off", name, ", ".join(words)),)
+        controller.show_notice("take-off", name, ", ".join(words))
     else:
-        controller.notices += (make_notice("challenge-failed", name),)
+        controller.show_notice("challenge-failed", name)
 
 
 def find_challengers(game: Game, play: Turn) -> tuple[int, ...]:

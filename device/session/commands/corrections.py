@@ -20,7 +20,7 @@ from device.session.commands.base import (
 )
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, replace_turn
-from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
+from device.session.messages import Trouble, convert_engine_errors, make_refusal
 from device.session.phases import Transition
 from engine.board import Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
@@ -164,10 +164,10 @@ class RevealRack(TableCommand, frozen=True):
         rack_count = state.rack_counts[self.player]
         if len(tiles) != rack_count:
             values = state.players[self.player], str(rack_count), str(len(tiles))
-            controller.notices += (make_notice("rack-count", *values, trouble=Trouble.BOARD),)
+            controller.show_notice("rack-count", *values, trouble=Trouble.BOARD)
         derived = find_derived_racks(game.state, state) if game.is_over else {}
         for player, letters in derived.items():
-            controller.notices += (make_notice("rack-rest", format_list(letters), state.players[player]),)
+            controller.show_notice("rack-rest", format_list(letters), state.players[player])
 
 
 class RenamePlayer(TableCommand, frozen=True):

@@ -24,7 +24,7 @@ from device.session.commands.base import (
     parse_rack,
 )
 from device.session.game_controller import GameController
-from device.session.messages import make_notice, make_refusal
+from device.session.messages import make_refusal
 from device.session.phases import Transition
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
@@ -65,10 +65,9 @@ class DrawFirst(TableCommand, frozen=True):
         controller.commit_events([FirstDrawn(letters + ("",) * (len(names) - len(letters)))])
         game = controller.game
         if game.drawing:
-            notice = make_notice("draw-again", format_list([names[player] for player in game.drawing]))
+            controller.show_notice("draw-again", format_list([names[player] for player in game.drawing]))
         else:
-            notice = make_notice("begins", names[game.to_move])
-        controller.notices += (notice,)
+            controller.show_notice("begins", names[game.to_move])
 
 
 class EnterPosition(TableCommand, frozen=True):
@@ -167,7 +166,7 @@ def _return_to_game_before(context: CommandContext) -> bool:
     controller.words = words
     controller.open_log(log)
     context.turn_recorder.prepare_board()
-    controller.notices += (make_notice("game-before", format_list(log.game.players)),)
+    controller.show_notice("game-before", format_list(log.game.players))
     if not empty.has_unsaved:
         controller.store.delete_game(empty.number)
     return True
@@ -291,7 +290,7 @@ class ResumeGame(TableCommand, frozen=True):
         if replacement and not log.game.turns and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
         elif self.words_for and controller.words is None and (lexicon := log.game.start_event.lexicon):
-            controller.notices += (make_notice("list-missing", lexicon),)
+            controller.show_notice("list-missing", lexicon)
         context.turn_recorder.prepare_board()
 
     def _find_game_before(self, controller: GameController) -> None:

@@ -110,7 +110,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
             others = tuple(notice for notice in controller.notices if notice.text != reason)
             controller.notices = (*others, make_notice(advice, trouble=Trouble.BOARD))
         elif is_unused or (advice and controller.open_question is not None):
-            controller.notices += (make_notice(advice or "take-another"),)
+            controller.show_notice(advice or "take-another")
 
 
 class EndFoundTurn(TableCommand, frozen=True):
@@ -349,7 +349,7 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
     if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
         controller.commit_events([PlayWithdrawn(last.player)])
         words = ", ".join(word.word for word in last.words)
-        controller.notices += (make_notice("take-off", game.players[last.player], words),)
+        controller.show_notice("take-off", game.players[last.player], words)
         return
     before = controller.log.game_before_last_press
     if is_invalid or before is None or not isinstance(game.events[-1], PlayWithdrawn):
