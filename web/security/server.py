@@ -199,7 +199,9 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortInUseError(error, port) from error
-        raise OSError(error.errno, f"no page at {host or 'all addresses'}, port {port}: {error.strerror}") from error
+        reason = str(error.strerror).partition(" (while")[0]  # Python adds the address to the reason of the system
+        what = f"There can be no page at {host or 'all addresses'}, port {port} ({reason})."
+        raise OSError(error.errno, f"{what} Choose another address or port.") from error
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SEND_TIMEOUT_MS)
     return listening
