@@ -27,7 +27,9 @@ from device.hall.receiving.standings import (
 from device.player_names import is_player_name
 from device.session.snapshot import Phase
 from device.storage.game_log import replay_log
+from engine.errors import RulesError
 from engine.events import from_json
+from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
 from web.hall.event_view import EventView, Round, match_rounds
@@ -166,7 +168,8 @@ class EventPages:
     def send_games(self, number: int) -> Response:
         """Return a ZIP file with the finished games of a round, each as a GCG file.
 
-        The games are as they were played, even if the director has entered another result.
+        The games are as they were played, even if the director has entered another result. For a game that GCG cannot
+        describe, there is a text that says so.
         """
         state = self.state
         matched = match_games(state.pairings, state.results)
@@ -178,8 +181,8 @@ class EventPages:
             for i, game_id in enumerate(games, 1):
                 if game_id:
                     game = replay_log(from_json(event.body) for event in self.hall.games.read_events(game_id))
-                    record = build_record(game, lexicon=load_shipped_lexicon(game.tiles.name))
-                    members.writestr(f"round-{number}-{i}.gcg", format_gcg(record))
+                    suffix, text = _export_game(game)
+                    members.writestr(f"round-{number}-{i}{suffix}", text)
         return send_file(iter([file.getvalue()]), "application/zip", f"round-{number}.zip")
 
     def set_pairings(self) -> ResponseReturnValue:
@@ -258,6 +261,14 @@ class EventPages:
 
     def _find_round(self, number: int) -> Round:
         return match_rounds(self.state).get(number) or abort(404)
+
+
+def _export_game(game: Game) -> tuple[str, str]:
+    """Return the suffix and the text of a file with a game; the text says if GCG cannot describe the game."""
+    try:
+        return ".gcg", format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
+    except RulesError as error:
+        return ".txt", f"{' - '.join(game.players)}: {texts().translate(error)}\n"
 
 
 def _is_number(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 
 import pytest
 from flask.testing import FlaskClient
@@ -23,7 +24,7 @@ from device.hall.receiving.hall_state import (
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
-from engine.events import EndReason, GameEnded, RackRevealed, ScoreCorrected
+from engine.events import EndReason, Event, GameEnded, PositionEntered, RackRevealed, ScoreCorrected
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 ENDED = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
@@ -48,9 +49,9 @@ def test_director_sets_pairings_and_enters_a_result(hall: ShownHall, director: F
     assert csv[1:] == ["1,Table 2,Anna,13,Ben,0", "1,5,Cleo,300,Dan,410", "1,,Eve,,,"]
 
 
-def receive_ended_game(hall: ShownHall) -> None:
+def receive_ended_game(hall: ShownHall, ended: Sequence[Event] = ENDED) -> None:
     """Let the hall receive and store an ended game of Table 2."""
-    _, events = received("Table 2", ENDED)
+    _, events = received("Table 2", ended)
     game = hall.games.add_events("Table 2", "a", 1, events)
     assert game is not None
     hall.state = apply_game(hall.state, game, events)
@@ -63,6 +64,16 @@ def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) ->
     members = zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data))
     assert members.namelist() == ["round-1-1.gcg"] and b"8F HORN" in members.read("round-1-1.gcg")
     assert client.get("/event/round-2.zip").status_code == 404 == client.get("/event/round-2.csv").status_code
+
+
+def test_file_of_a_round_says_which_game_gcg_cannot_describe(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    position = PositionEntered(HORN.play.tiles, (14, 0), 1)
+    receive_ended_game(hall, [STARTED, position, *ENDED[2:]])
+    hall.look()
+    members = zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data))
+    assert members.namelist() == ["round-1-1.txt"]
+    assert b"Anna - Ben: This game started from a position" in members.read("round-1-1.txt")
 
 
 def test_game_whose_result_was_entered_is_among_those_of_its_round(hall: ShownHall, director: FlaskClient) -> None:
