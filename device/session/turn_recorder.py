@@ -121,13 +121,14 @@ class TurnRecorder:
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.
 
-        Return the turn, in this case without its inference and decision.
+        Return the turn, in this case without its inference and decision. The picture counts as used before the turn is
+        stored, because there may be a power cut then. It is noted again afterwards, because it may show two turns.
         """
         controller, digest = self.controller, digest_image(turn.frame.image)
         game_number, turn_count = controller.log.number, len(controller.game.turns)
         if self.used_pictures.is_used(digest, game_number, turn_count):
             turn = reject_used_picture(turn)
-        if turn.decision is not None:  # before the turn is stored, as there may be a power cut then
+        if turn.decision is not None:
             self.used_pictures.add(digest, game_number, turn_count + 1)
         self._record_turn(turn)
         if turn.decision is not None and turn.decision.events:

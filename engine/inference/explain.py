@@ -69,7 +69,7 @@ class Explanation:
     - `unsure_squares`: squares of new tiles whose letter is in doubt.
     - `covered_squares`: hidden squares at the ends of a play, so the word may be longer.
 
-    `is_waiting` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
+    `is_uncleared` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
     """
 
     events: tuple[Event, ...]
@@ -83,7 +83,7 @@ class Explanation:
     unsure_squares: tuple[Square, ...] = ()
     covered_squares: tuple[Square, ...] = ()
     status: Status = Status.VALID
-    is_waiting: bool = False
+    is_uncleared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
         ),
         covered_squares=_find_covered_squares(before, hypothesis, evidence),
         status=status or Status.VALID,
-        is_waiting=hypothesis.lying_board is not None,
+        is_uncleared=hypothesis.uncleared_board is not None,
     )
 
 
@@ -275,7 +275,7 @@ def _is_confirmation_needed(best: Explanation) -> bool:
     """
     plays = filter_plays(best.events)
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
-    return best.is_waiting or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
+    return best.is_uncleared or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
@@ -376,7 +376,7 @@ def make_question_text(best: Explanation, rival: Explanation | None, alarms: Seq
             if all(tiles):
                 return make_message("which-tile", "Which tile is on {0}: {1} or {2}?", square_name(squares[0]), *tiles)
         return make_message("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
-    if best.is_waiting:
+    if best.is_uncleared:
         return best.text
     if best.unsure_squares:
         return make_message(

@@ -30,8 +30,8 @@ from engine.reading import EMPTY
 from engine.state import TurnKind, check_play, find_withdrawn_turn
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
-STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
-PARTLY_LYING_LOG_PRIOR = log(0.4)  # some of its tiles are; added to `REPEATED_PLAY_LOG_PRIOR` for each of them
+UNCLEARED_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
+PARTLY_CLEARED_LOG_PRIOR = log(0.4)  # some of its tiles are; added to `REPEATED_PLAY_LOG_PRIOR` for each of them
 TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
 # Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
 MISSED_TURN_LOG_PRIOR = log(0.02)
@@ -55,7 +55,7 @@ class Hypothesis:
     """Events that may explain a reading, and the game after these events.
 
     `log_prior` is in nats. `moved_tiles` are pairs of the old and the new square of a tile. If the tiles of a withdrawn
-    play are still on the board, `lying_board` is the board with these tiles, otherwise None. `note` describes a
+    play are still on the board, `uncleared_board` is the board with these tiles, otherwise None. `note` describes a
     hypothesis without events.
     """
 
@@ -64,13 +64,13 @@ class Hypothesis:
     log_prior: float
     evidence: Evidence
     moved_tiles: tuple[tuple[Square, Square], ...] = ()
-    lying_board: Board | None = None
+    uncleared_board: Board | None = None
     note: str = ""
 
     @property
     def board(self) -> Board:
         """The board that the camera should see under this hypothesis."""
-        return self.game.board if self.lying_board is None else self.lying_board
+        return self.game.board if self.uncleared_board is None else self.uncleared_board
 
     @cached_property
     def log_posterior(self) -> float:
@@ -98,7 +98,7 @@ def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[Sq
     if len(start.find_unexplained_squares()) > _MAX_PLAYS * game.rules.rack_size:
         return [start]
     withdrawn = list(_withdraw_plays(start))
-    bases = [start, *withdrawn, *_restore_lying_tiles(start), *_shift_last_play(start)]
+    bases = [start, *withdrawn, *_restore_uncleared_tiles(start), *_shift_last_play(start)]
     bases += [
         base.push(*events, log_prior=log_prior)
         for base in (start, *withdrawn)
@@ -196,7 +196,7 @@ def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[
     game, evidence = base.game, base.evidence
     is_first = not filter_plays(base.events)
     log_prior = 0.0 if is_first else TWO_PLAYS_LOG_PRIOR
-    if game.is_over or base.lying_board is not None:
+    if game.is_over or base.uncleared_board is not None:
         return
     square_sets = nsmallest(
         _MAX_SQUARE_SETS,
@@ -280,7 +280,7 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
             return
 
 
-def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
+def _restore_uncleared_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield the hypotheses that tiles of the last withdrawn play are still on the board.
 
     The next player may already have played beside them. This play is on the board of the hypothesis, but not among its
@@ -293,20 +293,21 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
     name = base.game.players[withdrawn.player]
     note = make_message("still-there", "the tiles that {0} must take back are still on the board", name)
     placed = {square: base.evidence.drop_unseen_letter(square, tile) for square, tile in withdrawn.placements}
-    board, log_prior = withdrawn.play.apply_to(base.board).with_tiles(placed), base.log_prior + STILL_LYING_LOG_PRIOR
-    lying = replace(base, lying_board=board, log_prior=log_prior, note=note)
-    yield lying
+    board, log_prior = withdrawn.play.apply_to(base.board).with_tiles(placed), base.log_prior + UNCLEARED_LOG_PRIOR
+    uncleared = replace(base, uncleared_board=board, log_prior=log_prior, note=note)
+    yield uncleared
     squares = base.evidence.reading.squares
     left = {square: tile for square, tile in placed.items() if squares[square].symbol == tile.face}
-    partly_lying = replace(
-        lying,
-        lying_board=base.board.with_tiles(left),
-        log_prior=base.log_prior + PARTLY_LYING_LOG_PRIOR + REPEATED_PLAY_LOG_PRIOR * len(left),
+    partly_cleared = replace(
+        uncleared,
+        uncleared_board=base.board.with_tiles(left),
+        log_prior=base.log_prior + PARTLY_CLEARED_LOG_PRIOR + REPEATED_PLAY_LOG_PRIOR * len(left),
     )
-    for play, log_prior in _find_plays_beside(base, {*placed}):
-        for before in (lying, partly_lying) if left else ():
-            assert before.lying_board is not None, "both hypotheses have such a board"
-            yield replace(before, lying_board=play.apply_to(before.lying_board), log_prior=before.log_prior + log_prior)
+    for play, play_log_prior in _find_plays_beside(base, {*placed}):
+        for before in (uncleared, partly_cleared) if left else ():
+            assert before.uncleared_board is not None, "both hypotheses have such a board"
+            after = play.apply_to(before.uncleared_board)
+            yield replace(before, uncleared_board=after, log_prior=before.log_prior + play_log_prior)
 
 
 def _find_plays_beside(base: Hypothesis, squares: set[Square]) -> list[tuple[Play, float]]:

@@ -121,7 +121,7 @@ def _explain_after_answers(
         has_marked_blanks = not after.rules.retake_blanks
         evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
         found = generate_hypotheses(after, evidence, ())
-        best = next(one for one in found if not (were_empty and one.lying_board))
+        best = next(one for one in found if not (were_empty and one.uncleared_board))
         tiles = [placed for event in filter_plays(best.events) for placed in event.play.tiles]
         repeated_count = sum(face_of(before.board[square]) == tile.face for square, tile in tiles)
         is_same_play = bool(tiles) and repeated_count == len(tiles)

@@ -252,7 +252,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     """Return the decision about a turn from the inferred explanations only, without a validation of the events."""
     best = inference.best
     corrections = [event for event in best.events if isinstance(event, SquareCorrected) and game.board[event.square]]
-    is_pass = len(corrections) == len(best.events) and not best.is_waiting
+    is_pass = len(corrections) == len(best.events) and not best.is_uncleared
     if inference.question is None:
         return _decide_without_play(game, reading, corrections) if is_pass else Decision(best.events)
     has_other_tiles = best.leftover_squares or best.missing_squares or best.misread_squares
@@ -287,7 +287,7 @@ def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -
         others = (find_other(game, explanation.events) for find_other in (replace_last_play, pass_after_exchange))
         for events in (*list_other_orders(game, explanation.events), *filter(None, others)):
             answers.setdefault(_describe_events(game, events), events)
-    if best.leftover_squares and not best.events and not best.is_waiting:
+    if best.leftover_squares and not best.events and not best.is_uncleared:
         answers = {question: (), **answers}
     is_unusual = key_of(question) == "is-that-right" or len(filter_plays(best.events)) > 1
     if len(answers) == 1 and (best.covered_squares or is_unusual):
@@ -339,12 +339,12 @@ def _list_likely_explanations(inference: Inference) -> list[Explanation]:
 
 
 def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
-    return explanation.events or (() if explanation.is_waiting else (Passed(game.to_move),))
+    return explanation.events or (() if explanation.is_uncleared else (Passed(game.to_move),))
 
 
 def _describe_answer(game: Game, explanation: Explanation) -> str:
     """Return the text of an explanation as an answer; one without events is a pass."""
-    is_pass = not (explanation.events or explanation.is_waiting)
+    is_pass = not (explanation.events or explanation.is_uncleared)
     return _describe_events(game, _get_events(game, explanation)) if is_pass else explanation.text
 
 

@@ -235,7 +235,7 @@ def _is_visible(found: FoundTurn, inference: Inference) -> bool:
     best, reads = inference.best, [found.reading.squares[square] for square in found.squares]
     others = (*best.covered_squares, *best.leftover_squares)
     is_hidden = any(read.probability(HIDDEN) > MAX_HIDDEN_PROBABILITY for read in reads)
-    return not (others or best.is_waiting or is_hidden or _is_square_in_doubt(inference))
+    return not (others or best.is_uncleared or is_hidden or _is_square_in_doubt(inference))
 
 
 def _is_square_in_doubt(inference: Inference) -> bool:

@@ -48,21 +48,21 @@ def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
 def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
     found = infer_play(game, seen(with_plays("8F HORN", "H6 FA.M").board))
-    assert found.events == () and found.best.is_waiting
+    assert found.events == () and found.best.is_uncleared
     assert found.question == "the tiles that Ben must take back are still on the board"
 
 
 def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong() -> None:
     game = with_plays("8F HRON").push(Challenged(1, upheld=True))
     found = infer_play(game, seen(with_plays("8F HRON").board, {"I8": {"M": 0.97, "N": 0.02}}))
-    assert found.events == () and found.best.is_waiting
+    assert found.events == () and found.best.is_uncleared
 
 
 @pytest.mark.parametrize("symbol", ["?", "O"])
 def test_blank_that_must_be_taken_back_still_lies_there_with_or_without_its_letter(symbol: str) -> None:
     game = with_plays("8F HRoN").push(Challenged(1, upheld=True))
     found = infer_play(game, seen(with_plays("8F HRoN").board, {"H8": {symbol: 1.0}}))
-    assert found.events == () and found.best.is_waiting
+    assert found.events == () and found.best.is_uncleared
 
 
 @pytest.mark.parametrize("left", ["F10 G10 H10 I10 J10", "F10 G10 H10", "G10 H10", "H10"])
@@ -73,7 +73,7 @@ def test_a_play_beside_tiles_that_must_be_taken_back_waits_until_they_are_gone(l
     board = board_after(before, "6H .AT")
     lying = {parse_square(name): phony.board.tile(parse_square(name)) for name in left.split()}
     found = infer_play(game, seen(board.with_tiles(lying)))
-    assert found.events == () and found.best.is_waiting
+    assert found.events == () and found.best.is_uncleared
 
 
 def test_letters_of_a_play_that_must_be_taken_back_are_asked_about_in_a_play_over_its_squares() -> None:
