@@ -73,38 +73,38 @@ means that the gesture has no effect.
 """
 
 
-def command_for(gesture: Gesture, state: TableSnapshot, elapsed: Elapsed) -> ButtonResponse:
+def choose_response(gesture: Gesture, state: TableSnapshot, elapsed: Elapsed) -> ButtonResponse:
     """Return the response to a gesture in the state `state` of the table, `elapsed` seconds after the last changes."""
     button = gesture.button
     match gesture.kind:
         case GestureKind.PRESS if button.ends_turn:
-            return _command_for_end_turn(button, state, elapsed.event)
+            return _respond_to_end_turn(button, state, elapsed.event)
         case GestureKind.PRESS if button is Button.CHALLENGE:
-            return _command_for_challenge(state, elapsed.question)
+            return _respond_to_challenge(state, elapsed.question)
         case GestureKind.TAP if button is Button.PAUSE:
-            return _command_for_pause(state, elapsed.pause)
+            return _respond_to_pause(state, elapsed.pause)
         case GestureKind.TAP if button is Button.POWER:
             return OpenPairing()
         case GestureKind.TAP:
             return Refusal.from_key(f"hold-{button}", f"{HOLD_S[button]:.0f}")
         case GestureKind.HOLD:
-            return _command_for_hold(button, state)
+            return _respond_to_hold(button, state)
         case GestureKind.TOGETHER:
             return Refusal.from_key("two-buttons")
         case GestureKind.STUCK:
-            return Refusal.from_key("stuck", button_label(button))
+            return Refusal.from_key("stuck", name_button(button))
         case _:
             return None
 
 
-def button_label(button: Button) -> str:
+def name_button(button: Button) -> str:
     """Return the name of a button for the players."""
     if button.player is not None:
         return get_text("button-end-turn-of", str(button.player + 1))
     return get_text(f"button-{button}")
 
 
-def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: float) -> ButtonResponse:
+def _respond_to_end_turn(button: Button, state: TableSnapshot, since_turn: float) -> ButtonResponse:
     if refusal := _find_refusal(state):
         return refusal
     if button.player is None:
@@ -112,13 +112,13 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
     if button.player >= len(state.players):
         return Refusal.from_key("nobody-sits")
     if button.player == state.turn_of or since_turn >= SHARED_BUTTON_LOCKOUT_S:
-        return EndTurn()  # the session asks about a turn from another side
-    assert state.turn_of is not None, "somebody has the turn while a game is played"
+        return EndTurn()  # if another player has the turn, the session asks whose turn it was
+    assert state.turn_of is not None, "a player has the turn while a game is played"
     name = state.players[state.turn_of].name
     return Refusal(get_text("others-turn", name), state.turn_of)
 
 
-def _command_for_challenge(state: TableSnapshot, since_question: float) -> ButtonResponse:
+def _respond_to_challenge(state: TableSnapshot, since_question: float) -> ButtonResponse:
     """Return the response to the challenge button, which depends on the state.
 
     - While a question is open, the button chooses the next answer. For the question "pass or exchange?", it confirms
@@ -142,7 +142,7 @@ def _command_for_challenge(state: TableSnapshot, since_question: float) -> Butto
     return answer(question_id=state.question.id)
 
 
-def _command_for_pause(state: TableSnapshot, since_pause: float) -> ButtonResponse:
+def _respond_to_pause(state: TableSnapshot, since_pause: float) -> ButtonResponse:
     is_paused = state.phase is Phase.PAUSED
     if not is_paused and (refusal := _find_refusal(state)):
         return refusal
@@ -151,7 +151,7 @@ def _command_for_pause(state: TableSnapshot, since_pause: float) -> ButtonRespon
     return EndPause() if is_paused else Pause()
 
 
-def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
+def _respond_to_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
     if button is Button.POWER:
         return button
     if state.phase is Phase.LOOKING:

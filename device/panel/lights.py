@@ -171,13 +171,13 @@ STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
 }
 
 
-def signal_for(status: PanelStatus) -> Signal | None:
+def find_signal(status: PanelStatus) -> Signal | None:
     """Return the signal (light and beeps) for `status` after a reading of the board; None if `status` has no signal."""
     beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 
 
-def status_of(state: TableSnapshot) -> PanelStatus:
+def find_status(state: TableSnapshot) -> PanelStatus:
     """Return the status to show on the status light for a snapshot."""
     if state.phase is Phase.LOOKING:
         return PanelStatus.LOOKING
@@ -205,7 +205,9 @@ def status_of(state: TableSnapshot) -> PanelStatus:
 
 def lights_of(state: TableSnapshot) -> Lights:
     """Return the lights for a snapshot. If the turn may be over, the light of the player to move blinks."""
-    return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS)))
+    return Lights(
+        STATUS_LIGHTS[find_status(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS))
+    )
 
 
 def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> OutputLevels:

@@ -15,10 +15,10 @@ from device.panel.lights import (
     OutputLevels,
     PanelStatus,
     Signal,
+    find_status,
     levels_at,
     lights_of,
     next_change,
-    status_of,
 )
 from device.session.snapshot import TableSnapshot
 from device.session.threads import Listeners
@@ -51,7 +51,7 @@ class PanelOutputs:
 
         `show_levels` sets the pins; it is None if only the page has lights. `clock` returns seconds.
         """
-        self.view = PanelView(status_of(state), lights_of(state))
+        self.view = PanelView(find_status(state), lights_of(state))
         """The current state of the panel, for the page."""
         self.listeners = Listeners[PanelView]()
         """Listeners that are called with each new view."""
@@ -83,7 +83,7 @@ class PanelOutputs:
         now = self._clock()
         if self._signal and now - self._signal_time >= self._signal.seconds:
             self._signal = None
-        status = PanelStatus.OFF if self._is_switching_off else status_of(state)
+        status = PanelStatus.OFF if self._is_switching_off else find_status(state)
         lights = Lights(STATUS_LIGHTS[status]) if self._is_switching_off else lights_of(state)
         signal = self._signal or (HOLDING_SIGNAL if gestures.is_holding else None)
         lights = signal.overlay_on(lights) if signal else lights

@@ -24,7 +24,7 @@ from device.panel.button_commands import (
     DelayedPress,
     OpenPairing,
     Refusal,
-    command_for,
+    choose_response,
 )
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
@@ -34,8 +34,8 @@ from device.panel.lights import (
     OutputLevels,
     PanelStatus,
     Signal,
-    signal_for,
-    status_of,
+    find_signal,
+    find_status,
 )
 from device.panel.outputs import PanelOutputs, PanelView
 from device.panel.recent_changes import RecentChanges
@@ -221,8 +221,8 @@ class Panel(Closeable):
     def _update_state(self, state: TableSnapshot) -> None:
         before, self._state = self._state, state
         self._changes.update(state, self._clock())
-        status = status_of(state)
-        signal = signal_for(status) if status_of(before) is PanelStatus.LOOKING else None
+        status = find_status(state)
+        signal = find_signal(status) if find_status(before) is PanelStatus.LOOKING else None
         if signal:
             self._outputs.start_signal(signal)
 
@@ -257,7 +257,7 @@ class Panel(Closeable):
             done.set_result(state)
             return
         elapsed = self._changes.measure(state, gesture.time)
-        response = command_for(gesture, state, elapsed if seen is None else replace(elapsed, event=inf))
+        response = choose_response(gesture, state, elapsed if seen is None else replace(elapsed, event=inf))
         # A press that came too late is refused by the session, and so is a delay or hold in which the game has changed.
         if seen is None:
             pressed = self._press_moments.get(gesture.button, state.moment)

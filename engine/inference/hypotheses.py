@@ -31,7 +31,7 @@ from engine.state import TurnKind, check_play, find_withdrawn_turn
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 UNCLEARED_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
-PARTLY_CLEARED_LOG_PRIOR = log(0.4)  # some of its tiles are; added to `REPEATED_PLAY_LOG_PRIOR` for each of them
+PARTLY_CLEARED_LOG_PRIOR = log(0.4)  # only some of its tiles are; added to `REPEATED_PLAY_LOG_PRIOR` for each of them
 TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
 # Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
 MISSED_TURN_LOG_PRIOR = log(0.02)

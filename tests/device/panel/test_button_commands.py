@@ -13,7 +13,7 @@ from device.panel.button_commands import (
     ButtonResponse,
     OpenPairing,
     Refusal,
-    command_for,
+    choose_response,
 )
 from device.panel.buttons import Button, Gesture, GestureKind
 from device.panel.recent_changes import Elapsed, RecentChanges
@@ -34,7 +34,7 @@ ENDED = TableSnapshot(phase=Phase.ENDED, players=PLAYERS)
 def find_response(
     button: Button, kind: GestureKind, state: TableSnapshot = ANNA_TO_MOVE, since_turn: float = 60.0
 ) -> ButtonResponse:
-    return command_for(Gesture(button, kind, 0.0), state, Elapsed(since_turn))
+    return choose_response(Gesture(button, kind, 0.0), state, Elapsed(since_turn))
 
 
 def refused(*args: object) -> str:
@@ -97,9 +97,9 @@ def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provi
 
 def test_challenge_button_right_after_a_question_does_not_challenge() -> None:
     press, state = Gesture(Button.CHALLENGE, GestureKind.PRESS, 0.0), replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE)
-    response = command_for(press, state, Elapsed(question=CHALLENGE_LOCKOUT_S / 2))
+    response = choose_response(press, state, Elapsed(question=CHALLENGE_LOCKOUT_S / 2))
     assert isinstance(response, Refusal) and "quick" in response.text
-    assert command_for(press, state, Elapsed(question=CHALLENGE_LOCKOUT_S)) == ChallengePlay()
+    assert choose_response(press, state, Elapsed(question=CHALLENGE_LOCKOUT_S)) == ChallengePlay()
 
 
 @pytest.mark.parametrize(("state", "command"), [(PAUSED, EndPause()), (ANNA_TO_MOVE, Pause())])
@@ -107,9 +107,9 @@ def test_pause_button_right_after_the_same_press_on_a_phone_does_not_do_the_oppo
     state: TableSnapshot, command: ButtonResponse
 ) -> None:
     tap = Gesture(Button.PAUSE, GestureKind.TAP, 0.0)
-    response = command_for(tap, state, Elapsed(pause=PAUSE_LOCKOUT_S / 2))
+    response = choose_response(tap, state, Elapsed(pause=PAUSE_LOCKOUT_S / 2))
     assert isinstance(response, Refusal) and "quick" in response.text
-    assert command_for(tap, state, Elapsed(pause=PAUSE_LOCKOUT_S)) == command
+    assert choose_response(tap, state, Elapsed(pause=PAUSE_LOCKOUT_S)) == command
 
 
 def test_question_is_closed_by_its_answer_and_not_while_the_board_is_read() -> None:

@@ -20,10 +20,10 @@ from device.panel.lights import (
     PanelStatus,
     Rhythm,
     Signal,
+    find_status,
     levels_at,
     lights_of,
     next_change,
-    status_of,
 )
 from device.session.messages import Notice, Question, Trouble
 from device.session.snapshot import Phase, PlayerView, Sight, TableSnapshot, TurnView, WordView
@@ -61,7 +61,7 @@ def troubled(trouble: Trouble) -> TableSnapshot:
     ],
 )
 def test_status_follows_from_the_snapshot(state: TableSnapshot, status: PanelStatus) -> None:
-    assert status_of(state) is status
+    assert find_status(state) is status
     assert lights_of(state).status == STATUS_LIGHTS[status]
 
 
