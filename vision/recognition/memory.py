@@ -38,9 +38,10 @@ _MIN_CONTRAST: Final = 6.0
 does not count as a change."""
 _TEXTURE_CONTRAST: Final = 10.0
 """Minimum contrast, in grey levels, of a square that is used to find out whether the board has moved."""
-_MIN_TEXTURED_SQUARES, _MIN_UNCHANGED_SHARE = 3, 0.7
+_MIN_TEXTURED_SQUARES, _MIN_UNCHANGED_SHARE = 3, 0.5
 """Limits for each quarter of a board that counts as unmoved. `_MIN_TEXTURED_SQUARES`: minimum number of squares with at
-least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged."""
+least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged. After a movement
+by a pixel of the picture at most 0.21 were unchanged; new tiles, their shadows and noise change up to half of them."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.5
 """Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""

@@ -126,6 +126,14 @@ def test_tiles_are_recognised_in_another_light(table: Table, gain: float) -> Non
     assert find_tiles(reading) == QUARTZ and sum(table.net.crop_counts) < len(QUARTZ)
 
 
+def test_two_plays_in_one_corner_leave_the_board_in_its_place(table: Table) -> None:
+    plays = {(row, 8 + i): c for row, word in ((9, "FLECKEN"), (12, "GARTENS")) for i, c in enumerate(word)}
+    table.table.lay_tiles({**QUARTZ, **plays})
+    image = table.table.photograph().image
+    assert table.tracker.recall(image, GERMAN.letters) is not None
+    assert find_tiles(table.read(image)) == {**QUARTZ, **plays}
+
+
 def test_much_darker_picture_is_read_completely(table: Table) -> None:
     darker = cv2.convertScaleAbs(table.table.photograph().image, alpha=0.3)
     assert table.tracker.recall(np.asarray(darker, np.uint8), GERMAN.letters) is None
