@@ -165,7 +165,7 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
     """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared."""
     bodies = _list_moves(events)
     for game in store.games():
-        may_be_equal = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
+        may_be_equal = abs(game.length - len(events)) <= 1 and game.first_event == bodies[0]
         if may_be_equal and _list_moves(store.events(game.id)) == bodies:
             raise ArchiveError(get_text("game-here", game.id))
 

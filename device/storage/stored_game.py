@@ -29,7 +29,7 @@ class StoredGame:
 
     id: int
     started: float
-    first: EventBody
+    first_event: EventBody
     length: int
     imported: bool = False
     damage: str = ""
@@ -37,7 +37,7 @@ class StoredGame:
     @property
     def players(self) -> tuple[str, ...]:
         """Names of the players in the first event; empty if the first event is damaged."""
-        names = self.first.get("players")
+        names = self.first_event.get("players")
         return tuple(map(str, names)) if isinstance(names, list | tuple) else ()
 
 

@@ -131,7 +131,7 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
     (folder / "other").unlink()
     play(session, table, HORN)
 with GameStore(folder / "games.db") as store:
-    said["games"] = [(game.first["players"], game.length) for game in store.games()]
+    said["games"] = [(game.first_event["players"], game.length) for game in store.games()]
 print(json.dumps(said))
 """
 
@@ -166,7 +166,7 @@ def test_file_that_may_not_be_written_is_said_and_the_game_goes_on_in_memory(pat
     done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("1 ") and "in memory" in done.stdout, done.stderr
     with GameStore(path) as store:
-        assert [game.first["kind"] for game in store.games()] == ["old"]
+        assert [game.first_event["kind"] for game in store.games()] == ["old"]
 
 
 def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybodys_time(path: Path) -> None:

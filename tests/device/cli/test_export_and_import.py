@@ -103,7 +103,7 @@ def test_backup_is_a_store(data: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["backup", str(tmp_path / "copy.db"), "--data", str(data)]) == 0
     assert "1 game is in" in capsys.readouterr().out
     with GameStore(tmp_path / "copy.db") as copied:
-        assert copied.games()[0].first["players"] == ["Anna", "Ben"]
+        assert copied.games()[0].first_event["players"] == ["Anna", "Ben"]
 
 
 def test_files_are_written_and_read_while_the_table_runs(

@@ -114,7 +114,7 @@ def test_imported_game_is_not_continued(log: GameLog, store: GameStore) -> None:
 
 
 def players_and_kinds(store: GameStore) -> list[tuple[int, str, list[str]]]:
-    return [(game.id, game.first["players"][0], stored_kinds(store, game.id)) for game in store.games()]
+    return [(game.id, game.first_event["players"][0], stored_kinds(store, game.id)) for game in store.games()]
 
 
 def stored_kinds(store: GameStore, number: int) -> list[str]:

@@ -229,7 +229,7 @@ def test_games_in_memory_are_stored_if_the_store_can_be_used_at_the_end(tmp_path
         folder.unlink()
         folder.mkdir()
     with GameStore(folder / "games.db") as own:
-        assert [(game.first["players"][0], game.length, game.imported) for game in own.games()] == [
+        assert [(game.first_event["players"][0], game.length, game.imported) for game in own.games()] == [
             ("Carl", 1, False),
             ("Anna", 2, False),
         ]
@@ -259,7 +259,7 @@ def test_games_that_cannot_be_read_come_from_newest_backup(path: Path, games: in
     with store:
         assert "was damaged" in trouble and len(store.games()) == games - 1
         newest, *others = store.games()
-        assert not any(stored.damage for stored in others) and newest.first["players"] == ["Player 11", "Ben"]
+        assert not any(stored.damage for stored in others) and newest.first_event["players"] == ["Player 11", "Ben"]
         assert len(store.events(newest.id)) == (last if table == "event" else last + 1)
         assert bool(newest.damage) == (table == "event")  # the last event is not in the backup
 

@@ -38,7 +38,7 @@ def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
             (3, 12.5, "play"),
         ]
         assert events[3].body["letters"] == "ÄH"
-        assert store.games()[0].first["players"] == ["Anna", "Bär"]
+        assert store.games()[0].first_event["players"] == ["Anna", "Bär"]
 
 
 def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
