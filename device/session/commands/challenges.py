@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from device.catalogue import get_text
@@ -9,7 +11,7 @@ from device.session.game_controller import GameController
 from device.session.messages import OpenQuestion, make_challenger_question, make_question
 from engine.blanks import find_invalid_words
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, Challenged, Event
+from engine.events import BlankNamed, Challenged, Event, QuestionDeferred
 from engine.game import Game
 from engine.lexicon import WordList
 from engine.rules import ChallengeRule
@@ -25,17 +27,36 @@ def is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
     """
     letters = game.tiles.letters
     is_invalid = bool(find_invalid_words(play.words, letters, words))
+    others = (other for _, other in _answer_questions(game))
+    return any(other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid for other in others)
+
+
+def find_question_about_play(game: Game, play: Turn) -> QuestionDeferred | None:
+    """Return the deferred question of which an answer would make another play than `play` the last one; None if none.
+
+    Until the answer, it is not known which of the plays is challenged. Another play is on other squares, or is the same
+    play with more or fewer tiles by another player.
+    """
+    squares = {square for square, _ in play.placements}
+    for question, other in _answer_questions(game):
+        others = {square for square, _ in other.placements} if other is not None else squares
+        if other is not None and others != squares and (other.player != play.player or squares.isdisjoint(others)):
+            return question
+    return None
+
+
+def _answer_questions(game: Game) -> Iterator[tuple[QuestionDeferred, Turn | None]]:
+    """Yield each deferred question with the turn that may be challenged after each of its answers, None if none may.
+
+    Answers that only name a blank, and those that later turns exclude, are left out.
+    """
     for question in find_open_questions(game):
         for number, events in enumerate(question.answers):
             if any(isinstance(event, BlankNamed) for event in events):
                 continue
-            try:
-                other = answer_deferred_question(game, question.number, number, stays_open=True).challengeable_turn
-            except (NotationError, RulesError):
-                continue
-            if other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid:
-                return True
-    return False
+            with suppress(NotationError, RulesError):
+                after = answer_deferred_question(game, question.number, number, stays_open=True)
+                yield question, after.challengeable_turn
 
 
 def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:

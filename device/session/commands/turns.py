@@ -20,6 +20,7 @@ from device.session.commands.base import (
 from device.session.commands.challenges import (
     decide_by_list,
     find_challengers,
+    find_question_about_play,
     is_in_doubt,
     make_challenge_question,
     record_challenge,
@@ -32,6 +33,7 @@ from device.session.messages import (
     find_picture_advice,
     format_sentence,
     make_notice,
+    make_recalled_question,
     make_refusal,
 )
 from device.session.phases import Transition
@@ -261,8 +263,9 @@ def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Til
 class ChallengePlay(TableCommand, frozen=True):
     """Challenge the last play; the outcome is decided by the word list, or by the players if no list was agreed.
 
-    The players also decide if an open question makes it uncertain which words were played. If the challenge fails and
-    the challenger is not known, the players are asked who has challenged.
+    The players also decide if an open question makes it uncertain which words were played. If it makes it uncertain
+    which play is the last one, this question is asked first. If the challenge fails and the challenger is not known,
+    the players are asked who has challenged.
     """
 
     name = "challenge"
@@ -291,6 +294,10 @@ class ChallengePlay(TableCommand, frozen=True):
         play = game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
+        if (asked := find_question_about_play(game, play)) is not None:
+            controller.open_question = make_recalled_question(game, asked)
+            controller.notices += (make_notice("answer-first"),)
+            return
         words = find_deciding_words(controller.words) if game.rules.list_decides else None
         if words is not None and not is_in_doubt(game, play, words):
             decide_by_list(controller, play, words)

@@ -67,6 +67,19 @@ def test_challenge_of_a_play_is_refused_while_it_is_asked_who_made_it(playing: T
     assert [(turn.kind, turn.player) for turn in state.turns] == [("play", 0), ("play", 1), ("withdrawn", 1)]
 
 
+def test_challenge_while_the_order_of_two_plays_is_in_question_asks_for_it(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    asked = play(playing, table, HORN, ("HAT", 7, 5, False), ("NE", 7, 8, False)).question
+    state = playing.submit(ChallengePlay()).result(PATIENCE_S)
+    assert asked is not None and state.question is not None and state.question.text == asked.text
+    assert [turn.word for turn in state.turns if turn.stands] == ["HORN", ".AT", ".E"]
+    playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
+    state = playing.submit(ChallengePlay()).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns if turn.stands and turn.kind == "play"] == ["HORN", ".E"]
+
+
 def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(ChallengePlay()).result(PATIENCE_S)
