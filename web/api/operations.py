@@ -171,7 +171,7 @@ def _parse_query(kind: Any) -> Any:
 def _parse_body(kind: Any) -> Any:
     if isinstance(kind, Media):
         if request.mimetype != kind.type:
-            raise ApiError(415, f"Send {kind.description} as {kind.type}.")
+            raise ApiError(415, f"Send the body as {kind.type}.")
         return request.get_data(cache=False)
     if request.mimetype != JSON:  # a form on another site's page cannot send this type (Fetch: CORS-safelisted)
         raise ApiError(415, f"Send the body as {JSON}.")

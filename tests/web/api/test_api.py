@@ -200,8 +200,10 @@ def test_body_that_is_wrong_is_refused_in_one_line(paired: Program, body: bytes,
     assert said in answer.json["error"]
 
 
-def test_form_is_no_body(paired: Program) -> None:
-    assert paired.call("POST", "/commands/pass", data={"seen": "1-1"}).status_code == 415
+@pytest.mark.parametrize(("path", "kind"), [("/commands/pass", "application/json"), ("/games", "application/zip")])
+def test_form_is_no_body(paired: Program, path: str, kind: str) -> None:
+    answer = paired.call("POST", path, data={"seen": "1-1"})
+    assert (answer.status_code, answer.json) == (415, {"error": f"Send the body as {kind}."})
 
 
 def test_missing_page_is_answered_in_json(program: Program) -> None:
