@@ -112,15 +112,16 @@ class BrokerConnection:
 
     def _set_credentials(self, settings: HallSettings) -> None:
         """Set the certificate, user and password of the settings, if any. Raises `BrokerRefusedError`."""
+        file = settings.ca
         try:
-            if settings.ca:
-                self._client.tls_set(str(settings.ca))
+            if file:
+                self._client.tls_set(str(file))
             if settings.user:
                 file = settings.password_file
                 password = read_small_file(file, MAX_PASSWORD_FILE_BYTES).decode().strip() if file else None
                 self._client.username_pw_set(settings.user, password)
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-            raise BrokerRefusedError(str(error)) from error
+            raise BrokerRefusedError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
 
     def _open(self, settings: HallSettings, properties: Properties, *, is_new: bool) -> None:
         try:

@@ -44,6 +44,14 @@ def test_fifo_is_no_file_of_the_hall(tmp_path: Path, name: str) -> None:
             release(path)
 
 
+@pytest.mark.parametrize("is_password", [False, True])
+def test_missing_file_is_named(tmp_path: Path, is_password: bool) -> None:
+    path = tmp_path / "missing"
+    settings = HallSettings("127.0.0.1", 1, user="hall", password_file=path) if is_password else HallSettings(ca=path)
+    with pytest.raises(BrokerRefusedError, match=f"{path}: No such file or directory"):
+        BrokerConnection(settings, "7")
+
+
 def release(path: Path) -> None:
     """Let a reader that waits for the writer of a FIFO go on."""
     with suppress(OSError):
