@@ -307,7 +307,7 @@ class GameController:
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered; show the resulting notices and question."""
-        context = replace(self.turn_context, earlier=EMPTY_HISTORY)
+        context = replace(self.turn_context, reading_history=EMPTY_HISTORY)
         with convert_engine_errors():
             result = validate_turn(context.propose(self.game, tuple(events), Source.HAND))
         question = make_finding_question(self.game, result.question) if result.question else None

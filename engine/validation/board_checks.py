@@ -129,7 +129,7 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
     if not proposal.events and _shows_withdrawn_tiles(proposal.game, reading):
         return
     unexplained = find_unexplained_squares(proposal.game_after, reading)
-    squares = tuple(square for square in unexplained if square not in proposal.earlier.false_readings)
+    squares = tuple(square for square in unexplained if square not in proposal.reading_history.false_readings)
     if len(squares) > MAX_UNEXPLAINED_TILES or len(filter_plays(proposal.events)) > MAX_PLAYS:
         options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
         if not squares:  # only the plays are too many: ask about all new tiles
@@ -169,7 +169,7 @@ def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tup
     if filter_plays(proposal.events):
         options.append(Option(proposal.events))
     for reading in readings:
-        best = infer_play(proposal.game, reading, proposal.earlier).best
+        best = infer_play(proposal.game, reading, proposal.reading_history).best
         if filter_plays(best.events) and not best.leftover_squares:
             options.append(Option(best.events))
     return tuple(dict.fromkeys(options))
@@ -190,9 +190,10 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
         return
     reading = align_reading(game, reading) or reading
     possibly_covered = {s for s in SQUARES if reading.occupancy[s].tile >= MIN_NEW_TILE_PROBABILITY}
+    known = {*game.board.occupied_squares(), *proposal.reading_history.false_readings}
     new = [
         square
-        for square in possibly_covered.difference(game.board.occupied_squares(), proposal.earlier.false_readings)
+        for square in possibly_covered - known
         if not game.board or any(game.board[near] for near in NEIGHBOURS[square])
     ]
     missing = [
@@ -284,7 +285,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
         is_consistent(reading.squares[square].symbol, game.board[square]) for square in game.board.occupied_squares()
     ):
         return
-    misread = find_misread_tiles(game, reading, proposal.earlier.with_reading(reading, game.board))
+    misread = find_misread_tiles(game, reading, proposal.reading_history.with_reading(reading, game.board))
     known = questions.squares | find_open_squares(game)
     changes = tuple(event for event in misread if event.square not in known)
     if not changes:

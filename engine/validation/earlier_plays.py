@@ -170,8 +170,8 @@ def _find_missable_squares(proposal: Proposal) -> frozenset[Square]:
     If there is no earlier reading, because the program was restarted or a turn undone, these are the squares about
     which a question is open.
     """
-    earlier = proposal.earlier
-    return find_open_squares(proposal.game) if earlier == EMPTY_HISTORY else earlier.find_missable_squares()
+    history = proposal.reading_history
+    return find_open_squares(proposal.game) if history == EMPTY_HISTORY else history.find_missable_squares()
 
 
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:

@@ -169,7 +169,7 @@ class Proposal:
     """A turn before it is recorded: the new events, and the game to which the events are added.
 
     - `reading`: the reading from which the events were inferred, or None.
-    - `earlier`: the history of earlier readings.
+    - `reading_history`: the evidence from earlier readings.
     - `words`: the word list in use, or None.
     - `question_history`: the earlier questions.
     - `seat`: the player whose button or phone ended the turn, or None if the turn was ended in another way.
@@ -179,7 +179,7 @@ class Proposal:
     events: tuple[Event, ...]
     source: Source
     reading: BoardReading | None = None
-    earlier: ReadingHistory = EMPTY_HISTORY
+    reading_history: ReadingHistory = EMPTY_HISTORY
     words: WordList | None = None
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None

@@ -168,7 +168,7 @@ def _split_early_tiles(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]
         return
     if not proposal.question_history.has_missed_press:
         return
-    early = proposal.earlier.find_early_squares(game, align_reading(game, proposal.reading) or proposal.reading)
+    early = proposal.reading_history.find_early_squares(game, align_reading(game, proposal.reading) or proposal.reading)
     first = replace(event, play=Play(tuple(placed for placed in event.play.tiles if placed[0] in early)))
     rest = Play(tuple(placed for placed in event.play.tiles if placed[0] not in early))
     if not first.play.tiles or not rest.tiles or game.check_play(first.play):

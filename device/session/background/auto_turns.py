@@ -152,7 +152,7 @@ class AutoTurns:
             self._forget_play()  # a press came first
         self._last_capture, self._last_turn_count = capture, len(game.turns)
         context = replace(self._controller.turn_context, words=None, seat=None)
-        finder_input = (capture, game, context.earlier, context.question_history, since)
+        finder_input = (capture, game, context.reading_history, context.question_history, since)
         is_known = len(finder_input) == len(self._finder_input) and all(map(_is_same, finder_input, self._finder_input))
         if board is None or capture is self._undone_capture:
             self._forget_play()

@@ -198,7 +198,7 @@ class EnterBoard(TableCommand, frozen=True):
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         inference = _match_entered_board(infer_play(game, reading), reading)
         controller.memory.forget_missed_press()  # the players enter the turn of that press
-        turn_context = replace(controller.turn_context, earlier=EMPTY_HISTORY)
+        turn_context = replace(controller.turn_context, reading_history=EMPTY_HISTORY)
         decision = decide(game, inference, reading, turn_context)
         named_blanks = _name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named_blanks))

@@ -57,13 +57,13 @@ has the tile, this matters more than a doubt about the letter."""
 class TurnContext:
     """Context for the validation of a turn, in addition to the reading of the board.
 
-    `words` is the word list in use; None means that words are not checked. `earlier` is the evidence from earlier
-    readings, and `question_history` has the questions asked before. `seat` is the index of the player whose button
-    ended the turn; None for a shared button.
+    `words` is the word list in use; None means that words are not checked. `reading_history` is the evidence from
+    earlier readings, and `question_history` has the questions asked before. `seat` is the index of the player whose
+    button ended the turn; None for a shared button.
     """
 
     words: WordList | None = None
-    earlier: ReadingHistory = EMPTY_HISTORY
+    reading_history: ReadingHistory = EMPTY_HISTORY
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
 
@@ -71,7 +71,9 @@ class TurnContext:
         self, game: Game, events: tuple[Event, ...], source: Source, reading: BoardReading | None = None
     ) -> Proposal:
         """Return the proposal to add `events` to `game` in this context, for `validate_turn`."""
-        return Proposal(game, events, source, reading, self.earlier, self.words, self.question_history, self.seat)
+        return Proposal(
+            game, events, source, reading, self.reading_history, self.words, self.question_history, self.seat
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,9 @@ def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> t
     asked before count as recorded, and only tiles in open questions are corrected.
     """
     words, has_own_buttons = find_deciding_words(context.words), context.seat is not None
-    before = settle_questions(game, reading, context.earlier, words, has_own_buttons=has_own_buttons)
+    before = settle_questions(game, reading, context.reading_history, words, has_own_buttons=has_own_buttons)
     settled = context.question_history.settle_reading(before, reading)
-    inference = infer_play(before, settled, context.earlier, find_open_squares(before))
+    inference = infer_play(before, settled, context.reading_history, find_open_squares(before))
     return before, inference, decide(before, inference, settled, context)
 
 

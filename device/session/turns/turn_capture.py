@@ -252,7 +252,7 @@ def _split_turns(
     if board is None or turn.inference is None or not needs_key_frames(turn.inference):
         return turn
     readings = [reading for frame in key_frames if (reading := read(frame.decode_image())) is not None]
-    inference = split_turns(game, board, readings, context.earlier)
+    inference = split_turns(game, board, readings, context.reading_history)
     if inference is None:
         return turn
     decision = validate_decision(game, Decision(inference.events), inference, board, context)
@@ -283,10 +283,10 @@ def _check_key_frames(
         if (reading := read(frame.decode_image())) is not None
     ]
     if (square := find_earlier_tile(game, plays[0].play, stable_readings)) is not None:
-        context = replace(context, earlier=context.earlier.with_early_tile(square))
+        context = replace(context, reading_history=context.reading_history.with_early_tile(square))
         inferred = Decision(turn.decision.events, notices=turn.decision.notices)
         return replace(turn, decision=validate_decision(game, inferred, turn.inference, board, context))
-    two_plays = find_extended_play(game, turn.inference, stable_readings, context.earlier, context.words)
+    two_plays = find_extended_play(game, turn.inference, stable_readings, context.reading_history, context.words)
     if two_plays is None:
         return turn
     asked = ask_one_or_two_plays(game, plays[0], two_plays)

@@ -154,9 +154,9 @@ class TurnFinder:
         before = self._pending
         if before is None:
             return None
-        earlier = replace(context, earlier=before.history, question_history=before.decision.question_history)
+        context = replace(context, reading_history=before.history, question_history=before.decision.question_history)
         try:
-            after, _ = _find_turn(game.push(*before.events), reading, earlier, time)
+            after, _ = _find_turn(game.push(*before.events), reading, context, time)
         except (NotationError, RulesError):  # an answer to an earlier question has made the pending play impossible
             return None
         return after if after is not None and after.can_end and after.play_count == 1 else None

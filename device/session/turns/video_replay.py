@@ -189,7 +189,7 @@ class _VideoReplay:
         self._readings.append(reading.board)
         merged = merge_readings(self._readings)
         words = find_deciding_words(self._words)
-        self._replace_game(settle_questions(self._game, merged, self._context.earlier, words), frame.time)
+        self._replace_game(settle_questions(self._game, merged, self._context.reading_history, words), frame.time)
         while (found := self._finder.add_reading(self._game, merged, self._context, since)) is not None:
             self._record(found)
 
@@ -197,7 +197,8 @@ class _VideoReplay:
         """Record a turn that was found, with its question: no player answers it, but a later reading may."""
         if not self._push(found.events, found.time):
             return
-        self._context = replace(self._context, earlier=found.history, question_history=found.decision.question_history)
+        questions = found.decision.question_history
+        self._context = replace(self._context, reading_history=found.history, question_history=questions)
         if found.question:
             problem = f"{format_time(found.time)}: {found.question}"
             self._problems.append(_Problem(problem, self._defer_question(found)))

@@ -112,7 +112,7 @@ def ask_about(game: Game, square: str) -> Game:
 def test_tiles_that_a_hand_hid_before_are_asked_about_although_the_next_player_has_pressed() -> None:
     game = play(new_game(), "8F HORN")
     event = PlayMade(1, written(game, "8F ....ED"))
-    proposal = replace(propose(game, event, seat=1), earlier=hide("J8", "K8"))
+    proposal = replace(propose(game, event, seat=1), reading_history=hide("J8", "K8"))
     found = next(check_earlier_play(proposal))
     longer = complete("8F HORNED")
     assert found.options == (Option((event,)), Option((longer, Passed(1))), Option((longer,)))
@@ -120,7 +120,7 @@ def test_tiles_that_a_hand_hid_before_are_asked_about_although_the_next_player_h
 
 def test_tiles_of_which_a_hand_hid_only_one_are_no_question() -> None:
     game = play(new_game(), "8F HORN")
-    proposal = replace(propose(game, PlayMade(1, written(game, "8F ....ED")), seat=1), earlier=hide("K8"))
+    proposal = replace(propose(game, PlayMade(1, written(game, "8F ....ED")), seat=1), reading_history=hide("K8"))
     assert not list(check_earlier_play(proposal))
 
 
@@ -128,12 +128,12 @@ def test_tiles_of_which_a_hand_hid_only_one_are_no_question() -> None:
 def test_tile_that_was_hidden_since_an_older_play_may_belong_to_it(seat: int | None) -> None:
     game = play(play(new_game(), "8F HOR"), "H6 FA.M")
     event = PlayMade(0, written(game, "8F ...N"))
-    proposal = replace(propose(ask_about(game, "I8"), event, seat=seat), words=None, earlier=hide("I8"))
+    proposal = replace(propose(ask_about(game, "I8"), event, seat=seat), words=None, reading_history=hide("I8"))
     found = next(check_hidden_tile(proposal))
     longer = complete("8F HORN")
     assert found.reason is Reason.TILE_ADDED and found.options[0] == Option((event,))
     assert {*found.options[1:]} == {Option((longer, Passed(0))), Option((longer,))}
-    assert not list(check_hidden_tile(replace(proposal, earlier=hide("A1"))))
+    assert not list(check_hidden_tile(replace(proposal, reading_history=hide("A1"))))
 
 
 @pytest.mark.parametrize("seat", [None, 1])
@@ -145,4 +145,4 @@ def test_tile_in_question_may_belong_to_the_play_before_if_no_earlier_reading_is
     longer = complete("8F HORN")
     found = next(check_earlier_play(proposal))
     assert {*found.options} == {Option((event,)), Option((longer, Passed(1))), Option((longer,))}
-    assert not list(check_earlier_play(replace(proposal, earlier=hide("A1"))))
+    assert not list(check_earlier_play(replace(proposal, reading_history=hide("A1"))))

@@ -138,7 +138,7 @@ def test_letter_that_a_clear_reading_contradicts_is_corrected_with_the_next_play
     finder.add_reading(START, seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), CONTEXT, 10.0)
     first = finder.check(14.0)
     assert first is not None
-    context = replace(CONTEXT, earlier=first.history, question_history=first.decision.question_history)
+    context = replace(CONTEXT, reading_history=first.history, question_history=first.decision.question_history)
     game = START.push(*first.events)
     finder.add_reading(game, seen(FARM.board), context, 20.0)
     second = finder.check(24.0)
