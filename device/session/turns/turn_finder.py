@@ -223,9 +223,10 @@ def _read_question(decision: Decision) -> str:
 def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | None) -> bool:
     """Return True if the pending play `before` and the next play `after` explain a reading better than `found` alone.
 
-    If `found` has as many plays as `before`, the same player may have added tiles.
+    If `found` has as many plays as `before`, the same player may have added tiles. But then its play has the tiles of
+    the pending play, which could otherwise only have been overlooked in an earlier play.
     """
-    if found is None or found.play_count > before.play_count:
+    if found is None or found.play_count > before.play_count or not set(before.squares) <= set(found.squares):
         return True
     return after.is_certain and not found.can_end and before.play_count == 1
 

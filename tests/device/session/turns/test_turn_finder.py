@@ -80,6 +80,15 @@ def test_next_play_during_the_wait_ends_the_turn() -> None:
     assert second is not None and second.events == (PlayMade(1, written(HORN, "H6 FA.M")),)
 
 
+def test_next_play_of_seven_tiles_through_the_tile_of_a_turn_ends_the_turn() -> None:
+    """The tile could also have been missed in the play that it lengthens."""
+    finder, hooked = TurnFinder(4.0), play(HORN, "8F ....S")
+    add(finder, HORN, hooked, 10.0)
+    finder.add_motion()
+    first = add(finder, HORN, play(hooked, "J2 IMPULS.E"), 13.0)
+    assert first is not None and first.events == (PlayMade(1, written(HORN, "8F ....S")),)
+
+
 def test_play_that_is_taken_off_during_the_wait_is_no_turn() -> None:
     finder = TurnFinder(4.0)
     add(finder, START, HORN, 10.0)
