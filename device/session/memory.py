@@ -346,7 +346,7 @@ def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: Pictur
     stored = _StoredQuestion(
         moment=str(Moment(log.number, log.length)),
         question=write_message(question.text),
-        answer=write_message(question.answers[question.chosen]) if open_question.first_is_default else "",
+        answer=write_message(question.answers[question.chosen]) if open_question.chosen_counts else "",
         events=[to_json(event) for event in make_deferral(log, open_question)],
         crop=pictures.get(question.picture) or b"",
         is_challenge=open_question.stops_clock and not open_question.offers_wait,

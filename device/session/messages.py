@@ -206,9 +206,10 @@ def update_names(game: Game, deferred: DeferredQuestion) -> DeferredQuestion:
 class OpenQuestion:
     """An open question with the events of each answer.
 
-    - `first_is_default`: the events of the first answer are recorded until another answer is chosen.
+    - `chosen_counts`: the chosen answer (at first the first one) counts until the players choose another one, and its
+      events are recorded. If it is False, nothing is recorded before they answer.
     - `stops_clock`: the clocks are stopped until the players answer, for example while they decide a challenge.
-    - `is_unrecorded`: nothing was recorded before the panel chose an answer.
+    - `was_unrecorded`: the panel has chosen an answer, and nothing was recorded before.
     - `reading`: the reading of the board that the question is about.
     - `deferred`: the number of a deferred question that is shown again, otherwise 0.
     - `finding`: the finding of the validation that caused the question, or None.
@@ -220,9 +221,9 @@ class OpenQuestion:
 
     question: Question
     answers: tuple[tuple[Event, ...], ...]
-    first_is_default: bool = True
+    chosen_counts: bool = True
     stops_clock: bool = False
-    is_unrecorded: bool = False
+    was_unrecorded: bool = False
     finding: Finding | None = None
     offers_wait: bool = False
     reading: BoardReading | None = None
@@ -249,9 +250,9 @@ class OpenQuestion:
     @property
     def is_deferrable(self) -> bool:
         """True if the turn counts provisionally until the players answer, and the answers may change its score."""
-        is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
+        counts = self.chosen_counts and bool(self.answers[self.question.chosen])
         has_one_score = self.question.key in (*PASS_KEYS, WHO_CHALLENGED, WHO_PAYS)
-        return is_recorded and not self.stops_clock and not has_one_score
+        return counts and not self.stops_clock and not has_one_score
 
     @property
     def is_about_player(self) -> bool:
@@ -303,7 +304,7 @@ def make_wait_question(max_s: float) -> OpenQuestion:
     """Return the question about a turn that was not read within `max_s` seconds; it stops the clocks."""
     answers = get_text("answer-wait"), get_text("answer-by-hand")
     question = make_question("not-read-in-time", f"{max_s:.0f}", answers=answers)
-    return OpenQuestion(question, ((), ()), first_is_default=False, stops_clock=True, offers_wait=True)
+    return OpenQuestion(question, ((), ()), chosen_counts=False, stops_clock=True, offers_wait=True)
 
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
@@ -317,7 +318,8 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
     if finding.reason is Reason.BOARD_ALREADY_FULL:
         boards = [_add_position(game.board, option.events) for option in finding.options]
         question = replace(question, symbols=list_symbols(boards, game.tiles, finding.squares))
-    return OpenQuestion(question, tuple(answers.values()), bool(finding.options[0].events), finding=finding)
+    is_counted = bool(finding.options[0].events)
+    return OpenQuestion(question, tuple(answers.values()), chosen_counts=is_counted, finding=finding)
 
 
 def make_challenger_question(game: Game, seats: Sequence[int]) -> Question:

@@ -136,7 +136,7 @@ class AutoTurns:
         An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
         question = self._controller.open_question
-        is_recorded = question is None or (question.first_is_default and not question.stops_clock)
+        is_recorded = question is None or (question.chosen_counts and not question.stops_clock)
         return is_recorded and self._controller.awaits_play
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:

@@ -49,7 +49,7 @@ def answer_question(controller: GameController, number: int) -> bool:
 def _record_answer(controller: GameController, question: OpenQuestion, number: int) -> tuple[Event, ...]:
     """Record the events of an answer, unless they are recorded already; return them."""
     events = question.answers[number]
-    if not question.first_is_default:  # nothing is recorded yet
+    if not question.chosen_counts:  # nothing is recorded yet
         return controller.commit_events(events)
     if number != question.question.chosen:  # another answer is recorded
         events = controller.add_void_withdrawals(controller.log.game_before_last_press or controller.game, events)
@@ -60,7 +60,7 @@ def _record_answer(controller: GameController, question: OpenQuestion, number: i
 def discard_reading(controller: GameController) -> None:
     """Close the open question and undo its turn, so that the board can be read again. Raises `CommandRefusedError`."""
     question, controller.open_question = controller.open_question, None
-    if question is not None and question.first_is_default:
+    if question is not None and question.chosen_counts:
         controller.move_in_history(controller.log.undo)
     controller.memory.forget_last_question()
 
@@ -71,7 +71,7 @@ def cancel_question(controller: GameController) -> bool:
     If its turn counts provisionally, the question is stored with it, so that a redo brings both back.
     """
     question = controller.open_question
-    if question is None or question.first_is_default:
+    if question is None or question.chosen_counts:
         controller.defer_question()
         return False
     controller.open_question = None
@@ -97,7 +97,7 @@ def choose_next_answer(controller: GameController) -> bool:
     else:
         number = next(numbers, None)
     if number is None:
-        if question.is_unrecorded and question.question.chosen:
+        if question.was_unrecorded and question.question.chosen:
             controller.move_in_history(controller.log.undo)
             controller.open_question = None
             return False
@@ -109,9 +109,9 @@ def choose_next_answer(controller: GameController) -> bool:
     controller.open_question = replace(
         question,
         question=replace(question.question, chosen=number),
-        first_is_default=True,
+        chosen_counts=True,
         stops_clock=False,
-        is_unrecorded=question.is_unrecorded or not question.first_is_default,
+        was_unrecorded=question.was_unrecorded or not question.chosen_counts,
         following=following,
     )
     return False

@@ -78,7 +78,7 @@ def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> O
     else:
         key = "good-words" if words is None else "good-words-listed"
         question = make_question(key, formed, answers=tuple(texts))
-    return OpenQuestion(question, tuple(answers), first_is_default=False, stops_clock=True)
+    return OpenQuestion(question, tuple(answers), chosen_counts=False, stops_clock=True)
 
 
 def decide_by_list(controller: GameController, play: Turn, words: WordList) -> None:

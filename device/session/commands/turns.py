@@ -278,7 +278,7 @@ class ChallengePlay(TableCommand, frozen=True):
         The players mean that play, and the last recorded play is the one before it.
         """
         question = context.controller.open_question
-        if question is not None and not question.first_is_default and any(map(filter_plays, question.answers)):
+        if question is not None and not question.chosen_counts and any(map(filter_plays, question.answers)):
             raise make_refusal("answer-first")
         return True
 

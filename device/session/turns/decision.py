@@ -137,7 +137,7 @@ def validate_decision(
     finding = _choose_finding(result.question, question, find_open_squares(game))
     if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
-    elif question is not None and question.first_is_default:
+    elif question is not None and question.chosen_counts:
         decision = replace(decision, open_question=_put_first(game, question, result.events))
     history = _extend_history(game, context, decision, inference, reading)
     return replace(decision, question_history=history)
@@ -224,7 +224,7 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
     if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
     if not finding.options[0].events:
-        return own.first_is_default
+        return own.chosen_counts
     if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
         return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
     return own.question.key in PASS_KEYS or finding.reason in RECORD_REASONS
@@ -273,7 +273,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if len(answers) == len(likely):  # an answer that is no explanation has no board
         boards = [explanation.game.board for explanation in likely]
         question = replace(question, symbols=list_symbols(boards, game.tiles, question.squares))
-    return Decision(events, OpenQuestion(question, tuple(answers.values()), first_is_default=bool(events)))
+    return Decision(events, OpenQuestion(question, tuple(answers.values()), chosen_counts=bool(events)))
 
 
 def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -> dict[str, tuple[Event, ...]]:
@@ -366,7 +366,7 @@ def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequenc
         squares = ", ".join(map(square_name, hidden))
         answers = (get_text("answer-look-again"), get_text("answer-pass", name))
         question = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
-        return Decision((), OpenQuestion(question, ((), passed), first_is_default=False))
+        return Decision((), OpenQuestion(question, ((), passed), chosen_counts=False))
     counts = range(1, find_max_exchange(game) + 1)
     texts = (
         get_text("answer-pass", name),
