@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -25,11 +24,15 @@ from device.session.commands.challenges import (
     make_challenge_question,
     record_challenge,
 )
+from device.session.commands.entered_board import (
+    drop_answered_question,
+    match_entered_board,
+    name_blanks,
+    name_blanks_of_answers,
+)
 from device.session.game_controller import GameController
 from device.session.messages import (
-    CommandRefusedError,
     Trouble,
-    convert_engine_errors,
     find_picture_advice,
     format_sentence,
     make_notice,
@@ -38,25 +41,17 @@ from device.session.messages import (
 )
 from device.session.phases import Transition
 from device.session.snapshot import Phase
-from device.session.turns.decision import Decision, decide
+from device.session.turns.decision import decide
 from device.session.turns.turn_capture import AdvanceCapture
-from engine.board import SQUARES, Square
-from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn, filter_plays
-from engine.game import Game
-from engine.inference.explain import Inference, infer_play
+from engine.board import SQUARES
+from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn, filter_plays
+from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import find_deciding_words
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
-from engine.scoring import describe_status
 from engine.state import TurnKind
-from engine.tiles import Tile
-from engine.validation import Reason
-
-MIN_ENTERED_CERTAINTY = 0.8
-"""Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the likelihood
-of the best explanation divided by the sum of the likelihoods of all explanations."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -196,68 +191,15 @@ class EnterBoard(TableCommand, frozen=True):
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
-        inference = _match_entered_board(infer_play(game, reading), reading)
+        inference = match_entered_board(infer_play(game, reading), reading)
         controller.memory.forget_missed_press()  # the players enter the turn of that press
         turn_context = replace(controller.turn_context, reading_history=EMPTY_HISTORY)
         decision = decide(game, inference, reading, turn_context)
-        named_blanks = _name_blanks(game, decision.events, tiles)
+        named_blanks = name_blanks(game, decision.events, tiles)
         controller.commit_events((*decision.events, *named_blanks))
         before = game if decision.events else controller.game  # an answer does not replace names without a play
-        controller.ask_question(_name_blanks_of_answers(before, _drop_answered_question(decision, named_blanks), tiles))
+        controller.ask_question(name_blanks_of_answers(before, drop_answered_question(decision, named_blanks), tiles))
         controller.note_entered_events(decision.events, game)
-
-
-def _match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
-    """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
-
-    A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
-    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. It is kept for two
-    plays, because the board does not show who made which, and the inference may have only one of the possible orders.
-
-    Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
-    tile that was changed, or new tiles beside a play.
-    """
-    symbols = [square.symbol for square in reading.squares]
-    exact = tuple(one for one in inference.explanations if one.game.board.symbols() == symbols)
-    if not exact:
-        best = inference.best
-        if best.misread_squares or best.missing_squares or best.moved_tiles:
-            raise make_refusal("old-tile-changed")
-        if best.events and best.status:
-            raise CommandRefusedError(describe_status(best.status))
-        return inference
-    inference = replace(inference, explanations=exact)
-    has_one_play = len(filter_plays(exact[0].events)) <= 1
-    is_likely = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
-    return replace(inference, question=None, doubtful_squares=()) if has_one_play and is_likely else inference
-
-
-def _drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:
-    """Return the decision without its question about the letter of a blank, if `named_blanks` contain that letter."""
-    question = decision.open_question
-    if question is None or question.finding is None or question.finding.reason is not Reason.BLANK_UNNAMED:
-        return decision
-    is_answered = {event.square for event in named_blanks}.issuperset(question.question.squares)
-    return replace(decision, open_question=None) if is_answered else decision
-
-
-def _name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
-    """Return the decision with the letters of blanks added to each answer of its question that has events."""
-    question = decision.open_question
-    if question is None:
-        return decision
-    answers = tuple(events and (*events, *_name_blanks(game, events, tiles)) for events in question.answers)
-    return replace(decision, open_question=replace(question, answers=answers))
-
-
-def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
-    """Return events that name the blanks placed by `events`; their letters are those of the entered `tiles`."""
-    with convert_engine_errors():
-        board = game.push(*events).board
-    unnamed = {square for square, tile in enumerate(board.squares) if tile is not None and tile.is_unnamed}
-    return tuple(
-        BlankNamed(square, tile.letter) for square, tile in tiles.items() if square in unnamed and not tile.is_unnamed
-    )
 
 
 class ChallengePlay(TableCommand, frozen=True):

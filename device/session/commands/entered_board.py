@@ -1,0 +1,74 @@
+"""The turn that a board entered by hand shows: its inference, and the letters of its blanks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from device.session.messages import CommandRefusedError, convert_engine_errors, make_refusal
+from device.session.turns.decision import Decision
+from engine.board import Square
+from engine.events import BlankNamed, Event, filter_plays
+from engine.game import Game
+from engine.inference.explain import Inference
+from engine.reading import BoardReading
+from engine.scoring import describe_status
+from engine.tiles import Tile
+from engine.validation import Reason
+
+MIN_ENTERED_CERTAINTY = 0.8
+"""Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the likelihood
+of the best explanation divided by the sum of the likelihoods of all explanations."""
+
+
+def match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
+    """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
+
+    A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
+    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. It is kept for two
+    plays, because the board does not show who made which, and the inference may have only one of the possible orders.
+
+    Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
+    tile that was changed, or new tiles beside a play.
+    """
+    symbols = [square.symbol for square in reading.squares]
+    exact = tuple(one for one in inference.explanations if one.game.board.symbols() == symbols)
+    if not exact:
+        best = inference.best
+        if best.misread_squares or best.missing_squares or best.moved_tiles:
+            raise make_refusal("old-tile-changed")
+        if best.events and best.status:
+            raise CommandRefusedError(describe_status(best.status))
+        return inference
+    inference = replace(inference, explanations=exact)
+    has_one_play = len(filter_plays(exact[0].events)) <= 1
+    is_likely = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
+    return replace(inference, question=None, doubtful_squares=()) if has_one_play and is_likely else inference
+
+
+def drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:
+    """Return the decision without its question about the letter of a blank, if `named_blanks` contain that letter."""
+    question = decision.open_question
+    if question is None or question.finding is None or question.finding.reason is not Reason.BLANK_UNNAMED:
+        return decision
+    is_answered = {event.square for event in named_blanks}.issuperset(question.question.squares)
+    return replace(decision, open_question=None) if is_answered else decision
+
+
+def name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
+    """Return the decision with the letters of blanks added to each answer of its question that has events."""
+    question = decision.open_question
+    if question is None:
+        return decision
+    answers = tuple(events and (*events, *name_blanks(game, events, tiles)) for events in question.answers)
+    return replace(decision, open_question=replace(question, answers=answers))
+
+
+def name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
+    """Return events that name the blanks placed by `events`; their letters are those of the entered `tiles`."""
+    with convert_engine_errors():
+        board = game.push(*events).board
+    unnamed = {square for square, tile in enumerate(board.squares) if tile is not None and tile.is_unnamed}
+    return tuple(
+        BlankNamed(square, tile.letter) for square, tile in tiles.items() if square in unnamed and not tile.is_unnamed
+    )
