@@ -195,9 +195,9 @@ class Pairing:
 
     @contextmanager
     def _change(self) -> Iterator[None]:
-        """Hold the lock in the `with` block, and send the notices after it.
+        """Hold the lock in the `with` block, and show the notices that it has collected afterwards, without the lock.
 
-        Not with the lock: `notify` waits for the lock of the session, whose listeners rename players here.
+        `notify` waits for the lock of the session, whose listeners wait for this lock to rename players.
         """
         try:
             with self._lock:
