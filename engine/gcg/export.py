@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from engine.blanks import find_blank_letters, unnamed_blanks
-from engine.board import Square, square_name
+from engine.board import Board, Square, square_name
 from engine.ending import find_known_racks
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
@@ -19,6 +19,7 @@ from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.messages import make_message
+from engine.plays import Play
 from engine.rules import ChallengeRule
 from engine.state import TURN_KINDS, Turn, TurnKind
 from engine.tiles import TileSet
@@ -38,11 +39,16 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
 
-    Raises `RulesError` for a game that started from a position: GCG has no notation for it.
+    Raises `RulesError` for what has no notation in GCG: a game that started from a position, and a gap in a play, which
+    a correction can leave.
     """
     if any(turn.kind is TurnKind.POSITION for turn in game.turns):
         text = "This game started from a position, which GCG cannot describe. Save it as a ZIP file instead."
         raise RulesError(make_message("gcg-position", text))
+    for turn in game.turns:
+        if turn.play is not None and _has_gap(turn.play, game.state.board_before(turn)):
+            text = "GCG cannot describe the gap in {0}. Save the game as a ZIP file instead."
+            raise RulesError(make_message("gcg-gap", text, f"{turn.at} {turn.word}"))
     assumed = unnamed_blanks(game.state)
     for square in assumed:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
@@ -51,6 +57,12 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
     imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
     return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+
+
+def _has_gap(play: Play, before: Board) -> bool:
+    """Return True if the main word of a play on the board `before` does not contain all of its tiles."""
+    run = play.apply_to(before).tile_run(play.squares[0], play.is_across(before))
+    return any(square not in run for square in play.squares)
 
 
 def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.board import parse_square
+from engine.errors import RulesError
 from engine.events import (
     Challenged,
     ClockRead,
@@ -20,6 +22,7 @@ from engine.events import (
     PlayWithdrawn,
     RackRevealed,
     ScoreCorrected,
+    SquareCorrected,
 )
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
@@ -251,3 +254,10 @@ def test_points_that_the_challenger_paid_are_read_back() -> None:
     again = build_game(parse_gcg(format_gcg(build_record(game))))
     assert (again.totals, again.rules.challenger_pays) == (game.totals, True)
     assert again.events[-1] == Challenged(1, upheld=False)
+
+
+def test_gap_that_a_correction_left_in_a_play_is_not_written() -> None:
+    game = five_turns(SquareCorrected(parse_square("G8"), None))
+    with pytest.raises(RulesError, match="GCG cannot describe the gap in 8F H"):
+        build_record(game)
+    assert build_record(game.push(SquareCorrected(parse_square("G8"), Tile("O"), 0))).entries

@@ -200,9 +200,10 @@ def test_racks_notes_and_headers_survive_import_and_export() -> None:
 
 
 def test_corrected_turn_keeps_the_details_of_the_others() -> None:
-    game = build_game(parse_gcg(ANNOTATED)).push(TurnCorrected(0, None))
+    game = build_game(parse_gcg(ANNOTATED)).push(TurnCorrected(1, None))
     record = build_record(game)
-    assert [(entry.rack, entry.note) for entry in record.entries] == [("AFM", ""), ("AEPSTUV", "")]
+    notes = [(entry.rack, entry.note) for entry in record.entries]
+    assert notes == [("HNORXYZ", "8D XYZ?\nand a second line"), ("AEPSTUV", "")]
     assert record.pragma_text("id") == "tournament 17" and record.racks == ()
 
 
