@@ -167,7 +167,7 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
     for game in store.games():
         may_be_equal = abs(game.length - len(events)) <= 1 and game.first_event == bodies[0]
         if may_be_equal and _list_moves(store.events(game.id)) == bodies:
-            raise ArchiveError(get_text("game-here", game.id))
+            raise _make_duplicate_error(game, SummaryCache(store).list_players(game))
 
 
 def _refuse_same_turns(store: GameStore, game: Game) -> None:
@@ -181,7 +181,13 @@ def _refuse_same_turns(store: GameStore, game: Game) -> None:
         if standing is None or (standing.players, standing.totals) != (game.players, game.totals):
             continue
         if _list_turns(load_game(store, stored.id)) == turns:
-            raise ArchiveError(get_text("game-here", stored.id))
+            raise _make_duplicate_error(stored, standing.players)
+
+
+def _make_duplicate_error(stored: StoredGame, players: Iterable[str]) -> ArchiveError:
+    """Return the error for a game that is stored as `stored`; the list on the page has its day and players."""
+    day = time.strftime("%Y-%m-%d", to_local_time(stored.started))
+    return ArchiveError(get_text("game-here", f"{stored.id} ({day}, {', '.join(players)})"))
 
 
 def _list_turns(game: Game) -> list[tuple[object, ...]]:
