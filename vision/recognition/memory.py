@@ -38,10 +38,10 @@ _MIN_CONTRAST: Final = 6.0
 does not count as a change."""
 _TEXTURE_CONTRAST: Final = 10.0
 """Minimum contrast, in grey levels, of a square that is used to find out whether the board has moved."""
-_MIN_TEXTURED_SQUARES, _MIN_UNCHANGED_SHARE = 3, 0.5
+_MIN_TEXTURED_SQUARES, _MIN_UNCHANGED_SHARE = 3, 0.4
 """Limits for each quarter of a board that counts as unmoved. `_MIN_TEXTURED_SQUARES`: minimum number of squares with at
-least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of these squares that are unchanged. After a movement
-by a pixel of the picture at most 0.21 were unchanged; new tiles, their shadows and noise change up to half of them."""
+least `_TEXTURE_CONTRAST`. `_MIN_UNCHANGED_SHARE`: minimum share of unchanged squares among these, weighted with their
+contrast, as noise changes pale print first. It was at most 0.22 after a movement by a pixel of the picture."""
 _MIN_TILES, _MIN_TILE_SHARE = 3, 0.5
 """Limits for using the memory. `_MIN_TILES`: minimum number of unchanged tiles. `_MIN_TILE_SHARE`: minimum share of
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
@@ -129,7 +129,7 @@ class BoardMemory:
         pose = estimate_board_pose(self.location.corners, (image.shape[1], image.shape[0]))
         tops = rectify_tops(image, pose)
         is_unchanged, contrast = _compare_squares(self.tops, tops)
-        if not _is_in_place(is_unchanged, contrast >= _TEXTURE_CONTRAST):
+        if not _is_in_place(is_unchanged, contrast):
             return None
         clear = self.clear_tiles.select_squares(is_unchanged)
         if clear.count_tiles() < max(_MIN_TILES, _MIN_TILE_SHARE * self.clear_tiles.count_tiles()):
@@ -206,15 +206,18 @@ def _average_squares(values: NDArray[np.float32]) -> Floats:
     return np.asarray(cv2.resize(values, (BOARD_SIZE, BOARD_SIZE), interpolation=cv2.INTER_AREA), np.float64)
 
 
-def _is_in_place(is_unchanged: NDArray[np.bool_], is_textured: NDArray[np.bool_]) -> bool:
-    """Return True if the board has not moved: in each of its quarters, most squares with high contrast are unchanged.
+def _is_in_place(is_unchanged: NDArray[np.bool_], contrast: Floats) -> bool:
+    """Return True if the board has not moved: in each of its quarters, many squares with high contrast are unchanged.
 
-    `is_textured` `(15, 15)` marks the squares with high contrast; other squares look the same after a movement.
+    `contrast` `(15, 15)` is in grey levels. Squares with little contrast look the same after a movement.
     """
     near, far = slice(0, BOARD_SIZE // 2), slice(BOARD_SIZE // 2, BOARD_SIZE)
+    weights = np.where(contrast >= _TEXTURE_CONTRAST, contrast, 0.0)
     for rows in (near, far):
         for columns in (near, far):
-            unchanged = is_unchanged[rows, columns][is_textured[rows, columns]]
-            if len(unchanged) < _MIN_TEXTURED_SQUARES or unchanged.mean() < _MIN_UNCHANGED_SHARE:
+            quarter, unchanged = weights[rows, columns], is_unchanged[rows, columns]
+            if np.count_nonzero(quarter) < _MIN_TEXTURED_SQUARES:
+                return False
+            if quarter[unchanged].sum() < _MIN_UNCHANGED_SHARE * quarter.sum():
                 return False
     return True

@@ -18,7 +18,8 @@ from vision.geometry import Image
 from vision.recognition.memory import MAX_RECALLS
 from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
 from vision.recognition.reader import BoardReader, PhotoReading
-from vision.rendering.simulated_table import Hands, SimulatedTable
+from vision.rendering.light import Light
+from vision.rendering.simulated_table import EVENING_LIGHT, Hands, SimulatedTable
 from vision.tracking import BoardTracker
 
 Tiles = Mapping[tuple[int, int], str]
@@ -31,9 +32,9 @@ FLEX: Tiles = {(8 + i, 9): c for i, c in enumerate("FLEX")}
 class Table:
     """A simulated table, a reader that counts crops, and the tracker of its camera."""
 
-    def __init__(self, tiles: Tiles = QUARTZ, seed: int = 3) -> None:
+    def __init__(self, tiles: Tiles = QUARTZ, seed: int = 3, light: Light = EVENING_LIGHT) -> None:
         self.net = CountingLetterNet()
-        self.table = SimulatedTable(seed=seed, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
+        self.table = SimulatedTable(seed, tilt=12.0, turn=4.0, values=GERMAN.values, light=light)
         self.table.lay_tiles(tiles)
         scene = self.table.photograph()
         self.locator = FixedLocator(BoardLocation(scene.corners, 1.0))
@@ -132,6 +133,11 @@ def test_two_plays_in_one_corner_leave_the_board_in_its_place(table: Table) -> N
     image = table.table.photograph().image
     assert table.tracker.recall(image, GERMAN.letters) is not None
     assert find_tiles(table.read(image)) == {**QUARTZ, **plays}
+
+
+def test_tiles_are_recognised_in_the_noise_of_a_dark_room() -> None:
+    table = Table(light=replace(EVENING_LIGHT, noise=7.0))
+    assert find_tiles(table.read()) == QUARTZ and sum(table.net.crop_counts) < len(QUARTZ)
 
 
 def test_much_darker_picture_is_read_completely(table: Table) -> None:
