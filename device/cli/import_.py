@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from device.cli import UserError, describe_unreadable_file
 from device.cli.options import add_data_options, find_games_folder
+from device.cli.output import print_line
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore
@@ -52,14 +53,14 @@ def _import_file(store: GameStore, path: Path) -> bool:
 
     with path.open("rb") as file:
         if file.peek(len(_SQLITE_HEADER)).startswith(_SQLITE_HEADER):
-            print(f"{path} is a backup of all games. Go back to it with: tilekeeper restore {path}")
+            print_line(f"{path} is a backup of all games. Go back to it with: tilekeeper restore {path}")
             return False
         try:
             number = import_game(store, file)
         except ArchiveError as error:
-            print(f"{path}: {error}")
+            print_line(f"{path}: {error}")
             return False
-    print(f"{path} is game {number}")
+    print_line(f"{path} is game {number}")
     for notice in list_import_notices(store, number):
-        print(f"{path}: {notice}")
+        print_line(f"{path}: {notice}")
     return True

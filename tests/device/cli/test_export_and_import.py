@@ -161,6 +161,20 @@ def test_file_that_cannot_be_opened_keeps_no_other_file_from_being_imported(
     ]
 
 
+def test_games_are_imported_although_nobody_reads_the_output(tmp_path: Path) -> None:
+    names = ("Ann", "Eve")
+    for name in names:
+        (tmp_path / f"{name}.gcg").write_text(f"#player1 A {name}\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n")
+    program = [sys.executable, "-u", "-c", "import sys; from device.cli import main; sys.exit(main())", "import"]
+    words = [*(str(tmp_path / f"{name}.gcg") for name in names), "--data", str(tmp_path)]
+    with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert "cannot be read" not in process.stderr.read()
+    with GameStore(tmp_path / "games.db") as store:
+        assert process.returncode == 0 and len(store.games()) == 2
+
+
 def test_backup_into_a_folder_that_is_missing_names_the_folder(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
