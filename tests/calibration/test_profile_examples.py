@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,14 @@ def test_a_letter_that_has_no_example_yet_loses_to_none_that_has() -> None:
         table.picture({100: "B", 104: "A"}, 9), reading_of({100: DOUBT, 104: DOUBT}), LETTERS
     )
     assert adapted.squares[104].symbol == "A"
+
+
+def test_rival_without_examples_stays_as_likely_beside_a_letter_with_examples() -> None:
+    doubt = reading_of({100: {"A": 0.6, "B": 0.1, "Ā": 0.3}})
+    adapted = taught().refine_reading(OwnTable().picture({100: "A"}, 9), doubt, (*LETTERS, "Ā"))
+    square = adapted.squares[100]
+    assert square.probability("Ā") / square.probability("A") == pytest.approx(0.5)
+    assert square.probability("B") < 0.01
 
 
 def test_a_letter_that_no_network_knows_is_learnt() -> None:
