@@ -117,9 +117,9 @@ def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> t
     """
     words, has_own_buttons = find_deciding_words(context.words), context.seat is not None
     before = settle_questions(game, reading, context.reading_history, words, has_own_buttons=has_own_buttons)
-    settled = context.question_history.settle_reading(before, reading)
-    inference = infer_play(before, settled, context.reading_history, find_open_squares(before))
-    return before, inference, decide(before, inference, settled, context)
+    reading = context.question_history.settle_reading(before, reading)
+    inference = infer_play(before, reading, context.reading_history, find_open_squares(before))
+    return before, inference, decide(before, inference, reading, context)
 
 
 def validate_decision(
