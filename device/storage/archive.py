@@ -182,6 +182,7 @@ def _refuse_same_turns(store: GameStore, game: Game) -> None:
             continue
         if _list_turns(load_game(store, stored.id)) == turns:
             raise _make_duplicate_error(stored, standing.players)
+    standings.save()  # the import of the next of many files replays only the game of this one
 
 
 def _make_duplicate_error(stored: StoredGame, players: Iterable[str]) -> ArchiveError:

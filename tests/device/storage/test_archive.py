@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.storage.archive import export_gcg, export_zip, find_stored_game, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
-from device.storage.game_log import GameLog
+from device.storage.game_log import GameLog, replay_log
 from device.storage.store import GameStore
 from engine.board import EMPTY_BOARD
-from engine.events import Exchanged, GameStarted, Passed, PlayMade, Undone, to_json
+from engine.events import Event, Exchanged, GameStarted, Passed, PlayMade, Undone, to_json
+from engine.game import Game
 from engine.gcg import parse_gcg, replay
 from engine.limits import MAX_GCG_BYTES
 from engine.plays import Play
@@ -89,6 +91,19 @@ def test_gcg_of_any_program_becomes_a_game(other: GameStore) -> None:
     brought = import_gcg(other, b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9 9\n")
     game = load_game(other, brought)
     assert game.players == ("Ann", "Bob") and game.totals == (14, 9)
+
+
+def test_import_of_many_files_replays_each_game_once(other: GameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    replayed: list[Game] = []
+
+    def replay_and_count(events: Iterable[Event]) -> Game:
+        replayed.append(game := replay_log(events))
+        return game
+
+    monkeypatch.setattr("device.storage.summary_cache.replay_log", replay_and_count)
+    for name in ("Ann", "Eve", "Ida", "Zoe"):
+        import_gcg(other, f"#player1 A {name}\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n".encode())
+    assert [game.players[0] for game in replayed] == ["Ann", "Eve", "Ida"]
 
 
 @pytest.mark.parametrize(
