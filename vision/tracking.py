@@ -66,6 +66,11 @@ class BoardTracker:
     memory: BoardMemory | None = None
     """Memory of the last picture with a confirmed reading."""
 
+    @property
+    def has_worn_memory(self) -> bool:
+        """True if the whole board must be read in the next picture, because several pictures have used the memory."""
+        return self.memory is not None and self.memory.is_worn
+
     def recall(self, image: Image, tiles: Collection[str]) -> RecalledBoard | None:
         """Compare a picture with the memory of earlier pictures; return None if the whole board must be read."""
         expected = self._for_shape(image.shape)

@@ -195,7 +195,7 @@ class BoardCamera:
         board is read differently this time, the memory is not renewed, and the next picture is read completely.
         """
         tracker, board = self.tracker, last.reading.board
-        if tracker.corners is not last.reading.corners or tracker.memory is None or not tracker.memory.is_worn:
+        if tracker.corners is not last.reading.corners or not tracker.has_worn_memory:
             return
         reading, _ = self._read_with(replace(tracker, memory=None), last.frame.image, tiles)
         is_same = board is not None and reading.board is not None and reading.board.symbols == board.symbols

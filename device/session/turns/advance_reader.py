@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
@@ -29,6 +30,8 @@ NICENESS = 10
 MAX_JOIN_S = 2.0
 """Longest time, in seconds, that a press waits for a reading that is already in progress. After this time, the press
 reads the board itself."""
+RENEWAL_DELAY_S = 0.2
+"""Seconds between a turn and the renewal of the memory, so that page, panel and voice are updated first."""
 
 
 class AdvanceReader:
@@ -136,6 +139,9 @@ class AdvanceReader:
         return capture
 
     def _renew_memory(self, last: Capture, game: Game) -> None:
+        if not self._board_camera.tracker.has_worn_memory:
+            return
+        time.sleep(RENEWAL_DELAY_S)
         try:
             self._board_camera.renew_memory(last, game.tiles.letters)
         except Exception:  # the next picture is read completely
