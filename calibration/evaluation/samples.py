@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.events import PlayMade
+from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
@@ -162,7 +162,7 @@ def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
             faces = _parse_faces(record["board"])
             best = infer_play(game, BoardReading.from_symbols(faces)).best
             truth = record.get("turn") or {}
-            plays = [event for event in best.events if isinstance(event, PlayMade)]
+            plays = filter_plays(best.events)
             if len(plays) == len(best.events) == 1 and best.game.turns[-1].score == truth.get("score"):
                 found[record["id"]] = TurnTruth(game, best.game.totals)
             game = best.game

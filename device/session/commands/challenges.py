@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -19,44 +19,53 @@ from engine.state import Turn
 from engine.validation.deferred_questions import find_open_questions
 from engine.validation.late_answers import answer_deferred_question
 
+PossiblePlay = tuple[QuestionDeferred, Turn | None]
+"""A deferred question, and the turn that may be challenged after one of its answers; None if none may."""
 
-def is_in_doubt(game: Game, play: Turn, words: WordList) -> bool:
+
+def is_in_doubt(game: Game, play: Turn, possible: Sequence[PossiblePlay], words: WordList) -> bool:
     """Return True if an answer to a deferred question would change whether the words of `play` are valid.
 
-    Answers that only name a blank are not considered, because a blank may stand for any letter that makes a valid word.
+    `possible` are the plays of `list_possible_plays`, without the answers that only name a blank, because a blank may
+    stand for any letter that makes a valid word.
     """
     letters = game.tiles.letters
     is_invalid = bool(find_invalid_words(play.words, letters, words))
-    others = (other for _, other in _answer_questions(game))
-    return any(other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid for other in others)
+    return any(
+        other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid for _, other in possible
+    )
 
 
-def find_question_about_play(game: Game, play: Turn) -> QuestionDeferred | None:
+def find_question_about_play(play: Turn, possible: Sequence[PossiblePlay]) -> QuestionDeferred | None:
     """Return the deferred question of which an answer would make another play than `play` the last one; None if none.
 
     Until the answer, it is not known which of the plays is challenged. Another play is on other squares, or is the same
-    play with more or fewer tiles by another player.
+    play with more or fewer tiles by another player. `possible` are the plays of `list_possible_plays`.
     """
     squares = {square for square, _ in play.placements}
-    for question, other in _answer_questions(game):
-        others = {square for square, _ in other.placements} if other is not None else squares
-        if other is not None and others != squares and (other.player != play.player or squares.isdisjoint(others)):
+    for question, other in possible:
+        if other is None:
+            continue
+        other_squares = {square for square, _ in other.placements}
+        if other_squares != squares and (other.player != play.player or squares.isdisjoint(other_squares)):
             return question
     return None
 
 
-def _answer_questions(game: Game) -> Iterator[tuple[QuestionDeferred, Turn | None]]:
-    """Yield each deferred question with the turn that may be challenged after each of its answers, None if none may.
+def list_possible_plays(game: Game) -> list[PossiblePlay]:
+    """Return each deferred question with the turn that may be challenged after each of its answers.
 
     Answers that only name a blank, and those that later turns exclude, are left out.
     """
+    possible: list[PossiblePlay] = []
     for question in find_open_questions(game):
         for number, events in enumerate(question.answers):
             if any(isinstance(event, BlankNamed) for event in events):
                 continue
             with suppress(NotationError, RulesError):
                 after = answer_deferred_question(game, question.number, number, stays_open=True)
-                yield question, after.challengeable_turn
+                possible.append((question, after.challengeable_turn))
+    return possible
 
 
 def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:

@@ -21,6 +21,7 @@ from device.session.commands.challenges import (
     find_challengers,
     find_question_about_play,
     is_in_doubt,
+    list_possible_plays,
     make_challenge_question,
     record_challenge,
 )
@@ -236,12 +237,13 @@ class ChallengePlay(TableCommand, frozen=True):
         play = game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        if (asked := find_question_about_play(game, play)) is not None:
+        possible = list_possible_plays(game)
+        if (asked := find_question_about_play(play, possible)) is not None:
             controller.open_question = make_recalled_question(game, asked)
-            controller.notices += (make_notice("answer-first"),)
+            controller.show_notice("answer-first")
             return
         words = find_deciding_words(controller.words) if game.rules.list_decides else None
-        if words is not None and not is_in_doubt(game, play, words):
+        if words is not None and not is_in_doubt(game, play, possible, words):
             decide_by_list(controller, play, words)
         else:
             controller.open_question = make_challenge_question(game, play, controller.words)
