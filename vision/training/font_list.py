@@ -28,7 +28,7 @@ NPM_ROOT: Final = Path("/usr/local/share/fontsource")
 _PACKAGED_CALIBRATION: Final = "Manrope"
 """Beginning of the file names of the one packaged family that is used for calibration."""
 
-_KIND_WEIGHTS: Final = {"sans": 2, "serif": 2, "slab": 2, "condensed": 2, "rounded": 2, "stencil": 3}
+_KIND_WEIGHTS: Final = {"serif": 2, "slab": 2, "condensed": 2, "rounded": 2, "stencil": 3}
 """Relative frequency of a font in the training data by its kind; 1 for all other kinds."""
 
 
