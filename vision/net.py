@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -36,6 +37,8 @@ class InvalidOutputError(ModelError):
 class Net:
     """A neural network with float32 input and outputs, loaded from an ONNX file together with its metadata.
 
+    A file whose name ends in `.gz` is decompressed first.
+
     Training writes the metadata (class names, sizes) as JSON under `METADATA_KEY`, so that the weights and the meaning
     of the outputs stay in one file. Inference uses one thread: small networks are not faster with more, and the other
     cores of a Raspberry Pi stay free. Raises `ModelError` if the file cannot be loaded.
@@ -46,8 +49,11 @@ class Net:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         try:
+            content = path.read_bytes()
             self._session = onnxruntime.InferenceSession(
-                str(path), sess_options=options, providers=["CPUExecutionProvider"]
+                gzip.decompress(content) if path.suffix == ".gz" else content,
+                sess_options=options,
+                providers=["CPUExecutionProvider"],
             )
             self.metadata: dict[str, object] = json.loads(
                 self._session.get_modelmeta().custom_metadata_map[METADATA_KEY]

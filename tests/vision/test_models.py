@@ -7,10 +7,15 @@ import re
 
 from vision.net import MODELS_DIR
 
-_ROW = re.compile(r"^\| `([a-z]+\.onnx)` \|.*\| `([0-9a-f]{64})` \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| `([a-z_]+\.onnx(?:\.gz)?)` \|.*\| `([0-9a-f]{64})` \|$", re.MULTILINE)
+
+
+def test_networks_are_smaller_than_four_megabytes() -> None:
+    assert sum(file.stat().st_size for file in MODELS_DIR.glob("*.onnx*")) < 4_000_000
 
 
 def test_origin_of_every_network_is_recorded() -> None:
     recorded = dict(_ROW.findall((MODELS_DIR / "README.md").read_text(encoding="utf-8")))
-    shipped = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in MODELS_DIR.glob("*.onnx")}
+    files = [*MODELS_DIR.glob("*.onnx*"), *(MODELS_DIR.parent / "training").glob("*.onnx")]
+    shipped = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     assert recorded == shipped

@@ -331,8 +331,7 @@ class SquareClassifier:
             predictions += self._letter_net.predict(cut_square_crops(squares.tops, rest))
         poses = TilePoses.at_centres(squares.tops, squares.cells)
         poses, predictions = self._letter_net.recentre_tiles(poses, predictions)
-        # Average the predictions for unclear tiles over shifted crops: the mean of three crops has fewer errors.
-        letters_logp = self._letter_net.predict_augmented(poses, predictions.letters, alphabet)
+        letters_logp = self._letter_net.reread_unclear_tiles(poses, predictions.letters, alphabet)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
         tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])

@@ -56,13 +56,18 @@ def map_classes_to_tiles(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tu
     return tuple(tile_by_shape.get(name, name) for name in classes)
 
 
+LARGE_LETTERS_FILE: Final = "letters_large.onnx.gz"
+"""File of the large network, compressed: its weights have few distinct values (`vision.training.weight_rounding`)."""
 FEATURE_COUNT: Final = 128
 """Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. For less clear tiles, predictions are averaged over shifted crops."""
-_AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 2), (-2, -2)])
+_SHIFTS_PX: Final = np.array([(2, 2), (-2, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
-three predictions has fewer errors than one prediction. More shifts do not reduce them further."""
+several predictions has fewer errors than one prediction."""
+_LARGE_NET_WEIGHT: Final = 0.8
+"""Weight of the large network's log-probabilities for an unclear tile; the letter network's have the rest. A crop takes
+the large network 25 times as long."""
 _MIN_RECUT_OFFSET: Final = 0.07
 """Minimum offset of a tile (in squares) or rotation (in radians) for which its crop is corrected."""
 _MAX_RECUTS: Final = 2
@@ -164,10 +169,16 @@ class TilePredictions:
 
 
 class LetterNet:
-    """Neural network that classifies the letter and the rotation of tile crops, and predicts the tile's offset."""
+    """Neural network that classifies the letter and the rotation of tile crops, and predicts the tile's offset.
 
-    def __init__(self, path: Path = MODELS_DIR / "letters.onnx") -> None:
+    A second, larger network reads only the letters of unclear tiles.
+    """
+
+    def __init__(
+        self, path: Path = MODELS_DIR / "letters.onnx", large_path: Path = MODELS_DIR / LARGE_LETTERS_FILE
+    ) -> None:
         self._net = Net(path)
+        self._large_net = Net(large_path)
         classes = self._net.metadata["classes"]
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)
@@ -199,27 +210,37 @@ class LetterNet:
             predictions = predictions.replace_at(rows, self.predict(poses.cut_crops(rows)))
         return poses, predictions
 
-    def predict_augmented(
+    def reread_unclear_tiles(
         self, poses: TilePoses, letters_logp: NDArray[np.float32], alphabet: Alphabet
     ) -> NDArray[np.float32]:
-        """Average the letter predictions of unclear tiles over shifted crops; return log-probabilities `(n, classes)`.
+        """Read unclear tiles again; return log-probabilities `(n, classes)`.
 
-        `letters_logp` `(n, classes)` are the log-probabilities for the tiles `poses`.
-
-        A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without a
-        letter (no tile and blank) together have a high probability. `fusion` later distinguishes no tile from blank.
+        `letters_logp` `(n, classes)` are the log-probabilities for the tiles `poses`. The result for an unclear tile is
+        a weighted mean of the large network's prediction and the letter network's predictions for three shifts of the
+        crop. If the tile is still unclear and probably has a letter, the large network reads the shifted crops as well.
         """
-        letters_p = restrict_to_alphabet(letters_logp, alphabet)
-        best_p = np.maximum(letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1))
-        unclear = np.flatnonzero(best_p < _MIN_CLEAR_PROBABILITY)
-        if not len(unclear):
+        rows = _find_unclear_tiles(letters_logp, alphabet)
+        if not len(rows):
             return letters_logp
-        shifts = _AUGMENTATION_OFFSETS_PX
-        crops = poses.cut_crops(np.tile(unclear, len(shifts)), np.repeat(shifts, len(unclear), axis=0))
-        shifted_logp = self.predict(crops).letters.reshape(len(shifts), len(unclear), -1)
-        averaged_logp = letters_logp.copy()
-        averaged_logp[unclear] = _log_softmax(np.concatenate([letters_logp[None, unclear], shifted_logp]).mean(axis=0))
-        return averaged_logp
+        reread_logp = letters_logp.copy()
+        shifted_logp = self.predict(_cut_shifted_crops(poses, rows)).letters.reshape(len(_SHIFTS_PX), len(rows), -1)
+        small_logp = np.concatenate([letters_logp[None, rows], shifted_logp]).mean(axis=0)
+        large_logp = self._predict_large(poses.cut_crops(rows))
+        reread_logp[rows] = _mix_predictions(large_logp, small_logp)
+        still = _find_unclear_tiles(reread_logp[rows], alphabet)
+        has_letter = np.exp(reread_logp[rows[still], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
+        still = still[has_letter]
+        if len(still):
+            shifted_logp = self._predict_large(_cut_shifted_crops(poses, rows[still]))
+            shifted_logp = shifted_logp.reshape(len(_SHIFTS_PX), len(still), -1)
+            large_logp = np.concatenate([large_logp[None, still], shifted_logp]).mean(axis=0)
+            reread_logp[rows[still]] = _mix_predictions(large_logp, small_logp[still])
+        return reread_logp
+
+    def _predict_large(self, crops: Image) -> NDArray[np.float32]:
+        """Return the large network's log-probabilities for grey crops `(n, 36, 36) uint8`: `(n, classes)`."""
+        (logits,) = self._large_net(normalise_contrast(crops))
+        return _log_softmax(logits)
 
     def marginalise_turns(
         self, poses: TilePoses, letters_logp: NDArray[np.float32], turns_logp: NDArray[np.float32]
@@ -325,6 +346,27 @@ def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> A
             alphabet[row, classes.index(target)] = 1
     alphabet.flags.writeable = False  # cached: all callers share it
     return alphabet
+
+
+def _find_unclear_tiles(letters_logp: NDArray[np.float32], alphabet: Alphabet) -> NDArray[np.intp]:
+    """Return the rows of `letters_logp` `(n, classes)` that are not clear.
+
+    A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without a letter
+    (no tile and blank) together have a high probability. `fusion` later distinguishes no tile from blank.
+    """
+    letters_p = restrict_to_alphabet(letters_logp, alphabet)
+    best_p = np.maximum(letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1))
+    return np.flatnonzero(best_p < _MIN_CLEAR_PROBABILITY)
+
+
+def _cut_shifted_crops(poses: TilePoses, rows: NDArray[np.intp]) -> Image:
+    """Return the crops of the tiles `rows` for the first of `_SHIFTS_PX`, then those for the next."""
+    return poses.cut_crops(np.tile(rows, len(_SHIFTS_PX)), np.repeat(_SHIFTS_PX, len(rows), axis=0))
+
+
+def _mix_predictions(large_logp: NDArray[np.float32], small_logp: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the weighted mean of the log-probabilities of the large and the small network, `(n, classes)`."""
+    return _log_softmax(_LARGE_NET_WEIGHT * large_logp + (1 - _LARGE_NET_WEIGHT) * small_logp)
 
 
 def restrict_to_alphabet(letters_logp: NDArray[np.float32], alphabet: Alphabet) -> NDArray[np.float64]:

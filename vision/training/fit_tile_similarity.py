@@ -83,7 +83,7 @@ def collect_tiles(view: dataset.TrainingViews, net: LetterNet) -> SceneTiles | N
     within = net.alphabet_matrix(tiles)
     spots, looks = net.recentre_tiles(spots, net.predict(spots.cut_crops()))
     letters = np.flatnonzero(within.any(axis=0))[LETTER_CLASSES]
-    logp = net.predict_augmented(spots, looks.letters, within)
+    logp = net.reread_unclear_tiles(spots, looks.letters, within)
     chances = restrict_to_alphabet(logp, within)[:, letters]
     chances /= chances.sum(axis=1, keepdims=True)
     names = [net.classes[k] for k in letters]

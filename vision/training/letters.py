@@ -1,19 +1,26 @@
-"""Training of the letter network, evaluation on held-out scenes, and export of the model."""
+"""Training of the letter network, evaluation on held-out scenes, and export of the model.
+
+The network learns from the true letters, and from the answers of the large letter network to the same crops. These say
+which other letters a crop resembles, so a small network learns more from them (Hinton et al., Distilling the knowledge
+in a neural network, 2015).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from vision.net import MODELS_DIR
-from vision.recognition.letters import LetterNet
+from vision.net import MODELS_DIR, ModelError, Net
+from vision.recognition.letters import LARGE_LETTERS_FILE, LetterNet
 from vision.recognition.views import CROP_SIDE_PX
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
 from vision.training.checkpoints import Checkpoint
@@ -24,8 +31,21 @@ from vision.training.optimise import fit_network, fit_temperature, mixed_precisi
 from vision.training.quantise import quantise_model
 
 BATCH_SIZE = 256
-STEPS = 18000
+STEPS = 14000
 MAX_LEARNING_RATE = 2e-3
+TEACHER_SHARE: Final = 0.75
+"""Weight of the large network's answers in the loss; the true letters have the rest."""
+TEACHER_TEMPERATURE: Final = 2.0
+"""Divisor of the logits before they are compared, so that unlikely letters count, too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaughtBatch:
+    """Batch of the letter network with the answers of the large network."""
+
+    batch: LetterBatch
+    answers: NDArray[np.float32]
+    """`(n, classes)`: logits of the large network for the letters of `batch`."""
 
 
 def train(
@@ -38,28 +58,30 @@ def train(
 ) -> str:
     """Train the letter network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
-    Returns the text of `report` for the views `held_out`, which are also used to fit the calibration temperatures.
-    An interrupted training continues from `checkpoint`.
+    Its teacher is the large letter network. Returns the text of `report` for the views `held_out`, which are also used
+    to fit the calibration temperatures. An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
     looks = LetterSampler(views)
+    teacher = Teacher()
     net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
 
-    def draw(step: int) -> LetterBatch:
-        return looks.draw_batch(np.random.default_rng((seed, 1, step)), BATCH_SIZE)
+    def draw(step: int) -> TaughtBatch:
+        batch = looks.draw_batch(np.random.default_rng((seed, 1, step)), BATCH_SIZE)
+        return TaughtBatch(batch, teacher.answer(batch))
 
     fit_network(
         "letters",
         net,
         draw,
-        _loss,
+        compute_taught_loss,
         steps,
         make_muon(net, [head[-1] for head in net.heads.values()], MAX_LEARNING_RATE),
         report_every=500,
         checkpoint=checkpoint,
     )
-    proof = [LetterSampler(held_out).draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
-    facts = {"classes": list(classes()), "temperature": _fit_temperatures(net, proof)}
+    proof = draw_proof(held_out, seed)
+    facts = {"classes": list(classes()), "temperature": fit_temperatures(net, proof)}
     write_onnx(
         net,
         path,
@@ -69,40 +91,79 @@ def train(
         {"letters": "features"},
         {"letters": prior_correction()},
     )
-    quantise_model(path, [draw(steps + 1 + i).crops for i in range(4)])
+    quantise_model(path, [draw(steps + 1 + i).batch.crops for i in range(4)])
     return report(LetterNet(path), proof)
 
 
-def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
-    with mixed_precision():
-        letters, turns, places = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
-    letter_loss = functional.cross_entropy(
-        _mask_impossible(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED
+class Teacher:
+    """The large letter network as a teacher."""
+
+    def __init__(self, path: Path = MODELS_DIR / LARGE_LETTERS_FILE) -> None:
+        self._net = Net(path)
+        if self._net.metadata["classes"] != list(classes()):
+            raise ModelError(f"{path.name} knows other letters; train it with python -m vision.training.large_networks")
+        temperature = self._net.metadata["temperature"]
+        assert isinstance(temperature, dict)
+        self._temperature = float(temperature["letters"])
+
+    def answer(self, batch: LetterBatch) -> NDArray[np.float32]:
+        """Return the logits `(n, classes)` for a batch, as they were before the export calibrated them."""
+        (calibrated,) = self._net(batch.crops)
+        return np.asarray((calibrated - prior_correction()) * self._temperature, np.float32)
+
+
+def draw_proof(held_out: Sequence[TrainingViews], seed: int = 0) -> list[LetterBatch]:
+    """Return batches of the views `held_out`, for calibration and evaluation."""
+    looks = LetterSampler(held_out)
+    return [looks.draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
+
+
+def compute_taught_loss(net: HeadedNet, taught: TaughtBatch) -> torch.Tensor:
+    """Return the loss of a batch, with the divergence from the teacher's answers for upright tiles."""
+    loss, letters = compute_loss(net, taught.batch, 1 - TEACHER_SHARE)
+    upright = torch.from_numpy(taught.batch.letters != IGNORED)
+    answers = _mask_impossible(torch.from_numpy(taught.answers), taught.batch)[upright]
+    divergence = functional.kl_div(
+        (letters[upright] / TEACHER_TEMPERATURE).log_softmax(dim=1),
+        (answers / TEACHER_TEMPERATURE).log_softmax(dim=1),
+        reduction="batchmean",
+        log_target=True,
     )
-    turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
-    truth = torch.from_numpy(batch.pose_offsets)
+    # Gradients shrink with the square of the temperature.
+    return loss + TEACHER_SHARE * TEACHER_TEMPERATURE**2 * divergence
+
+
+def compute_loss(
+    net: HeadedNet, batch: LetterBatch, letter_weight: float = 1.0, device: str = "cpu"
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the loss of a batch and the masked logits of the letters `(n, classes)`; `device` is that of `net`."""
+    with mixed_precision(device):
+        crops = torch.from_numpy(batch.crops).to(device, memory_format=torch.channels_last)
+        letters, turns, places = net(crops)
+    masked = _mask_impossible(letters.float(), batch)
+    letter_loss = functional.cross_entropy(masked, torch.from_numpy(batch.letters).to(device), ignore_index=IGNORED)
+    turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns).to(device), ignore_index=IGNORED)
+    truth = torch.from_numpy(batch.pose_offsets).to(device)
     known = ~truth.isnan().any(dim=1)
     missed = (places.float() - truth)[known].abs().sum() / known.sum().clamp(min=1)
-    return letter_loss + 0.3 * turned + 1.5 * missed
+    return letter_weight * letter_loss + 0.3 * turned + 1.5 * missed, masked
 
 
 def _mask_impossible(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
     """Set the logits `(n, classes)` of letters outside the tile set of each crop to a very low value."""
-    return letters.masked_fill(~torch.from_numpy(batch.allowed), -1e4)
+    return letters.masked_fill(~torch.from_numpy(batch.allowed).to(letters.device), -1e4)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def _fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
-    """Fit the calibration temperatures of the heads `letters` and `turns` on the batches `proof`."""
-    outputs = [net(torch.from_numpy(b.crops)) for b in proof]
-    found = {}
-    for k, name in enumerate(("letters", "turns")):
-        if name == "letters":
-            logits = torch.cat([_mask_impossible(o[k], b) for o, b in zip(outputs, proof, strict=True)])
-        else:
-            logits = torch.cat([o[k] for o in outputs])
-        truth = torch.from_numpy(np.concatenate([b.letters if name == "letters" else b.turns for b in proof]))
-        found[name] = fit_temperature(logits, truth)
+def fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
+    """Fit the calibration temperatures of the heads `letters` and, if `net` has it, `turns` on the batches `proof`."""
+    outputs = [dict(zip(net.heads, net(torch.from_numpy(batch.crops)), strict=True)) for batch in proof]
+    masked = [_mask_impossible(output["letters"], batch) for output, batch in zip(outputs, proof, strict=True)]
+    truth = torch.from_numpy(np.concatenate([batch.letters for batch in proof]))
+    found = {"letters": fit_temperature(torch.cat(masked), truth)}
+    if "turns" in net.heads:
+        turns = torch.from_numpy(np.concatenate([batch.turns for batch in proof]))
+        found["turns"] = fit_temperature(torch.cat([output["turns"] for output in outputs]), turns)
     return found
 
 

@@ -43,6 +43,18 @@ class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
         return x + self.context_conv(x.mean(dim=(2, 3), keepdim=True))
 
 
+class Residual(nn.Module):  # type: ignore[misc]  # torch is not typed here
+    """Layers whose output is added to their input, with a ReLU after the sum (He et al., 2015)."""
+
+    def __init__(self, layers: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.body = nn.Sequential(*layers)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the rectified sum of `x` and the output of the layers."""
+        return torch.relu(x + self.body(x))
+
+
 class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
     """Network with a shared trunk and one or more heads; trunk and heads are sequences of layers."""
 
@@ -76,6 +88,22 @@ def build_square_net() -> HeadedNet:
     return HeadedNet(trunk, {"squares": [nn.Conv2d(96, 3, 1)]})
 
 
+def build_large_square_net() -> HeadedNet:
+    """Return an untrained large square network, the teacher of the network from `build_square_net`."""
+    trunk = [
+        *conv_block(3, 48, 2, 5),
+        *conv_block(48, 64, 2),
+        *conv_block(64, 96),
+        *conv_block(96, 128, 2),
+        _pair_block(128),
+        GlobalContext(128),
+        *conv_block(128, 192, 2),
+        GlobalContext(192),
+        _pair_block(192),
+    ]
+    return HeadedNet(trunk, {"squares": [nn.Conv2d(192, 3, 1)]})
+
+
 def build_letter_net(classes: int) -> HeadedNet:
     """Return an untrained letter network, from crops (n, 1, 36, 36) to letters, quarter turns and tile offsets.
 
@@ -83,25 +111,62 @@ def build_letter_net(classes: int) -> HeadedNet:
     (n, 3). The last layer for the letters has `FEATURE_COUNT` inputs, which are also an output of the ONNX model.
     """
     trunk = [
-        *conv_block(1, 32, 2, 5),
-        *conv_block(32, 64, 2),
-        *conv_block(64, 96),
-        *conv_block(96, 160, 2),
-        *conv_block(160, 160),
-        *conv_block(160, 160),
-        *conv_block(160, 80, 1, 1),
+        *conv_block(1, 24, 2, 5),
+        *conv_block(24, 64, 2),
+        _bottleneck(64, 32),
+        *conv_block(64, 128, 2),
+        _bottleneck(128, 48),
+        _bottleneck(128, 48),
+        *conv_block(128, 64, 1, 1),
         nn.Flatten(),
     ]
-    flat = 80 * 5 * 5
-    letters = [
-        nn.Dropout(0.3),
-        nn.Linear(flat, FEATURE_COUNT),
-        nn.ReLU(inplace=True),
-        nn.Linear(FEATURE_COUNT, classes),
+    return HeadedNet(trunk, _letter_heads(64 * 5 * 5, FEATURE_COUNT, classes, dropout=0.1))
+
+
+def build_large_letter_net(classes: int) -> HeadedNet:
+    """Return an untrained large letter network, with the outputs of `build_letter_net`.
+
+    It reads the letters of unclear tiles, and its answers teach the letter network.
+    """
+    trunk = [
+        *conv_block(1, 64, 2, 5),
+        *conv_block(64, 128, 2),
+        _pair_block(128),
+        _pair_block(128),
+        *conv_block(128, 288, 2),
+        _pair_block(288),
+        _pair_block(288),
+        _pair_block(288),
+        *conv_block(288, 128, 1, 1),
+        nn.Flatten(),
     ]
-    turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
-    places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 3)]
-    return HeadedNet(trunk, {"letters": letters, "turns": turns, "places": places})
+    return HeadedNet(trunk, _letter_heads(128 * 5 * 5, 256, classes, dropout=0.4))
+
+
+def _pair_block(channels: int) -> Residual:
+    """Return a residual block of two 3 x 3 convolutions."""
+    layers = [*conv_block(channels, channels), *conv_block(channels, channels)]
+    return Residual(layers[:-1])  # Residual applies the last ReLU after the sum
+
+
+def _bottleneck(channels: int, narrow: int) -> Residual:
+    """Return a residual block with a 3 x 3 convolution on `narrow` channels between two 1 x 1 convolutions."""
+    layers = [*conv_block(channels, narrow, 1, 1), *conv_block(narrow, narrow), *conv_block(narrow, channels, 1, 1)]
+    return Residual(layers[:-1])
+
+
+def _letter_heads(flat: int, features: int, classes: int, dropout: float) -> dict[str, list[nn.Module]]:
+    """Return the heads of a letter network whose trunk has `flat` outputs."""
+    return {
+        "letters": [
+            nn.Dropout(dropout),
+            nn.Linear(flat, features),
+            nn.ReLU(inplace=True),
+            nn.Linear(features, classes),
+        ],
+        "turns": [nn.Dropout(dropout), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)],
+        "places": [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 3)],
+    }
 
 
 class WeightAverage:
@@ -237,15 +302,17 @@ class _OnnxGraph:
             return self._add_node("Flatten", [value])
         if isinstance(layer, GlobalContext):
             mean = self._add_node("GlobalAveragePool", [value])
-            context = self._add_node("Conv", [mean], _fold_batch_norm(layer.context_conv, None))
+            context = self._add_node("Conv", [mean], fold_batch_norm(layer.context_conv, None))
             return self._add_node("Add", [value, context])
+        if isinstance(layer, Residual):
+            return self._add_node("Relu", [self._add_node("Add", [value, self.add_layers(layer.body, value)])])
         if isinstance(layer, nn.Linear):
             arrays = [layer.weight.detach().numpy() * gain, layer.bias.detach().numpy() * gain]
             return self._add_node("Gemm", [value], arrays, transB=1)
         raise TypeError(f"no ONNX form for {type(layer).__name__}")
 
     def _add_convolution(self, layer: nn.Conv2d, norm: nn.BatchNorm2d | None, value: str, gain: float) -> str:
-        kernel, bias = _fold_batch_norm(layer, norm)
+        kernel, bias = fold_batch_norm(layer, norm)
         pad, stride = int(layer.padding[0]), int(layer.stride[0])
         if value == "input" and (*kernel.shape[2:], stride, pad) == (5, 5, 2, 2):
             value = self._add_node("SpaceToDepth", [value], blocksize=2)
@@ -275,7 +342,8 @@ def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
     return even.transpose(0, 3, 5, 1, 2, 4).reshape(outside, 4 * inside, 3, 3)
 
 
-def _fold_batch_norm(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
+def fold_batch_norm(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return kernel and bias of a convolution that gives what `layer` and then `norm` give."""
     kernel = layer.weight.detach().numpy()
     bias = np.zeros(kernel.shape[0], np.float32) if layer.bias is None else layer.bias.detach().numpy()
     if norm is None:

@@ -1,15 +1,21 @@
-"""Training of the square network (empty, tile, hidden), evaluation on held-out scenes, and export of the model."""
+"""Training of the square network (empty, tile, hidden), evaluation on held-out scenes, and export of the model.
+
+As for the letter network (`vision.training.letters`), a large network is the teacher.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional
 
-from vision.net import MODELS_DIR
+from vision.net import MODELS_DIR, Net
 from vision.recognition.squares import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES
 from vision.training.augmentation import IGNORED, SquareBatch, SquareSampler
@@ -23,6 +29,21 @@ from vision.training.quantise import quantise_model
 BATCH_SIZE = 12
 STEPS = 8000
 MAX_LEARNING_RATE = 3e-3
+
+
+TEACHER_SHARE: Final = 0.75
+"""Weight of the large network's answers in the loss; the true classes have the rest."""
+LARGE_SQUARES_PATH: Final = Path(__file__).with_name("squares_large.onnx")
+"""File of the large square network, which is used only for training."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaughtBatch:
+    """Batch of the square network with the answers of the large network."""
+
+    batch: SquareBatch
+    answers: NDArray[np.float32]
+    """`(n, 3, 15, 15)`: logits of the large network."""
 
 
 def train(
@@ -40,47 +61,86 @@ def train(
     """
     torch.manual_seed(seed)
     looks = SquareSampler(views)
+    teacher = Teacher()
     net = build_square_net().to(memory_format=torch.channels_last)
 
-    def draw(step: int) -> SquareBatch:
-        return looks.draw_batch(np.random.default_rng((seed, 3, step)), BATCH_SIZE)
+    def draw(step: int) -> TaughtBatch:
+        batch = looks.draw_batch(np.random.default_rng((seed, 3, step)), BATCH_SIZE)
+        return TaughtBatch(batch, teacher.answer(batch))
 
     fit_network(
         "squares",
         net,
         draw,
-        _loss,
+        compute_taught_loss,
         steps,
         [make_adamw(net.parameters(), MAX_LEARNING_RATE)],
         report_every=200,
         checkpoint=checkpoint,
     )
-    proof = [SquareSampler(held_out).draw_batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
-    write_onnx(
-        net,
-        path,
-        ["n", 3, "h", "w"],
-        ["n", 3, "rows", "columns"],
-        {"temperature": {"squares": _fit_temperature(net, proof)}},
-    )
-    quantise_model(path, [draw(steps + 1 + i).boards for i in range(4)])
+    proof = draw_proof(held_out, seed)
+    write_square_net(net, [draw(steps + 1 + i).batch for i in range(4)], proof, path)
     add_context_input(path)
     return report(SquareNet(path), proof)
 
 
-def _crop_to_grid(logits: torch.Tensor) -> torch.Tensor:
+def draw_proof(held_out: Sequence[TrainingViews], seed: int = 0) -> list[SquareBatch]:
+    """Return batches of the views `held_out`, for calibration and evaluation."""
+    looks = SquareSampler(held_out)
+    return [looks.draw_batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
+
+
+def write_square_net(net: HeadedNet, batches: Sequence[SquareBatch], proof: Sequence[SquareBatch], path: Path) -> None:
+    """Write `net` to `path`, calibrated on the batches `proof` and quantised with the ranges of `batches`."""
+    facts = {"temperature": {"squares": _fit_temperature(net, proof)}}
+    write_onnx(net, path, ["n", 3, "h", "w"], ["n", 3, "rows", "columns"], facts)
+    quantise_model(path, [batch.boards for batch in batches])
+
+
+def crop_to_grid(logits: torch.Tensor) -> torch.Tensor:
+    """Return the part of logits `(n, 3, rows, columns)` that belongs to the squares of the board."""
     return logits[:, :, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES].float()
 
 
-def _loss(net: HeadedNet, batch: SquareBatch) -> torch.Tensor:
-    with mixed_precision():
-        (logits,) = net(torch.from_numpy(batch.boards).to(memory_format=torch.channels_last))
-    return functional.cross_entropy(_crop_to_grid(logits), torch.from_numpy(batch.kinds), ignore_index=IGNORED)
+class Teacher:
+    """The large square network as a teacher."""
+
+    def __init__(self, path: Path = LARGE_SQUARES_PATH) -> None:
+        self._net = Net(path)
+        temperature = self._net.metadata["temperature"]
+        assert isinstance(temperature, dict)
+        self._temperature = float(temperature["squares"])
+
+    def answer(self, batch: SquareBatch) -> NDArray[np.float32]:
+        """Return the logits `(n, 3, 15, 15)` for a batch, as they were before the export calibrated them."""
+        (calibrated,) = self._net(batch.boards)
+        return np.asarray(crop_to_grid(torch.from_numpy(calibrated)) * self._temperature, np.float32)
+
+
+def compute_taught_loss(net: HeadedNet, taught: TaughtBatch) -> torch.Tensor:
+    """Return the loss of a batch: cross entropy with the true classes and with the teacher's answers."""
+    loss, logits = compute_loss(net, taught.batch)
+    judged = torch.from_numpy(taught.batch.kinds != IGNORED)
+    divergence = functional.kl_div(
+        logits.movedim(1, -1)[judged].log_softmax(dim=1),
+        torch.from_numpy(taught.answers).movedim(1, -1)[judged].log_softmax(dim=1),
+        reduction="batchmean",
+        log_target=True,
+    )
+    return (1 - TEACHER_SHARE) * loss + TEACHER_SHARE * divergence
+
+
+def compute_loss(net: HeadedNet, batch: SquareBatch, device: str = "cpu") -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the loss of a batch and the logits `(n, 3, 15, 15)`; `device` is that of `net`."""
+    with mixed_precision(device):
+        (logits,) = net(torch.from_numpy(batch.boards).to(device, memory_format=torch.channels_last))
+    grid = crop_to_grid(logits)
+    return functional.cross_entropy(grid, torch.from_numpy(batch.kinds).to(device), ignore_index=IGNORED), grid
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _fit_temperature(net: HeadedNet, proof: Sequence[SquareBatch]) -> float:
-    logits = torch.cat([_crop_to_grid(net(torch.from_numpy(b.boards))[0]) for b in proof])
+    logits = torch.cat([crop_to_grid(net(torch.from_numpy(b.boards))[0]) for b in proof])
     truth = torch.from_numpy(np.concatenate([b.kinds for b in proof]))
     return fit_temperature(logits, truth)
 

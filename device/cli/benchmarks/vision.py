@@ -151,4 +151,4 @@ def _measure_memory(samples: Sequence[Sample]) -> float:
 def _list_models() -> list[Path]:
     import vision.net
 
-    return list(vision.net.MODELS_DIR.glob("*.onnx"))
+    return list(vision.net.MODELS_DIR.glob("*.onnx*"))

@@ -1,13 +1,17 @@
-"""Predictions for unclear tiles are averaged over shifted crops; squares without print need no crops."""
+"""Unclear tiles are read again with the large network and from shifted crops; squares without print are not."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from vision.geometry import Image
-from vision.recognition.letters import LetterNet, TilePredictions
+from vision.net import MODELS_DIR, Net
+from vision.recognition.letters import LARGE_LETTERS_FILE, LetterNet, TilePredictions
 from vision.recognition.views import CROP_SIDE_PX, TilePoses
+from vision.rendering.simulated_table import SimulatedTable
+from vision.training import dataset
 
 VIEW: Image = np.zeros((448, 448), np.uint8)
 CELLS = ((3, 4), (7, 7))
@@ -30,15 +34,19 @@ def net() -> CountingNet:
     return CountingNet()
 
 
-def count_crops(net: CountingNet, best: str, p: float, other: str = B) -> int:
-    """Return how many crops are read for two squares with the class `best` at the probability `p`, else `other`."""
+def make_logp(net: LetterNet, best: str, p: float, other: str = B) -> NDArray[np.float32]:
+    """Return log-probabilities for two squares: the class `best` has the probability `p`, `other` the rest."""
     letters_p = np.full((len(CELLS), len(net.classes)), 1e-9)
     letters_p[:, net.classes.index(best)] = p
     letters_p[:, net.classes.index(other)] = 1 - p
-    letters = np.log(letters_p).astype(np.float32)
+    return np.log(letters_p).astype(np.float32)
+
+
+def count_crops(net: CountingNet, best: str, p: float, other: str = B) -> int:
+    """Return how many crops the letter network reads again for two squares with these probabilities."""
     before = net.crop_count
     spots = TilePoses.at_centres(VIEW, CELLS)
-    net.predict_augmented(spots, letters, net.alphabet_matrix("ABC"))
+    net.reread_unclear_tiles(spots, make_logp(net, best, p, other), net.alphabet_matrix("ABC"))
     return net.crop_count - before
 
 
@@ -58,3 +66,15 @@ def test_square_without_print_is_not_read_again(net: CountingNet, best: str, oth
 @pytest.mark.parametrize("best", [NO_TILE, BLANK])
 def test_square_that_may_have_a_letter_is_read_at_two_shifts(net: CountingNet, best: str) -> None:
     assert count_crops(net, best, 0.7) == 2 * len(CELLS)
+
+
+def test_unclear_tile_gets_the_letter_that_both_networks_see(net: CountingNet) -> None:
+    table = SimulatedTable(seed=5)
+    table.lay_tiles(dict.fromkeys(CELLS, "A"))
+    spots = TilePoses.at_centres(dataset.to_board_views(dataset.extract_views(table.photograph(), 0)).tops, CELLS)
+    reread = net.reread_unclear_tiles(spots, make_logp(net, B, 0.6, A), net.alphabet_matrix("AB"))
+    assert [net.classes[k] for k in reread.argmax(axis=1)] == [A, A]
+
+
+def test_large_network_has_the_classes_of_the_letter_network(net: CountingNet) -> None:
+    assert tuple(map(str, Net(MODELS_DIR / LARGE_LETTERS_FILE).metadata["classes"])) == net.classes  # type: ignore[call-overload]
