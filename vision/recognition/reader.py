@@ -212,16 +212,17 @@ class BoardReader:
         Returns the best result, and True if the picture is mirrored.
         """
         tiles_p = measure_tile_confidence(classified.squares_p, classified.foreign_p)
-        if are_doubtful(tiles_p):
-            if self._classifier.may_be_mirrored(classified, tiles):
-                other = replace(location, is_mirrored=not location.is_mirrored)
-                flipped = self._classify(image, other, tiles, is_upright=False)
-                if is_clearly_better(measure_tile_confidence(flipped.squares_p, flipped.foreign_p), tiles_p):
-                    return flipped, other.is_mirrored
-            if not is_upright and self._classifier.may_be_reversed(classified, tiles):
-                turned = self._classifier.classify_reversed(classified, location.corners, tiles)
-                if is_better_reversed(measure_tile_confidence(turned.squares_p, turned.foreign_p), tiles_p):
-                    return turned, location.is_mirrored
+        # First the other way up: flipped letters of a turned board may be clear, such as B, C, E, O and X.
+        if are_doubtful(tiles_p) and not is_upright and self._classifier.may_be_reversed(classified, tiles):
+            turned = self._classifier.classify_reversed(classified, location.corners, tiles)
+            turned_p = measure_tile_confidence(turned.squares_p, turned.foreign_p)
+            if is_better_reversed(turned_p, tiles_p):
+                classified, tiles_p = turned, turned_p
+        if are_doubtful(tiles_p) and self._classifier.may_be_mirrored(classified, tiles):
+            other = replace(location, is_mirrored=not location.is_mirrored)
+            flipped = self._classify(image, other, tiles, is_upright=False)
+            if is_clearly_better(measure_tile_confidence(flipped.squares_p, flipped.foreign_p), tiles_p):
+                return flipped, other.is_mirrored
         return classified, location.is_mirrored
 
     def _classify(

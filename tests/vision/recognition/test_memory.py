@@ -76,7 +76,7 @@ def test_tiles_that_look_the_same_are_not_read_again(table: Table) -> None:
 
 
 def test_unclear_crops_of_empty_squares_are_not_read_again() -> None:
-    table = Table(seed=12)
+    table = Table(seed=5)
     memory, image = table.tracker.memory, table.table.photograph().image
     recalled = table.tracker.recall(image, GERMAN.letters)
     assert memory and recalled
