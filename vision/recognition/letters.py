@@ -61,7 +61,7 @@ LARGE_LETTERS_FILE: Final = "letters_large.onnx.gz"
 FEATURE_COUNT: Final = 128
 """Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
-"""Minimum probability of a clear letter. For less clear tiles, predictions are averaged over shifted crops."""
+"""Minimum probability of a clear letter. Less clear tiles are read again with the large network."""
 _SHIFTS_PX: Final = np.array([(2, 2), (-2, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
 several predictions has fewer errors than one prediction."""
