@@ -174,7 +174,9 @@ def _match_corners(predictions: _CellPredictions, H: Floats) -> tuple[Floats, ND
     within `_MAX_CORNER_MISS_SQUARES` of the lattice point.
     """
     label = np.round(project(np.linalg.inv(H), predictions.corner))
-    miss = np.linalg.norm(project(H, label) - predictions.corner, axis=2)
+    # Corners on one line give a homography that maps some points to infinity: these match nothing.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        miss = np.linalg.norm(project(H, label) - predictions.corner, axis=2)
     return label, predictions.usable & (miss < _MAX_CORNER_MISS_SQUARES)
 
 
