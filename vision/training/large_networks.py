@@ -93,7 +93,7 @@ def train_letters(
     optimisers = make_muon(net, [head[-1] for head in net.heads.values()], MAX_LEARNING_RATE)
     fit_network("large letters", net, draw, compute_loss, steps, optimisers, 500, drawing_processes=_count_workers())
     batches = [draw(steps + 1 + i) for i in range(4)]
-    write_large_letter_net(net.cpu(), batches, letters.draw_proof(held_out), path)
+    write_large_letter_net(net.cpu(), batches, letters.draw_proof(held_out, count=min(16, steps)), path)
 
 
 def train_squares(

@@ -112,10 +112,10 @@ class Teacher:
         return np.asarray((calibrated - prior_correction()) * self._temperature, np.float32)
 
 
-def draw_proof(held_out: Sequence[TrainingViews], seed: int = 0) -> list[LetterBatch]:
-    """Return batches of the views `held_out`, for calibration and evaluation."""
+def draw_proof(held_out: Sequence[TrainingViews], seed: int = 0, count: int = 16) -> list[LetterBatch]:
+    """Return `count` batches of the views `held_out`, for calibration and evaluation."""
     looks = LetterSampler(held_out)
-    return [looks.draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
+    return [looks.draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(count)]
 
 
 def compute_taught_loss(net: HeadedNet, taught: TaughtBatch) -> torch.Tensor:
