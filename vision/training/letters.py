@@ -1,15 +1,13 @@
 """Training of the letter network, evaluation on held-out scenes, and export of the model.
 
-The network learns from the true letters, and from the answers of the large letter network to the same crops. These say
-which other letters a crop resembles, so a small network learns more from them (Hinton et al., Distilling the knowledge
-in a neural network, 2015).
+The network learns from the true letters, and from the answers of the large letter network to the same crops
+(`vision.training.teaching`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -29,23 +27,13 @@ from vision.training.muon import make_muon
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, mixed_precision
 from vision.training.quantise import quantise_model
+from vision.training.teaching import TEACHER_SHARE, TaughtBatch, compute_divergence, read_temperature
 
 BATCH_SIZE = 256
 STEPS = 14000
 MAX_LEARNING_RATE = 2e-3
-TEACHER_SHARE: Final = 0.75
-"""Weight of the large network's answers in the loss; the true letters have the rest."""
 TEACHER_TEMPERATURE: Final = 2.0
 """Divisor of the logits before they are compared, so that unlikely letters count, too."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TaughtBatch:
-    """Batch of the letter network with the answers of the large network."""
-
-    batch: LetterBatch
-    answers: NDArray[np.float32]
-    """`(n, classes)`: logits of the large network for the letters of `batch`."""
 
 
 def train(
@@ -66,7 +54,7 @@ def train(
     teacher = Teacher()
     net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
 
-    def draw(step: int) -> TaughtBatch:
+    def draw(step: int) -> TaughtBatch[LetterBatch]:
         batch = looks.draw_batch(np.random.default_rng((seed, 1, step)), BATCH_SIZE)
         return TaughtBatch(batch, teacher.answer(batch))
 
@@ -102,9 +90,7 @@ class Teacher:
         self._net = Net(path)
         if self._net.metadata["classes"] != list(classes()):
             raise ModelError(f"{path.name} knows other letters; train it with python -m vision.training.large_networks")
-        temperature = self._net.metadata["temperature"]
-        assert isinstance(temperature, dict)
-        self._temperature = float(temperature["letters"])
+        self._temperature = read_temperature(self._net, "letters")
 
     def answer(self, batch: LetterBatch) -> NDArray[np.float32]:
         """Return the logits `(n, classes)` for a batch, as they were before the export calibrated them."""
@@ -118,19 +104,12 @@ def draw_proof(held_out: Sequence[TrainingViews], seed: int = 0, count: int = 16
     return [looks.draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(count)]
 
 
-def compute_taught_loss(net: HeadedNet, taught: TaughtBatch) -> torch.Tensor:
+def compute_taught_loss(net: HeadedNet, taught: TaughtBatch[LetterBatch]) -> torch.Tensor:
     """Return the loss of a batch, with the divergence from the teacher's answers for upright tiles."""
     loss, letters = compute_loss(net, taught.batch, 1 - TEACHER_SHARE)
     upright = torch.from_numpy(taught.batch.letters != IGNORED)
     answers = _mask_impossible(torch.from_numpy(taught.answers), taught.batch)[upright]
-    divergence = functional.kl_div(
-        (letters[upright] / TEACHER_TEMPERATURE).log_softmax(dim=1),
-        (answers / TEACHER_TEMPERATURE).log_softmax(dim=1),
-        reduction="batchmean",
-        log_target=True,
-    )
-    # Gradients shrink with the square of the temperature.
-    return loss + TEACHER_SHARE * TEACHER_TEMPERATURE**2 * divergence
+    return loss + TEACHER_SHARE * compute_divergence(letters[upright], answers, TEACHER_TEMPERATURE)
 
 
 def compute_loss(

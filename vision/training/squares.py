@@ -1,12 +1,11 @@
 """Training of the square network (empty, tile, hidden), evaluation on held-out scenes, and export of the model.
 
-As for the letter network (`vision.training.letters`), a large network is the teacher.
+A large network is the teacher (`vision.training.teaching`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,25 +24,15 @@ from vision.training.dataset import TrainingViews
 from vision.training.networks import HeadedNet, build_square_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
 from vision.training.quantise import quantise_model
+from vision.training.teaching import TEACHER_SHARE, TaughtBatch, compute_divergence, read_temperature
 
 BATCH_SIZE = 12
 STEPS = 8000
 MAX_LEARNING_RATE = 3e-3
 
 
-TEACHER_SHARE: Final = 0.75
-"""Weight of the large network's answers in the loss; the true classes have the rest."""
 LARGE_SQUARES_PATH: Final = Path(__file__).with_name("squares_large.onnx")
 """File of the large square network, which is used only for training."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TaughtBatch:
-    """Batch of the square network with the answers of the large network."""
-
-    batch: SquareBatch
-    answers: NDArray[np.float32]
-    """`(n, 3, 15, 15)`: logits of the large network."""
 
 
 def train(
@@ -64,7 +53,7 @@ def train(
     teacher = Teacher()
     net = build_square_net().to(memory_format=torch.channels_last)
 
-    def draw(step: int) -> TaughtBatch:
+    def draw(step: int) -> TaughtBatch[SquareBatch]:
         batch = looks.draw_batch(np.random.default_rng((seed, 3, step)), BATCH_SIZE)
         return TaughtBatch(batch, teacher.answer(batch))
 
@@ -107,9 +96,7 @@ class Teacher:
 
     def __init__(self, path: Path = LARGE_SQUARES_PATH) -> None:
         self._net = Net(path)
-        temperature = self._net.metadata["temperature"]
-        assert isinstance(temperature, dict)
-        self._temperature = float(temperature["squares"])
+        self._temperature = read_temperature(self._net, "squares")
 
     def answer(self, batch: SquareBatch) -> NDArray[np.float32]:
         """Return the logits `(n, 3, 15, 15)` for a batch, as they were before the export calibrated them."""
@@ -117,16 +104,12 @@ class Teacher:
         return np.asarray(crop_to_grid(torch.from_numpy(calibrated)) * self._temperature, np.float32)
 
 
-def compute_taught_loss(net: HeadedNet, taught: TaughtBatch) -> torch.Tensor:
+def compute_taught_loss(net: HeadedNet, taught: TaughtBatch[SquareBatch]) -> torch.Tensor:
     """Return the loss of a batch: cross entropy with the true classes and with the teacher's answers."""
     loss, logits = compute_loss(net, taught.batch)
     judged = torch.from_numpy(taught.batch.kinds != IGNORED)
-    divergence = functional.kl_div(
-        logits.movedim(1, -1)[judged].log_softmax(dim=1),
-        torch.from_numpy(taught.answers).movedim(1, -1)[judged].log_softmax(dim=1),
-        reduction="batchmean",
-        log_target=True,
-    )
+    answers = torch.from_numpy(taught.answers)
+    divergence = compute_divergence(logits.movedim(1, -1)[judged], answers.movedim(1, -1)[judged])
     return (1 - TEACHER_SHARE) * loss + TEACHER_SHARE * divergence
 
 

@@ -25,6 +25,7 @@ from vision.training import (  # noqa: E402
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, SquareBatch, SquareSampler  # noqa: E402
 from vision.training.large_networks import compress_weights  # noqa: E402
 from vision.training.networks import HeadedNet, build_letter_net, build_square_net  # noqa: E402
+from vision.training.teaching import TEACHER_SHARE, TaughtBatch  # noqa: E402
 
 ROOT = Path(__file__).parents[3]
 
@@ -74,8 +75,8 @@ def test_square_teacher_knows_nearly_all_squares_of_a_rendered_board(boards: Squ
 def test_loss_with_own_answers_has_no_divergence(crops: LetterBatch, letter_net: HeadedNet) -> None:
     with torch.no_grad():
         own = letter_net(torch.from_numpy(crops.crops))[0].numpy()
-        alone, _ = letters.compute_loss(letter_net, crops, letter_weight=1 - letters.TEACHER_SHARE)
-        taught = letters.compute_taught_loss(letter_net, letters.TaughtBatch(crops, own))
+        alone, _ = letters.compute_loss(letter_net, crops, letter_weight=1 - TEACHER_SHARE)
+        taught = letters.compute_taught_loss(letter_net, TaughtBatch(crops, own))
     assert taught.item() == pytest.approx(alone.item(), rel=1e-4)
 
 
@@ -84,8 +85,7 @@ def test_loss_of_letters_is_larger_the_more_the_answers_differ(crops: LetterBatc
         own = letter_net(torch.from_numpy(crops.crops))[0].numpy()
         noise = np.random.default_rng(2).normal(size=own.shape).astype(np.float32)
         losses = [
-            letters.compute_taught_loss(letter_net, letters.TaughtBatch(crops, own + k * noise)).item()
-            for k in (0, 1, 3)
+            letters.compute_taught_loss(letter_net, TaughtBatch(crops, own + k * noise)).item() for k in (0, 1, 3)
         ]
     assert losses[0] < losses[1] < losses[2]
 
@@ -95,8 +95,7 @@ def test_loss_of_squares_is_larger_the_more_the_answers_differ(boards: SquareBat
         own = squares.crop_to_grid(square_net(torch.from_numpy(boards.boards))[0]).numpy()
         noise = np.random.default_rng(2).normal(size=own.shape).astype(np.float32)
         losses = [
-            squares.compute_taught_loss(square_net, squares.TaughtBatch(boards, own + k * noise)).item()
-            for k in (0, 1, 3)
+            squares.compute_taught_loss(square_net, TaughtBatch(boards, own + k * noise)).item() for k in (0, 1, 3)
         ]
     assert losses[0] < losses[1] < losses[2]
 
