@@ -39,6 +39,10 @@ CORNER_ERROR_SQUARES: Final = 0.05
 """Standard deviation, in squares, of the random errors of the corners used for rectification."""
 LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """The basic Latin letters."""
+GLYPH_VARIANTS: Final = {"ϒ": "Υ"}
+"""Characters that are another form of a letter in many fonts, with this letter: the Greek upsilon may have hooks."""
+VARIANT_RATE: Final = 0.5
+"""Share of the Greek scenes with letters from `GLYPH_VARIANTS`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +98,7 @@ def draw_letters(rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[float
     """Draw a random kind of alphabet; return its letters and their relative frequencies.
 
     The letters are A to Z; or A to Z and the additional letters of a Latin alphabet; or the letters of a non-Latin
-    alphabet.
+    alphabet, some of them in another form (`GLYPH_VARIANTS`).
     """
     letters: tuple[str, ...] = LETTERS
     weights = [1.0] * len(LETTERS)
@@ -103,6 +107,9 @@ def draw_letters(rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[float
         alphabet_choices = [a for a in alphabets() if is_latin(a) == (kind < 0.84) and not set(a) <= set(LETTERS)]
         alphabet = alphabet_choices[int(rng.integers(len(alphabet_choices)))]
         own = tuple(t for t in alphabet if t not in LETTERS)
+        if not set(own).isdisjoint(GLYPH_VARIANTS.values()) and rng.random() < VARIANT_RATE:
+            variants = {letter: variant for variant, letter in GLYPH_VARIANTS.items()}
+            own = tuple(variants.get(t, t) for t in own)
         if is_latin(alphabet):
             letters += own
             weights += [0.35 * 27 / len(own) ** 0.5 / 2] * len(own)
@@ -146,7 +153,7 @@ def extract_views(scene: Scene, number: int) -> TrainingViews:
     return TrainingViews(
         board=rectify(scene.image, pose.plane_homography(views.VIEW_HEIGHT_SQUARES), BOARD_SQUARE_PX, BOARD_MARGIN),
         tops=rectify(grey, plane, TOPS_SQUARE_PX, TOPS_MARGIN),
-        labels=scene.labels,
+        labels=tuple(tuple(GLYPH_VARIANTS.get(s, s) for s in row) for row in scene.labels),
         hidden=scene.hidden.astype(np.float32),
         square_px=side,
         centres=centres.astype(np.float32),

@@ -54,6 +54,20 @@ def test_letters_that_look_the_same_share_a_class() -> None:
     assert {"У", "Y", "Л", "Λ"} <= set(names)
 
 
+def test_upsilon_in_its_hooked_form_is_the_letter_upsilon() -> None:
+    table = SimulatedTable(seed=5, tilt=20)
+    table.lay_tiles({(7, 7): "ϒ"})
+    assert dataset.extract_views(table.photograph(), 0).labels[7][7] == "Υ"
+
+
+def test_some_greek_scenes_have_the_hooked_form_of_upsilon() -> None:
+    rng = np.random.default_rng(0)
+    greek = [letters for letters, _ in (dataset.draw_letters(rng) for _ in range(2000)) if "Ω" in letters]
+    hooked = ["ϒ" in letters for letters in greek]
+    assert 0 < sum(hooked) < len(greek)
+    assert all(("ϒ" in letters) != ("Υ" in letters) for letters in greek)
+
+
 def test_a_crop_is_learnt_among_the_letters_of_a_tile_set_that_has_it(kept: dataset.TrainingViews) -> None:
     batch = LetterSampler([kept]).draw_batch(np.random.default_rng(4), 100, turned_share=0)
     names = np.array(dataset.classes())
