@@ -7,7 +7,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -252,13 +252,14 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 
     If there are also new tiles, the same player may have replaced the play. If the button or phone that ended the turn
     is this player's, this counts until the answer; otherwise the new tiles are a play of the next player. The last play
-    may also count, because its tiles were only lifted while the next player made a play.
+    may also count, because its tiles were only lifted while the next player made a play. If some of them are back
+    already, these are no tiles of the next player.
     """
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
         return
     game, replaced = proposal.game, replace_last_play(proposal.game, proposal.events)
-    lifted = tuple(event for event in proposal.events if event not in withdrawn)
+    lifted = _keep_last_play(game, proposal.events)
     removed = (Option(proposal.events), *([Option(replaced)] if replaced else []))
     if proposal.seat == withdrawn[0].player:
         removed = removed[::-1]
@@ -269,6 +270,21 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
         options = (LOOK_AGAIN, _end_option(game), *removed)
     squares = tuple(sorted(find_last_play_squares(game)))
     yield Finding(Reason.TILES_REMOVED, (game.players[withdrawn[0].player],), options, squares, needs_picture=True)
+
+
+def _keep_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events without the withdrawal of the last play, and without the tiles of this play in later plays.
+
+    A later play without any other tile is left out.
+    """
+    last = {placed for turn in islice(game.state.standing_plays(), 1) for placed in turn.placements}
+    kept: list[Event] = []
+    for event in events:
+        if isinstance(event, PlayMade):
+            event = replace(event, play=replace(event.play, tiles=tuple(p for p in event.play.tiles if p not in last)))
+        if not isinstance(event, PlayWithdrawn) and not (isinstance(event, PlayMade) and not event.play.tiles):
+            kept.append(event)
+    return tuple(kept)
 
 
 def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:

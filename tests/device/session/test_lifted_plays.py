@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device.session.commands.questions import AnswerDeferred, DeferQuestion
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
 from device.session.table_session import TableSession
 from tests.support.doubtful_tables import get_words
 from tests.support.text_table import FARM, HORN, TextTable, play, totals
@@ -10,6 +10,7 @@ from tests.support.waiting import PATIENCE_S
 
 HAT = ("HAT", 7, 5, False)
 NE = ("NE", 7, 8, False)
+MO = ("MO", 8, 7, True)
 
 
 def play_beside_lifted_farm(session: TableSession, table: TextTable) -> None:
@@ -58,3 +59,25 @@ def test_missing_tile_that_was_clearly_seen_does_not_say_that_it_was_never_playe
     assert state.question is not None and "Ben played FARM at H6 for 9." in state.question.answers
     state = play(playing, table, HORN, FARM, ("NO", 7, 8, False))
     assert state.question is not None and "Ben played MO at 9H for 8." in state.question.answers
+
+
+def test_tile_that_is_back_under_the_next_word_belongs_to_the_lifted_play(
+    playing: TableSession, table: TextTable
+) -> None:
+    """The M of FARM is back on the board when Anna ends her turn with an O beside it; F and A are still lifted."""
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = play(playing, table, HORN, MO)
+    assert state.question is not None and state.question.answers[2] == "Anna played MO at 9H for 8."
+    state = playing.submit(AnswerQuestion(2, question_id=state.question.id)).result(PATIENCE_S)
+    assert get_words(state) == ["HORN", "FA.M", ".O"] and totals(state) == [22, 9]
+
+
+def test_next_picture_shows_that_a_play_under_the_next_word_was_not_taken_back(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN, MO)
+    state = play(playing, table, HORN, FARM, MO, ("TO", 7, 9, False))
+    assert get_words(state) == ["HORN", "FA.M", ".O", "TO"] and not state.open_questions
